@@ -1,0 +1,5 @@
+//! mallbox: a whole local-life mall in one self-contained binary.
+//!
+//! The arrows point one way: `cli → http → mall → mallbox_storage`. ARCHITECTURE.md has the map.
+
+pub mod mall;

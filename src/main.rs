@@ -1,0 +1,3 @@
+//! The binary: parse, choose, run.
+
+fn main() {}

@@ -1,0 +1,11 @@
+//! The business rules, one area a file. Nothing here sees sled, SQL or axum.
+
+mod clock;
+mod context;
+mod failure;
+mod settings;
+
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use context::Context;
+pub use failure::{Failure, Mistake, Refusal};
+pub use settings::Settings;

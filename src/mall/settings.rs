@@ -1,0 +1,56 @@
+//! What can be chosen about a mall. One struct; the command line fills it.
+
+use std::time::Duration;
+
+use mallbox_storage::{CodeRules, Limit};
+
+/// How the mall behaves. `Settings::default()` is what `serve` does unless told otherwise.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How login codes are given out and tried.
+    pub codes: CodeRules,
+    /// How long a session lives after its last use.
+    pub session_ttl: Duration,
+    /// Claims per user; `None` = no limit.
+    pub claim_limit: Option<Limit>,
+    /// Calls per client address; `None` = no limit, since a company may share one address.
+    pub address_limit: Option<Limit>,
+    /// How long a buyer has to pay, for sales that do not say.
+    pub pay_within: Duration,
+    /// Claims beyond this many in the log are refused with 503 until the workers have caught up.
+    pub max_backlog: u64,
+    /// Whether `GET /api/demo/inbox` shows login codes: in `demo` and `fixture` alone.
+    pub inbox: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            codes: CodeRules {
+                lives: Duration::from_secs(120),
+                gap: Duration::from_secs(55),
+                per_day: 10,
+                tries: 5,
+            },
+            session_ttl: Duration::from_secs(30 * 60),
+            claim_limit: Some(Limit { count: 5, per: Duration::from_secs(60) }),
+            address_limit: None,
+            pay_within: Duration::from_secs(15 * 60),
+            // About 100 bytes each in memory and 50 on disk: half a gigabyte is where a box of 2 GB must say stop.
+            max_backlog: 2_000_000,
+            inbox: false,
+        }
+    }
+}
+
+impl Settings {
+    /// Without the limits that a bench or a demo would run into.
+    #[must_use]
+    pub fn without_limits(mut self) -> Self {
+        self.codes.gap = Duration::ZERO;
+        self.codes.per_day = 0;
+        self.claim_limit = None;
+        self.address_limit = None;
+        self
+    }
+}

@@ -1,0 +1,48 @@
+//! When unpaid orders are to be cancelled.
+
+use async_trait::async_trait;
+
+use crate::{OrderId, StoreError, Timestamp};
+
+/// "Cancel order X at T".
+///
+/// - One deadline an order; setting another replaces it.
+/// - An entry is due from its instant on. What [`due`](Deadlines::due) hands out is not handed out again for
+///   [`LEASE_MS`](crate::deadlines::LEASE_MS) of the mall's time, unless it is set anew or cleared: a handler that
+///   dies loses nothing, and two handlers do nothing twice.
+/// - The record is the truth: what is missing here is set anew from the unpaid orders at start.
+#[async_trait]
+pub trait Deadlines: Send + Sync {
+    /// Sets or moves an order's deadline.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`]: call again.
+    async fn set(&self, order: OrderId, at: Timestamp) -> Result<(), StoreError>;
+
+    /// Forgets an order's deadline; no error if there is none.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`]: call again.
+    async fn clear(&self, order: OrderId) -> Result<(), StoreError>;
+
+    /// Up to `max` orders whose deadline is at or before `now`, earliest first.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`]: call again.
+    async fn due(&self, now: Timestamp, max: usize) -> Result<Vec<OrderId>, StoreError>;
+
+    /// The earliest instant at which something falls due.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`]: call again.
+    async fn next(&self) -> Result<Option<Timestamp>, StoreError>;
+
+    /// How many deadlines are set.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`]: call again.
+    async fn len(&self) -> Result<u64, StoreError>;
+}
+
+/// How long a due order is its handler's alone, in milliseconds of the mall's time.
+pub const LEASE_MS: i64 = 30_000;

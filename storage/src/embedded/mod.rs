@@ -1,0 +1,9 @@
+//! The embedded back end: sled for the order log and the sessions, SQLite for the record, memory for the rest.
+
+mod settled;
+
+use crate::{EmbeddedOptions, OpenError, Storage};
+
+pub(crate) fn open(_options: &EmbeddedOptions) -> Result<Storage, OpenError> {
+    todo!()
+}

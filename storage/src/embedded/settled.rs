@@ -1,0 +1,103 @@
+//! Which commits of the order log are settled through and through.
+
+use std::collections::{BTreeMap, HashMap};
+
+use parking_lot::Mutex;
+
+use crate::Logged;
+
+/// Counts, per commit, the claims that are neither in the record nor in the dead letters.
+///
+/// The mark is the highest commit N such that every claim of every commit ≤ N is settled. The record stores it in the
+/// transaction that settles (`log_applied`), and the log removes what is at or below it.
+#[derive(Debug)]
+pub(crate) struct Settled {
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    open: BTreeMap<u64, usize>,
+    /// The highest commit there has been.
+    last: u64,
+}
+
+impl Settled {
+    /// Nothing is open, and everything up to `mark` is settled.
+    pub(crate) fn new(mark: u64) -> Self {
+        Self { inner: Mutex::new(Inner { open: BTreeMap::new(), last: mark }) }
+    }
+
+    /// A commit with that many claims is durable.
+    pub(crate) fn opened(&self, commit: u64, claims: usize) {
+        let mut inner = self.inner.lock();
+        inner.last = inner.last.max(commit);
+        if claims > 0 {
+            inner.open.insert(commit, claims);
+        }
+    }
+
+    /// The mark as it will be once these are settled too. `claims` names no claim twice.
+    pub(crate) fn mark_with(&self, claims: &[Logged]) -> u64 {
+        let inner = self.inner.lock();
+        let settled = per_commit(claims);
+        inner
+            .open
+            .iter()
+            .find(|(commit, open)| settled.get(commit).is_none_or(|settled| settled < open))
+            .map_or(inner.last, |(commit, _)| commit - 1)
+    }
+
+    /// These are settled. Answers the mark as it is now.
+    pub(crate) fn settle(&self, claims: &[Logged]) -> u64 {
+        {
+            let mut inner = self.inner.lock();
+            for (commit, settled) in per_commit(claims) {
+                if let Some(open) = inner.open.get_mut(&commit) {
+                    *open = open.saturating_sub(settled);
+                    if *open == 0 {
+                        inner.open.remove(&commit);
+                    }
+                }
+            }
+        }
+        self.mark_with(&[])
+    }
+}
+
+fn per_commit(claims: &[Logged]) -> HashMap<u64, usize> {
+    let mut counts = HashMap::new();
+    for claim in claims {
+        *counts.entry(claim.position.major).or_default() += 1;
+    }
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Claim, LogPosition, OrderId, Timestamp, UserId, VoucherId};
+
+    fn logged(commit: u64, index: u64) -> Logged {
+        let claim = Claim {
+            order: OrderId::new(commit * 100 + index),
+            voucher: VoucherId::new(1),
+            user: UserId::new(index),
+            at: Timestamp::from_millis(0),
+        };
+        Logged { position: LogPosition { major: commit, minor: index }, claim, attempts: 0 }
+    }
+
+    #[test]
+    fn mark_stops_below_the_first_commit_that_is_not_whole() {
+        let settled = Settled::new(4);
+        settled.opened(5, 2);
+        settled.opened(6, 0);
+        settled.opened(7, 1);
+        assert_eq!(settled.mark_with(&[]), 4);
+        assert_eq!(settled.mark_with(&[logged(5, 0), logged(7, 0)]), 4);
+        assert_eq!(settled.mark_with(&[logged(5, 0), logged(5, 1)]), 6);
+        assert_eq!(settled.settle(&[logged(7, 0), logged(5, 1)]), 4);
+        assert_eq!(settled.settle(&[logged(5, 0)]), 7);
+    }
+}

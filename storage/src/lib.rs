@@ -1,0 +1,46 @@
+//! What the mall remembers: the ports, each with its behaviour in its document, and the back ends behind them.
+//!
+//! A port is cut by what the mall needs, not by what an engine offers. It answers "not there" with `Option`, a business
+//! refusal with an enum inside `Ok`, and trouble with [`StoreError`]. `storage/tests/contract/` holds every back end to
+//! what the documents say.
+
+mod error;
+mod ids;
+mod money;
+mod page;
+mod time;
+
+pub mod deadlines;
+mod order_log;
+mod orders;
+mod payments;
+mod rate_limits;
+mod sales;
+mod sequences;
+mod sessions;
+mod shops;
+mod upkeep;
+mod users;
+mod vouchers;
+
+mod embedded;
+mod storage;
+
+pub use deadlines::Deadlines;
+pub use error::{OpenError, Source, StoreError};
+pub use ids::{OrderId, PARTITIONS, PaymentId, Phone, ShopId, ShopTypeId, UserId, VoucherId};
+pub use money::Cents;
+pub use order_log::{LogPosition, LogState, Logged, OrderLog};
+pub use orders::{DeadLetter, DeadReason, Order, OrderCounts, OrderStatus, Orders, Persisted, Step, Stepped};
+pub use page::Page;
+pub use payments::{Payment, PaymentFaults, PaymentRows, PaymentState};
+pub use rate_limits::{Limit, Pass, RateLimits};
+pub use sales::{Claim, ClaimAnswer, Release, Sales, Terms, Units};
+pub use sequences::Sequences;
+pub use sessions::{CodeCheck, CodeIssue, CodeRules, Sessions, TokenHash};
+pub use shops::{Shop, ShopOrder, ShopText, ShopType, Shops};
+pub use storage::{EmbeddedOptions, Place, Storage};
+pub use time::Timestamp;
+pub use upkeep::{Durability, Health, Upkeep};
+pub use users::{Card, Role, User, Users};
+pub use vouchers::{NewSale, SaleRecord, Voucher, VoucherStatus, VoucherText, Vouchers};

@@ -1,0 +1,27 @@
+//! Money.
+
+use std::fmt;
+
+/// An amount of money in cents (分), never a float.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Cents(i64);
+
+impl Cents {
+    /// Wraps the number of cents.
+    #[must_use]
+    pub const fn new(cents: i64) -> Self {
+        Self(cents)
+    }
+
+    /// The number of cents.
+    #[must_use]
+    pub const fn get(self) -> i64 {
+        self.0
+    }
+}
+
+impl fmt::Display for Cents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

@@ -1,0 +1,257 @@
+//! Orders: the record of who bought what.
+
+use async_trait::async_trait;
+
+use crate::{Cents, Logged, OrderId, Page, PaymentId, StoreError, Timestamp, UserId, VoucherId};
+
+/// Where an order stands. The numbers are hm-dianping's; 0 is mallbox's own.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u8)]
+pub enum OrderStatus {
+    /// Accepted, not in the record yet.
+    Pending = 0,
+    /// Waits for its payment.
+    Unpaid = 1,
+    /// Paid.
+    Paid = 2,
+    /// Redeemed in the shop.
+    Used = 3,
+    /// Cancelled, by its owner or at its deadline.
+    Cancelled = 4,
+    /// Its payment is on the way back.
+    Refunding = 5,
+    /// Its payment has been given back.
+    Refunded = 6,
+}
+
+impl OrderStatus {
+    /// Whether the order holds its unit, and its buyer's right to one.
+    #[must_use]
+    pub fn is_live(self) -> bool {
+        !matches!(self, Self::Cancelled | Self::Refunded)
+    }
+}
+
+/// An order.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Order {
+    /// Which.
+    pub id: OrderId,
+    /// Of what.
+    pub voucher: VoucherId,
+    /// Whose.
+    pub user: UserId,
+    /// Where it stands.
+    pub status: OrderStatus,
+    /// What it costs, as the voucher said when it was written.
+    pub pay_value: Cents,
+    /// 1 balance, 2 Alipay, 3 WeChat; as hm-dianping counts.
+    pub pay_type: u8,
+    /// When it was claimed.
+    pub created: Timestamp,
+    /// Until when it can be paid.
+    pub deadline: Timestamp,
+    /// When it was paid.
+    pub paid: Option<Timestamp>,
+    /// When it was redeemed.
+    pub used: Option<Timestamp>,
+    /// When its money went back.
+    pub refunded: Option<Timestamp>,
+}
+
+/// What became of a claim in the record.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Persisted {
+    /// It is an order now, to be paid until then.
+    Written {
+        /// The order's deadline.
+        deadline: Timestamp,
+    },
+    /// It already was an order, or a dead letter: the log handed it out twice.
+    Repeat,
+    /// The record does not allow it; it is a dead letter now.
+    DeadLetter(DeadReason),
+}
+
+/// Why a claim did not become an order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DeadReason {
+    /// Its user has a live order of this sale already.
+    Double,
+    /// The record's stock was used up.
+    Oversold,
+    /// Another order has this id.
+    IdClash,
+    /// The record refused it five times.
+    Refused,
+}
+
+impl DeadReason {
+    /// The word that is stored and shown.
+    #[must_use]
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Double => "DOUBLE",
+            Self::Oversold => "OVERSOLD",
+            Self::IdClash => "ID_CLASH",
+            Self::Refused => "REFUSED",
+        }
+    }
+}
+
+/// A step in an order's life. Each is a compare-and-set of the status.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// Unpaid → paid, and the payment's row → captured, in one transaction.
+    Pay(PaymentId),
+    /// Unpaid → cancelled: its owner's wish, or its deadline.
+    Cancel,
+    /// Paid → used.
+    Use,
+    /// Paid → refunding.
+    StartRefund,
+    /// Refunding → refunded, and its captured payment's row → refunded, in one transaction.
+    FinishRefund,
+}
+
+/// What became of a step.
+#[must_use]
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Stepped {
+    /// This call did it. The order as it is now.
+    Done(Order),
+    /// The order stands elsewhere, and nothing changed. The order as it is.
+    Stands(Order),
+    /// There is no such order.
+    Unknown,
+}
+
+/// Orders of one sale counted row by row, for the books.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct OrderCounts {
+    /// Status 1.
+    pub unpaid: u64,
+    /// Status 2.
+    pub paid: u64,
+    /// Status 3.
+    pub used: u64,
+    /// Status 4.
+    pub cancelled: u64,
+    /// Status 5.
+    pub refunding: u64,
+    /// Status 6.
+    pub refunded: u64,
+    /// Dead letters that hold a unit.
+    pub dead_letters: u64,
+    /// Users with more than one live order of this sale: must be 0.
+    pub doubles: u64,
+}
+
+impl OrderCounts {
+    /// Units that orders and dead letters in the record hold.
+    #[must_use]
+    pub fn held(&self) -> u64 {
+        self.unpaid + self.paid + self.used + self.refunding + self.dead_letters
+    }
+}
+
+/// Orders: their record, and the second lock of every sale.
+///
+/// - [`persist`](Orders::persist) is one transaction: orders, dead letters, stock, and the mark of what has been
+///   taken from the log. It is idempotent by order id.
+/// - At most one live order per sale and user; what breaks that, or the stock, becomes a dead letter at once.
+/// - Closing an order (cancelled, refunded) gives its unit back to the record's stock in the same transaction.
+///   Giving it back to [`Sales`](crate::Sales) is the caller's next step.
+/// - Every call is durable when it answers.
+#[async_trait]
+pub trait Orders: Send + Sync {
+    /// Writes claims as orders. Answers one [`Persisted`] a claim, in their order; all are settled by it.
+    ///
+    /// A claim's deadline is its time + the sale's time to pay, but at least 5 minutes after `now`.
+    ///
+    /// # Errors
+    /// Transient: nothing was written, or the answer was lost; call again. [`StoreError::Refused`]: the record
+    /// refuses one of them for a reason of its own; nothing was written; halve the batch to find which.
+    async fn persist(&self, claims: &[Logged], now: Timestamp) -> Result<Vec<Persisted>, StoreError>;
+
+    /// Makes a dead letter of a claim that the record keeps refusing. Idempotent by order id.
+    ///
+    /// # Errors
+    /// [`StoreError`]: nothing was written, or the answer was lost; call again.
+    async fn bury(
+        &self,
+        claim: &Logged,
+        reason: DeadReason,
+        detail: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError>;
+
+    /// Writes the order of an ordinary voucher, unpaid. Such orders are not limited to one a user.
+    ///
+    /// # Errors
+    /// [`StoreError`]: nothing was written, or the answer was lost.
+    async fn insert(&self, order: &Order) -> Result<(), StoreError>;
+
+    /// An order by id.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    async fn get(&self, order: OrderId) -> Result<Option<Order>, StoreError>;
+
+    /// A user's orders, newest first.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    async fn of_user(&self, user: UserId, page: Page) -> Result<Vec<Order>, StoreError>;
+
+    /// The live order, or dead letter that holds a unit, of a user in a sale.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    async fn holding(&self, voucher: VoucherId, user: UserId) -> Result<Option<OrderId>, StoreError>;
+
+    /// Takes a step. Exactly one of two steps that exclude each other is `Done`.
+    ///
+    /// # Errors
+    /// [`StoreError`]: nothing changed, or the answer was lost; call again.
+    async fn step(&self, order: OrderId, step: Step, now: Timestamp) -> Result<Stepped, StoreError>;
+
+    /// Unpaid orders above `after` by id, at most `max`, with their deadlines.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    async fn unpaid(&self, after: OrderId, max: u32) -> Result<Vec<(OrderId, Timestamp)>, StoreError>;
+
+    /// Counts the orders and dead letters of a sale row by row.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    async fn count(&self, voucher: VoucherId) -> Result<OrderCounts, StoreError>;
+
+    /// Dead letters above `after` by order id, at most `max`.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    async fn dead_letters(&self, after: OrderId, max: u32) -> Result<Vec<DeadLetter>, StoreError>;
+}
+
+/// A claim that did not become an order.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DeadLetter {
+    /// The id its order would have had.
+    pub order: OrderId,
+    /// Of what.
+    pub voucher: VoucherId,
+    /// Whose.
+    pub user: UserId,
+    /// When it was claimed.
+    pub claimed: Timestamp,
+    /// Why: see [`DeadReason::code`].
+    pub reason: String,
+    /// What the record said.
+    pub detail: String,
+    /// Whether it holds a unit of the sale.
+    pub holds_unit: bool,
+    /// When it died.
+    pub buried: Timestamp,
+}

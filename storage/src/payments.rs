@@ -1,0 +1,86 @@
+//! The record of payments.
+
+use async_trait::async_trait;
+
+use crate::{Cents, OrderId, PaymentId, StoreError, Timestamp};
+
+/// Where a payment stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PaymentState {
+    /// Written before the gateway is called; what the gateway did is not known.
+    Started,
+    /// The gateway took the money.
+    Captured,
+    /// The gateway gave the money back.
+    Refunded,
+    /// The gateway did not take the money.
+    Failed,
+}
+
+/// One attempt to pay for an order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Payment {
+    /// Which; the gateway's idempotency key.
+    pub id: PaymentId,
+    /// For what.
+    pub order: OrderId,
+    /// How much.
+    pub amount: Cents,
+    /// Where it stands.
+    pub state: PaymentState,
+    /// When it was started.
+    pub started: Timestamp,
+}
+
+/// What [`PaymentRows`] say does not add up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PaymentFaults {
+    /// Paid, used or refunding orders without a captured payment.
+    pub paid_without_payment: u64,
+    /// Cancelled orders whose payment is captured and not refunded.
+    pub captured_on_cancelled: u64,
+}
+
+/// Payments: a row is there, durably, before the gateway is called.
+///
+/// - An order has at most one payment that is started or captured; starting again answers that one.
+/// - [`Step::Pay`](crate::Step::Pay) and [`Step::FinishRefund`](crate::Step::FinishRefund) move the row together
+///   with the order; [`settle`](PaymentRows::settle) moves it alone.
+#[async_trait]
+pub trait PaymentRows: Send + Sync {
+    /// The order's open payment, made if there is none.
+    ///
+    /// # Errors
+    /// [`StoreError`]: the gateway must not be called; call again.
+    async fn start(&self, order: OrderId, amount: Cents, now: Timestamp) -> Result<Payment, StoreError>;
+
+    /// Moves a row to another state. `false` if there is no such row.
+    ///
+    /// # Errors
+    /// [`StoreError`]: nothing changed, or the answer was lost; call again.
+    async fn settle(
+        &self,
+        payment: PaymentId,
+        state: PaymentState,
+        now: Timestamp,
+    ) -> Result<bool, StoreError>;
+
+    /// An order's payments, oldest first.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    async fn of_order(&self, order: OrderId) -> Result<Vec<Payment>, StoreError>;
+
+    /// Payments that need a look, oldest first, at most `max`: started before an instant and still so, or captured on
+    /// an order that is cancelled.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    async fn unsettled(&self, started_before: Timestamp, max: u32) -> Result<Vec<Payment>, StoreError>;
+
+    /// Counts what does not add up between orders and payments, row by row.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    async fn faults(&self) -> Result<PaymentFaults, StoreError>;
+}

@@ -1,0 +1,149 @@
+//! Flash sales: units, and who holds one.
+
+use async_trait::async_trait;
+
+use crate::{OrderId, StoreError, Timestamp, UserId, VoucherId};
+
+/// One person's attempt to buy in a sale.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Claim {
+    /// The id the order will have. Unique for ever; a repeat of the same attempt carries the same one.
+    pub order: OrderId,
+    /// The sale.
+    pub voucher: VoucherId,
+    /// Who wants to buy.
+    pub user: UserId,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// What became of a claim. Each is an answer, so none of them is an `Err`.
+#[must_use]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ClaimAnswer {
+    /// One unit is the user's, and that is durable.
+    Accepted,
+    /// The user holds one already, by this order. Said even when the sale is sold out.
+    AlreadyBought(OrderId),
+    /// At some instant of the call no unit was left.
+    SoldOut,
+    /// The sale has not begun.
+    NotOpen,
+    /// The sale is over.
+    Ended,
+    /// The operator holds the sale.
+    Paused,
+    /// No such sale was [`put`](Sales::put).
+    Unknown,
+}
+
+/// When a sale may be bought in, and how much there is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Terms {
+    /// The sale.
+    pub voucher: VoucherId,
+    /// First instant at which a claim is taken.
+    pub begin: Timestamp,
+    /// First instant at which none is taken any more.
+    pub end: Timestamp,
+    /// Whether the operator holds it.
+    pub paused: bool,
+    /// Units of the whole sale: initial + added. `None` = unlimited.
+    pub units: Option<u64>,
+}
+
+impl Terms {
+    /// The refusal that the window or the operator's pause demands at `now`.
+    #[must_use]
+    pub fn refusal(&self, now: Timestamp) -> Option<ClaimAnswer> {
+        if now >= self.end {
+            Some(ClaimAnswer::Ended)
+        } else if self.paused {
+            Some(ClaimAnswer::Paused)
+        } else if now < self.begin {
+            Some(ClaimAnswer::NotOpen)
+        } else {
+            None
+        }
+    }
+}
+
+/// The units of one sale.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Units {
+    /// In all. `None` = unlimited.
+    pub units: Option<u64>,
+    /// In somebody's hands.
+    pub taken: u64,
+}
+
+impl Units {
+    /// Still to be had. `None` = unlimited.
+    #[must_use]
+    pub fn left(&self) -> Option<u64> {
+        self.units.map(|units| units.saturating_sub(self.taken))
+    }
+}
+
+/// What [`Sales::release`] did.
+#[must_use]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Release {
+    /// The unit is back, and the user may buy again.
+    Released,
+    /// The user does not hold a unit by that order; nothing changed.
+    NotHeld,
+    /// The unit went at once to the next in the waiting list, by this new order.
+    PassedTo(UserId, OrderId),
+}
+
+/// Units of flash sales, at most one per user and sale.
+///
+/// - Invariant: units left + units taken = units put, at every instant and under any interleaving;
+///   a unit is granted once, and a user holds at most one per sale.
+/// - [`claim`](Sales::claim) takes one unit, remembers the buyer and appends to the
+///   [`OrderLog`](crate::OrderLog) in one atomic step, and answers when that is durable.
+///   Dropping the returned future undoes nothing.
+/// - `SoldOut` is said only if at some instant of the call no unit was left.
+/// - A refusal changes nothing. It may rest on another claim that is not durable yet.
+/// - Repeating a claim with the same order id is `Accepted` again, once it is durable, and takes no second unit.
+/// - A sale is known after [`put`](Sales::put) until [`forget`](Sales::forget). `put` finds the buyers of
+///   a sale by itself: in the order log, and in the record.
+/// - Refusals are decided in the order: unknown, ended, paused, not open, already bought, sold out.
+#[async_trait]
+pub trait Sales: Send + Sync {
+    /// Takes one unit for the user.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] leaves it open whether the unit was taken. Call again: the answer is then
+    /// `Accepted` or `AlreadyBought` if it was. [`StoreError::Full`]: it was not taken.
+    async fn claim(&self, claim: Claim) -> Result<ClaimAnswer, StoreError>;
+
+    /// Sets a sale's window, pause and units, all absolute, so that a repeat changes nothing.
+    ///
+    /// Units cannot fall below what is taken: the answer says what is in force.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the buyers of a sale that was not known could not be read.
+    async fn put(&self, terms: Terms) -> Result<Units, StoreError>;
+
+    /// Gives the user's unit back. Does nothing unless the unit the user holds is this order's.
+    ///
+    /// Call it after the record has closed the order: a buyer is looked up there.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`]: call again.
+    async fn release(&self, voucher: VoucherId, user: UserId, order: OrderId) -> Result<Release, StoreError>;
+
+    /// The units of a sale; `None` if it is not known.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`]: call again.
+    async fn units(&self, voucher: VoucherId) -> Result<Option<Units>, StoreError>;
+
+    /// Drops a sale that is over from memory. Its orders stay in the record.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`]: call again.
+    async fn forget(&self, voucher: VoucherId) -> Result<(), StoreError>;
+}

@@ -1,0 +1,125 @@
+//! Shops and their types.
+
+use async_trait::async_trait;
+
+use crate::{Page, ShopId, ShopTypeId, StoreError, Timestamp};
+
+/// A kind of shop.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ShopType {
+    /// Which.
+    pub id: ShopTypeId,
+    /// Its name.
+    pub name: String,
+    /// Path of its picture below `/imgs`.
+    pub icon: String,
+    /// Its place in the list, lowest first.
+    pub sort: i64,
+}
+
+/// What is told about a shop; what an operator writes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ShopText {
+    /// Its name.
+    pub name: String,
+    /// Its kind.
+    pub kind: ShopTypeId,
+    /// Comma-separated picture paths, `""` for none.
+    pub images: String,
+    /// The neighbourhood, `""` if not told.
+    pub area: String,
+    /// The address.
+    pub address: String,
+    /// Longitude in degrees, WGS-84.
+    pub x: f64,
+    /// Latitude in degrees, WGS-84.
+    pub y: f64,
+    /// What one person spends on average, in whole yuan.
+    pub avg_price: Option<i64>,
+    /// `10:00-22:00`, `""` if not told.
+    pub open_hours: String,
+    /// Sold so far.
+    pub sold: i64,
+    /// Comments so far.
+    pub comments: i64,
+    /// Stars × 10.
+    pub score: i64,
+}
+
+/// A shop.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Shop {
+    /// Which.
+    pub id: ShopId,
+    /// What is told about it.
+    pub text: ShopText,
+    /// Since when.
+    pub created: Timestamp,
+    /// Last change.
+    pub updated: Timestamp,
+}
+
+/// The order of a list of shops.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ShopOrder {
+    /// By id.
+    Id,
+    /// Most comments first, then by id.
+    Comments,
+    /// Best score first, then by id.
+    Score,
+}
+
+/// Shops: their record.
+///
+/// - Every call is its own transaction and durable when it answers.
+/// - Lists are stable: equal keys are ordered by id.
+#[async_trait]
+pub trait Shops: Send + Sync {
+    /// All types by `sort`.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    async fn types(&self) -> Result<Vec<ShopType>, StoreError>;
+
+    /// Adds or replaces a type.
+    ///
+    /// # Errors
+    /// [`StoreError`]: nothing changed, or the answer was lost; call again.
+    async fn put_type(&self, kind: &ShopType, now: Timestamp) -> Result<(), StoreError>;
+
+    /// A shop by id.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    async fn get(&self, shop: ShopId) -> Result<Option<Shop>, StoreError>;
+
+    /// Adds a shop.
+    ///
+    /// # Errors
+    /// [`StoreError`]: nothing was added, or the answer was lost.
+    async fn insert(&self, text: &ShopText, now: Timestamp) -> Result<ShopId, StoreError>;
+
+    /// Replaces what is told about a shop. `false` for no shop.
+    ///
+    /// # Errors
+    /// [`StoreError`]: nothing changed, or the answer was lost; call again.
+    async fn update(&self, shop: ShopId, text: &ShopText, now: Timestamp) -> Result<bool, StoreError>;
+
+    /// Shops of a type, or of all types.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    async fn of_type(
+        &self,
+        kind: Option<ShopTypeId>,
+        order: ShopOrder,
+        page: Page,
+    ) -> Result<Vec<Shop>, StoreError>;
+
+    /// Shops whose name contains `part`, by id; `""` is contained in all.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    async fn by_name(&self, part: &str, page: Page) -> Result<Vec<Shop>, StoreError>;
+}

@@ -1,0 +1,78 @@
+//! The bundle of ports that a back end hands out.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::{
+    Deadlines, Durability, OpenError, OrderLog, Orders, PaymentRows, RateLimits, Sales, Sequences, Sessions,
+    Shops, Upkeep, Users, Vouchers, embedded,
+};
+
+/// Where a mall's memory is.
+#[derive(Clone, Debug)]
+pub enum Place {
+    /// In a directory of this machine.
+    Embedded(EmbeddedOptions),
+}
+
+/// How to open a data directory.
+#[derive(Clone, Debug)]
+pub struct EmbeddedOptions {
+    /// The directory; made if it is not there.
+    pub dir: PathBuf,
+    /// How far an answer can be trusted.
+    pub durability: Durability,
+    /// Start even though accepted claims are lost from the order log.
+    pub accept_lost_log: bool,
+}
+
+impl EmbeddedOptions {
+    /// Durable against power cuts; refuses a damaged log.
+    #[must_use]
+    pub fn new(dir: impl Into<PathBuf>) -> Self {
+        Self { dir: dir.into(), durability: Durability::Power, accept_lost_log: false }
+    }
+}
+
+/// What the mall needs from storage: one handle per port, cheap to clone.
+#[derive(Clone)]
+pub struct Storage {
+    /// Flash-sale units.
+    pub sales: Arc<dyn Sales>,
+    /// Accepted claims on their way to the record.
+    pub order_log: Arc<dyn OrderLog>,
+    /// When unpaid orders end.
+    pub deadlines: Arc<dyn Deadlines>,
+    /// Counters.
+    pub sequences: Arc<dyn Sequences>,
+    /// Who is logged in.
+    pub sessions: Arc<dyn Sessions>,
+    /// How often is too often.
+    pub rate_limits: Arc<dyn RateLimits>,
+    /// People.
+    pub users: Arc<dyn Users>,
+    /// Shops.
+    pub shops: Arc<dyn Shops>,
+    /// Vouchers and sales.
+    pub vouchers: Arc<dyn Vouchers>,
+    /// Orders and dead letters.
+    pub orders: Arc<dyn Orders>,
+    /// Payments.
+    pub payments: Arc<dyn PaymentRows>,
+    /// The back end as a whole.
+    pub upkeep: Arc<dyn Upkeep>,
+}
+
+impl Storage {
+    /// Opens it, or says in words an operator can act on why not. Blocks: what is on disk is read.
+    ///
+    /// The one place that knows which back ends there are.
+    ///
+    /// # Errors
+    /// [`OpenError`].
+    pub fn open(place: &Place) -> Result<Self, OpenError> {
+        match place {
+            Place::Embedded(options) => embedded::open(options),
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! What a back end needs done to it.
+
+use async_trait::async_trait;
+
+use crate::{StoreError, Timestamp};
+
+/// How far an answer can be trusted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Durability {
+    /// An answer survives a power cut.
+    Power,
+    /// An answer survives the end of the process, not of the machine. For benches.
+    Process,
+    /// Written every 200 ms: an answer of the last moments may be lost with the machine. For benches.
+    Relaxed,
+}
+
+impl Durability {
+    /// The word on the command line, in the banner and in `/readyz`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Power => "power",
+            Self::Process => "process",
+            Self::Relaxed => "relaxed",
+        }
+    }
+}
+
+/// How a back end is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Health {
+    /// `embedded` or `production`.
+    pub backend: &'static str,
+    /// What is in force.
+    pub durability: Durability,
+    /// What does not work at present, in words for the operator; empty when all is well.
+    pub troubles: Vec<String>,
+}
+
+/// The back end as a whole.
+#[async_trait]
+pub trait Upkeep: Send + Sync {
+    /// How it is, now.
+    async fn health(&self) -> Health;
+
+    /// Frees what has expired, and retries what failed. Called every second or so; answers stay the same without it.
+    ///
+    /// # Errors
+    /// [`StoreError`]: not all was done; the next call goes on.
+    async fn sweep(&self, now: Timestamp) -> Result<(), StoreError>;
+
+    /// A setting of the mall that outlives it, such as its time zone.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    async fn setting(&self, name: &str) -> Result<Option<String>, StoreError>;
+
+    /// Stores a setting.
+    ///
+    /// # Errors
+    /// [`StoreError`]: nothing changed, or the answer was lost; call again.
+    async fn put_setting(&self, name: &str, value: &str) -> Result<(), StoreError>;
+
+    /// Writes what is left to write, marks the stop as clean and lets go of the files. Calls after it fail.
+    ///
+    /// # Errors
+    /// [`StoreError`]: the stop is not marked as clean; what was answered is durable all the same.
+    async fn close(&self) -> Result<(), StoreError>;
+}

@@ -1,0 +1,138 @@
+//! Vouchers, and the terms of those that are sales.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use crate::{Cents, ShopId, StoreError, Terms, Timestamp, VoucherId};
+
+/// Whether a voucher is to be seen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum VoucherStatus {
+    /// On the shelf: 1.
+    OnShelf,
+    /// Taken off: 2.
+    OffShelf,
+    /// Expired: 3.
+    Expired,
+}
+
+/// What is told about a voucher; what an operator writes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct VoucherText {
+    /// Whose.
+    pub shop: ShopId,
+    /// Its title.
+    pub title: String,
+    /// A second line, `""` if none.
+    pub sub_title: String,
+    /// Rules, lines separated by `\n`, `""` if none.
+    pub rules: String,
+    /// What it costs.
+    pub pay_value: Cents,
+    /// What it is worth.
+    pub actual_value: Cents,
+    /// Whether it is to be seen.
+    pub status: VoucherStatus,
+}
+
+/// The terms on which a sale is made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NewSale {
+    /// Units at the start. `None` = unlimited.
+    pub units: Option<u64>,
+    /// First instant at which a claim is taken.
+    pub begin: Timestamp,
+    /// First instant at which none is taken any more.
+    pub end: Timestamp,
+    /// How long a buyer has to pay.
+    pub pay_within: Duration,
+    /// The least member level that may buy, 0 for everybody.
+    pub min_level: u8,
+}
+
+/// A sale as the record has it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SaleRecord {
+    /// What [`Sales`](crate::Sales) is told: window, pause, initial + added units.
+    pub terms: Terms,
+    /// Units at the start. `None` = unlimited.
+    pub initial: Option<u64>,
+    /// Units added since, negative if taken away.
+    pub added: i64,
+    /// Units that no order and no dead letter in the record holds, as kept by the order transactions. `None` = unlimited.
+    pub stock: Option<u64>,
+    /// How long a buyer has to pay.
+    pub pay_within: Duration,
+    /// The least member level that may buy, 0 for everybody.
+    pub min_level: u8,
+}
+
+/// A voucher.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Voucher {
+    /// Which.
+    pub id: VoucherId,
+    /// What is told about it.
+    pub text: VoucherText,
+    /// Its sale, if it is a flash-sale voucher.
+    pub sale: Option<SaleRecord>,
+    /// Since when.
+    pub created: Timestamp,
+    /// Last change.
+    pub updated: Timestamp,
+}
+
+/// Vouchers: their record.
+///
+/// - Every call is its own transaction and durable when it answers.
+/// - A voucher is a sale from the start or never.
+#[async_trait]
+pub trait Vouchers: Send + Sync {
+    /// Adds a voucher, with a sale if one is given.
+    ///
+    /// # Errors
+    /// [`StoreError`]: nothing was added, or the answer was lost.
+    async fn insert(
+        &self,
+        text: &VoucherText,
+        sale: Option<&NewSale>,
+        now: Timestamp,
+    ) -> Result<VoucherId, StoreError>;
+
+    /// A voucher by id.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    async fn get(&self, voucher: VoucherId) -> Result<Option<Voucher>, StoreError>;
+
+    /// The vouchers of a shop that are on the shelf, by id.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    async fn of_shop(&self, shop: ShopId) -> Result<Vec<Voucher>, StoreError>;
+
+    /// Sales after `after` by id, at most `max`: all of them, or those that end after an instant.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    async fn sales(
+        &self,
+        ending_after: Option<Timestamp>,
+        after: VoucherId,
+        max: u32,
+    ) -> Result<Vec<SaleRecord>, StoreError>;
+
+    /// Moves a sale's window and pause. `None` if there is no such sale.
+    ///
+    /// # Errors
+    /// [`StoreError`]: nothing changed, or the answer was lost; call again.
+    async fn put_window(
+        &self,
+        voucher: VoucherId,
+        begin: Timestamp,
+        end: Timestamp,
+        paused: bool,
+        now: Timestamp,
+    ) -> Result<Option<SaleRecord>, StoreError>;
+}

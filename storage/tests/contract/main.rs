@@ -1,0 +1,17 @@
+//! The one suite that every back end is held to. A second back end is one line: a `mod` in [`contract!`].
+#![expect(clippy::unwrap_used, reason = "helpers of a test binary: a failure is a failed test")]
+
+mod world;
+
+/// Makes a test of each case per back end. A case left off the list is dead code, which `-D warnings` refuses.
+#[macro_export]
+macro_rules! contract {
+    ($($case:ident),+ $(,)?) => {
+        mod embedded {
+            $(#[tokio::test(flavor = "multi_thread")]
+            async fn $case() {
+                super::$case(&$crate::world::embedded()).await;
+            })+
+        }
+    };
+}
