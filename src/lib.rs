@@ -2,4 +2,5 @@
 //!
 //! The arrows point one way: `cli → http → mall → mallbox_storage`. ARCHITECTURE.md has the map.
 
+pub mod http;
 pub mod mall;
