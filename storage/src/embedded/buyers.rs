@@ -15,12 +15,18 @@ const SHARDS: u64 = 64;
 /// A set of users in shards.
 #[derive(Debug)]
 pub(crate) struct Buyers {
-    shards: Box<[Mutex<RoaringTreemap>]>,
+    shards: Box<[Mutex<Shard>]>,
+}
+
+#[derive(Debug, Default)]
+struct Shard {
+    users: RoaringTreemap,
+    insertions: u64,
 }
 
 /// One user's shard, locked: nobody can come between a look and a change.
 pub(crate) struct Buyer<'a> {
-    shard: MutexGuard<'a, RoaringTreemap>,
+    shard: MutexGuard<'a, Shard>,
     key: u64,
 }
 
@@ -39,22 +45,28 @@ impl Buyers {
     /// How many there are.
     #[cfg(test)]
     pub(crate) fn len(&self) -> u64 {
-        self.shards.iter().map(|shard| shard.lock().len()).sum()
+        self.shards.iter().map(|shard| shard.lock().users.len()).sum()
     }
 }
 
 impl Buyer<'_> {
     pub(crate) fn has_bought(&self) -> bool {
-        self.shard.contains(self.key)
+        self.shard.users.contains(self.key)
     }
 
     pub(crate) fn insert(&mut self) {
-        self.shard.insert(self.key);
+        self.shard.users.insert(self.key);
+        self.shard.insertions += 1;
+    }
+
+    /// Rises with every insertion into the shard: the same number twice means that nobody of it bought in between.
+    pub(crate) fn insertions(&self) -> u64 {
+        self.shard.insertions
     }
 
     /// `false` if the user was not in it.
     pub(crate) fn remove(&mut self) -> bool {
-        self.shard.remove(self.key)
+        self.shard.users.remove(self.key)
     }
 }
 

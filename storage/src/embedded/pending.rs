@@ -82,7 +82,8 @@ impl Pending {
 
     /// All claims in no order.
     pub(crate) fn all(&self) -> Vec<Claim> {
-        let claims = self.by_order.0.iter().flat_map(|shard| shard.lock().values().copied().collect::<Vec<_>>());
+        let claims =
+            self.by_order.0.iter().flat_map(|shard| shard.lock().values().copied().collect::<Vec<_>>());
         claims.collect()
     }
 

@@ -56,7 +56,10 @@ impl Commit {
         let first: Vec<Waker> = {
             let mut threads = self.threads.lock();
             self.state.store(state as u8, Ordering::Release);
-            threads.iter_mut().filter_map(|waiters| waiters.wakers.iter_mut().find_map(Option::take)).collect()
+            threads
+                .iter_mut()
+                .filter_map(|waiters| waiters.wakers.iter_mut().find_map(Option::take))
+                .collect()
         };
         first.into_iter().for_each(Waker::wake);
     }
@@ -65,7 +68,10 @@ impl Commit {
     fn relay(&self, lane: usize) {
         let neighbours = {
             let mut threads = self.threads.lock();
-            threads.iter_mut().find(|waiters| waiters.lane == lane).map(|waiters| std::mem::take(&mut waiters.wakers))
+            threads
+                .iter_mut()
+                .find(|waiters| waiters.lane == lane)
+                .map(|waiters| std::mem::take(&mut waiters.wakers))
         };
         neighbours.into_iter().flatten().flatten().for_each(Waker::wake);
     }
