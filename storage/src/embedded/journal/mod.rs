@@ -24,6 +24,7 @@ use parking_lot::{Condvar, Mutex, RwLock};
 use self::commit::{Commit, CommitState, Durable};
 use self::recovery::Recovered;
 pub(crate) use self::store::Change;
+pub(crate) use self::thread::logged;
 use crate::embedded::queue::Queue;
 use crate::embedded::settled::Settled;
 use crate::{Claim, Durability, StoreError};

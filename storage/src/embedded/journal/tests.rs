@@ -8,7 +8,6 @@ use tempfile::TempDir;
 
 use super::commit::CommitState;
 use super::recovery::{CleanStop, Recovered, Witness, recover};
-use super::thread::logged;
 use super::*;
 use crate::{Logged, OpenError, OrderId, Timestamp, UserId, VoucherId};
 
