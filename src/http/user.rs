@@ -2,8 +2,6 @@
 
 use axum::Router;
 use axum::extract::State;
-use axum::http::HeaderMap;
-use axum::http::header::AUTHORIZATION;
 use axum::routing::{get, post, put};
 use mallbox_storage::UserId;
 use serde::{Deserialize, Serialize};
@@ -11,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::App;
 use super::envelope::{Answer, Reply};
 use super::error::ApiError;
-use super::extract::{Json, Login, Now, Path, Query};
+use super::extract::{Json, Login, Now, Path, Query, Token};
 use crate::mall::accounts::{Brief, CardEdit, FullCard, Proof};
 use crate::mall::{Mistake, Refusal};
 
@@ -60,9 +58,10 @@ async fn log_in(State(app): State<App>, Now(now): Now, Json(body): Json<LoginBod
 }
 
 /// Without a live session there is nothing to end, which is no error.
-async fn log_out(State(app): State<App>, headers: HeaderMap) -> Reply {
-    let header = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()).unwrap_or_default().trim();
-    app.accounts.log_out(header.strip_prefix("Bearer ").unwrap_or(header).trim()).await?;
+async fn log_out(State(app): State<App>, Token(token): Token) -> Reply {
+    if let Some(token) = token {
+        app.accounts.log_out(&token).await?;
+    }
     Ok(Answer::done())
 }
 
