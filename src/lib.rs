@@ -2,5 +2,7 @@
 //!
 //! The arrows point one way: `cli → http → mall → mallbox_storage`. ARCHITECTURE.md has the map.
 
+pub mod bench;
+pub mod demo;
 pub mod http;
 pub mod mall;
