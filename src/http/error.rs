@@ -10,7 +10,7 @@ use mallbox_storage::{OrderId, StoreError};
 use serde::Serialize;
 
 use super::envelope::json_response;
-use super::language::Language;
+use super::language::{self, Language};
 use super::words::{self, Words, fixed};
 use crate::mall::{Failure, Mistake, Refusal};
 
@@ -199,8 +199,12 @@ fn bytes(words: Words) -> Bytes {
         data_text: Option<String>,
     }
     match words {
-        Words::Fixed(text) => Bytes::from_static(text.as_bytes()),
+        Words::Fixed { code, body } => {
+            language::note_code(code);
+            Bytes::from_static(body.as_bytes())
+        }
         Words::Made { code, sentence, order } => {
+            language::note_code(code);
             let (data, data_text) = (order.map(OrderId::get), order.map(|order| order.to_string()));
             let body = Refused { success: false, error_msg: sentence, code, data, data_text };
             Bytes::from(serde_json::to_vec(&body).expect("texts and numbers can always be written as JSON"))

@@ -19,6 +19,18 @@ thread_local! {
     /// Set while a request's future is being polled, so that an error knows its words without carrying a request:
     /// a claim that is refused pays for two writes to a cell.
     static SPOKEN: Cell<Language> = const { Cell::new(Language::Zh) };
+    /// The code of the refusal that was written last, on its way to the counters; the same trick the other way round.
+    static TOLD: Cell<&'static str> = const { Cell::new("") };
+}
+
+/// Notes the code of a refusal that has just been written.
+pub(super) fn note_code(code: &'static str) {
+    TOLD.set(code);
+}
+
+/// The code noted since the last call, `""` if none was.
+pub(super) fn take_code() -> &'static str {
+    TOLD.replace("")
 }
 
 impl Language {

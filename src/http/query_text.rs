@@ -193,9 +193,18 @@ impl<'de> de::VariantAccess<'de> for OnlyAWord {
     }
 }
 
-/// `+` is a blank, `%E7` a byte; what is no UTF-8 then is shown as such, and a `%` that begins nothing stays.
+/// `+` is a blank, the rest as in a path.
 fn unescaped(text: &str) -> Cow<'_, str> {
-    if !text.contains(['%', '+']) {
+    if text.contains('+') {
+        Cow::Owned(path_text(&text.replace('+', " ")).into_owned())
+    } else {
+        path_text(text)
+    }
+}
+
+/// `%E7` is a byte; what is no UTF-8 then is shown as such, and a `%` that begins nothing stays.
+pub(super) fn path_text(text: &str) -> Cow<'_, str> {
+    if !text.contains('%') {
         return Cow::Borrowed(text);
     }
     let mut bytes = Vec::with_capacity(text.len());
@@ -203,7 +212,6 @@ fn unescaped(text: &str) -> Cow<'_, str> {
     while let Some((&first, after)) = rest.split_first() {
         rest = after;
         match (first, after) {
-            (b'+', _) => bytes.push(b' '),
             (b'%', [high, low, beyond @ ..]) if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
                 bytes.push(digit(*high) << 4 | digit(*low));
                 rest = beyond;

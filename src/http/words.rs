@@ -11,7 +11,12 @@ use crate::mall::{Mistake, Refusal};
 #[derive(Debug)]
 pub(super) enum Words {
     /// Written out when mallbox was compiled: what is said thousands of times a second.
-    Fixed(&'static str),
+    Fixed {
+        /// Its code.
+        code: &'static str,
+        /// The whole body.
+        body: &'static str,
+    },
     /// Made for the occasion.
     Made {
         /// Its code.
@@ -26,14 +31,17 @@ pub(super) enum Words {
 /// The whole body of a refusal in both languages, and the choice between them.
 macro_rules! fixed {
     ($language:expr, $code:literal, $zh:literal, $en:literal) => {
-        Words::Fixed(match $language {
-            Language::Zh => {
-                concat!(r#"{"success":false,"errorMsg":""#, $zh, r#"","code":""#, $code, r#""}"#)
-            }
-            Language::En => {
-                concat!(r#"{"success":false,"errorMsg":""#, $en, r#"","code":""#, $code, r#""}"#)
-            }
-        })
+        Words::Fixed {
+            code: $code,
+            body: match $language {
+                Language::Zh => {
+                    concat!(r#"{"success":false,"errorMsg":""#, $zh, r#"","code":""#, $code, r#""}"#)
+                }
+                Language::En => {
+                    concat!(r#"{"success":false,"errorMsg":""#, $en, r#"","code":""#, $code, r#""}"#)
+                }
+            },
+        }
     };
 }
 pub(super) use fixed;
