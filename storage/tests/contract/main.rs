@@ -1,6 +1,9 @@
 //! The one suite that every back end is held to. A second back end is one line: a `mod` in [`contract!`].
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary: a failure is a failed test")]
 
+mod orders;
+mod orders_model;
+mod payments;
 mod sequences;
 mod shops;
 mod users;
