@@ -3,6 +3,9 @@
 
 mod deadlines;
 mod order_log;
+mod orders;
+mod orders_model;
+mod payments;
 mod rate_limits;
 mod sales;
 mod sequences;
@@ -10,7 +13,6 @@ mod sessions;
 mod shops;
 mod users;
 mod vouchers;
-mod world;
 
 /// Makes a test of each case per back end. A case left off the list is dead code, which `-D warnings` refuses.
 #[macro_export]
