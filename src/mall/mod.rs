@@ -1,13 +1,23 @@
 //! The business rules, one area a file. Nothing here sees sled, SQL or axum.
 
-pub mod accounts;
-pub mod clean_text;
 mod clock;
 mod context;
 mod failure;
-mod passwords;
 mod random;
 mod settings;
+
+pub mod accounts;
+pub mod cashier;
+pub mod clean_text;
+mod flights;
+mod order_numbers;
+pub mod orders;
+mod passwords;
+pub mod payments;
+mod recent;
+mod sale_gate;
+mod sale_terms;
+pub mod sales;
 pub mod shops;
 pub mod sms;
 pub mod vouchers;
@@ -17,7 +27,9 @@ pub use accounts::Accounts;
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use context::Context;
 pub use failure::{Failure, Mistake, Refusal};
+pub use orders::OrderDesk;
 pub use random::Random;
+pub use sales::SaleCounter;
 pub use settings::Settings;
 pub use shops::ShopDirectory;
 pub use vouchers::VoucherShelf;

@@ -165,13 +165,7 @@ impl Memory {
         }
         let buyers = Buyers::new();
         let pending = self.pending.of_voucher(terms.voucher);
-        let mut taken = self.holders.each(terms.voucher, &mut |user| buyers.lock(user).insert())?;
-        for claim in pending {
-            if !self.holders.is_settled(claim.order)? {
-                taken += 1;
-                buyers.lock(claim.user).insert();
-            }
-        }
+        let taken = self.holders.each(terms.voucher, &pending, &mut |user| buyers.lock(user).insert())?;
         let standing = Standing::new(terms, taken);
         if let Some(units) = terms.units
             && taken > units

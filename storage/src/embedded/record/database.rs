@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::checkpoint::{Checkpointer, Pace};
-use super::opening::{self, Opened, Purpose};
+use super::opening::{self, Purpose};
 use super::readers::{READERS, Reader};
 use super::task::{self, Task};
 use super::trouble::{self, Interpreter};
@@ -35,7 +35,6 @@ pub(crate) struct Database {
 struct Inner {
     path: PathBuf,
     durability: Durability,
-    was_stopped_cleanly: bool,
     interpreter: Interpreter,
     pace: Arc<Pace>,
     /// `None` once it is closed: that ends the threads, when they have done what was waiting.
@@ -60,7 +59,7 @@ enum Queue {
 impl Database {
     /// Opens the record, made if there is none. Blocks.
     pub(crate) fn open(path: &Path, durability: Durability) -> Result<Self, OpenError> {
-        let Opened { writer, was_stopped_cleanly } = opening::open(path, durability)?;
+        let writer = opening::open(path, durability)?;
         let pace = Arc::new(Pace::default());
         let interpreter = Interpreter::new(path);
         let started = start(path, durability, writer, &interpreter, &pace);
@@ -72,18 +71,12 @@ impl Database {
         let inner = Inner {
             path: path.to_owned(),
             durability,
-            was_stopped_cleanly,
             interpreter,
             pace,
             queues: RwLock::new(Some(queues)),
             threads: Mutex::new(threads),
         };
         Ok(Self { inner: Arc::new(inner) })
-    }
-
-    /// Whether it was closed when it was last used. A new record counts as such.
-    pub(crate) fn was_stopped_cleanly(&self) -> bool {
-        self.inner.was_stopped_cleanly
     }
 
     /// Why the last commit failed, if it did.

@@ -30,14 +30,8 @@ pub(super) enum Purpose {
     Checkpoint,
 }
 
-/// A record that is ready, and how it was left.
-pub(super) struct Opened {
-    pub(super) writer: Connection,
-    pub(super) was_stopped_cleanly: bool,
-}
-
 /// Opens the record, made if there is none, brings it to this version's form and marks it as running.
-pub(super) fn open(path: &Path, durability: Durability) -> Result<Opened, OpenError> {
+pub(super) fn open(path: &Path, durability: Durability) -> Result<Connection, OpenError> {
     let wal = sibling(path, "-wal");
     if !exists(path)? {
         if exists(&wal)? {
@@ -54,10 +48,11 @@ pub(super) fn open(path: &Path, durability: Durability) -> Result<Opened, OpenEr
         return Err(damaged(path, "its -wal file, which holds what was written last, is missing"));
     }
     if !clean {
+        tracing::warn!(path = %path.display(), "the record was not closed when it was last used; looking it over");
         check(&writer, path)?;
     }
     prepare(&writer).map_err(|error| explain(path, error))?;
-    Ok(Opened { writer, was_stopped_cleanly: clean })
+    Ok(writer)
 }
 
 /// A connection with everything set that its work needs.
