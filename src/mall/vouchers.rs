@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use mallbox_storage::{
-    Cents, NewSale, ShopId, Terms, Timestamp, Voucher, VoucherId, VoucherStatus, VoucherText,
-};
+use mallbox_storage::{Cents, NewSale, ShopId, Timestamp, Voucher, VoucherId, VoucherStatus, VoucherText};
 
 use super::{Context, Failure, Mistake, Refusal, SaleCounter, clean_text};
 
