@@ -13,6 +13,7 @@ mod sessions;
 mod shops;
 mod users;
 mod vouchers;
+mod world;
 
 /// Makes a test of each case per back end. A case left off the list is dead code, which `-D warnings` refuses.
 #[macro_export]
