@@ -5,15 +5,26 @@ mod context;
 mod failure;
 mod settings;
 
-pub mod cashier;
-mod flights;
+pub mod sales;
+
 mod order_numbers;
-pub mod orders;
-pub mod payments;
-mod recent;
 mod sale_gate;
 mod sale_terms;
-pub mod sales;
+
+pub mod cashier;
+pub mod orders;
+pub mod payments;
+
+mod batch_size;
+pub mod order_workers;
+
+pub mod chores;
+pub mod sale_chores;
+
+pub mod books;
+
+mod flights;
+mod recent;
 
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use context::Context;
