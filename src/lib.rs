@@ -2,4 +2,6 @@
 //!
 //! The arrows point one way: `cli → http → mall → mallbox_storage`. ARCHITECTURE.md has the map.
 
+pub mod bench;
+pub mod demo;
 pub mod mall;

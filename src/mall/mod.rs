@@ -3,30 +3,40 @@
 mod clock;
 mod context;
 mod failure;
+mod random;
 mod settings;
 
-pub mod sales;
-
+pub mod accounts;
+mod batch_size;
+pub mod books;
+pub mod cashier;
+pub mod chores;
+pub mod clean_text;
+mod flights;
 mod order_numbers;
+pub mod order_workers;
+pub mod orders;
+mod passwords;
+pub mod payments;
+mod recent;
+pub mod sale_chores;
 mod sale_gate;
 mod sale_terms;
+pub mod sales;
+pub mod shops;
+pub mod sms;
+pub mod vouchers;
+pub mod wall_time;
 
-pub mod cashier;
-pub mod orders;
-pub mod payments;
-
-mod batch_size;
-pub mod order_workers;
-
-pub mod chores;
-pub mod sale_chores;
-
-pub mod books;
-
-mod flights;
-mod recent;
-
+pub use accounts::Accounts;
+pub use books::Books;
+pub use cashier::Cashier;
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use context::Context;
 pub use failure::{Failure, Mistake, Refusal};
+pub use orders::OrderDesk;
+pub use random::Random;
+pub use sales::SaleCounter;
 pub use settings::Settings;
+pub use shops::ShopDirectory;
+pub use vouchers::VoucherShelf;

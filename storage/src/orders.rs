@@ -186,10 +186,12 @@ pub trait Orders: Send + Sync {
         now: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Writes the order of an ordinary voucher, unpaid. Such orders are not limited to one a user.
+    /// Writes the order of an ordinary voucher, unpaid. Such orders are not limited to one a user. A repeat changes
+    /// nothing.
     ///
     /// # Errors
-    /// [`StoreError`]: nothing was written, or the answer was lost.
+    /// [`StoreError`]: nothing was written, or the answer was lost; call again. [`StoreError::Refused`]: the voucher is
+    /// not known or is a sale, or another order has this id.
     async fn insert(&self, order: &Order) -> Result<(), StoreError>;
 
     /// An order by id.
@@ -204,7 +206,7 @@ pub trait Orders: Send + Sync {
     /// [`StoreError`]: call again.
     async fn of_user(&self, user: UserId, page: Page) -> Result<Vec<Order>, StoreError>;
 
-    /// The live order, or dead letter that holds a unit, of a user in a sale.
+    /// The live order of a user in a sale, else the dead letter that stands for one.
     ///
     /// # Errors
     /// [`StoreError`]: call again.
@@ -213,7 +215,8 @@ pub trait Orders: Send + Sync {
     /// Takes a step. Exactly one of two steps that exclude each other is `Done`.
     ///
     /// # Errors
-    /// [`StoreError`]: nothing changed, or the answer was lost; call again.
+    /// [`StoreError`]: nothing changed, or the answer was lost; call again. [`StoreError::Refused`]: the payment named by
+    /// [`Step::Pay`] is no open payment of this order.
     async fn step(&self, order: OrderId, step: Step, now: Timestamp) -> Result<Stepped, StoreError>;
 
     /// Unpaid orders above `after` by id, at most `max`, with their deadlines.
@@ -235,7 +238,8 @@ pub trait Orders: Send + Sync {
     /// [`StoreError`]: call again.
     async fn highest_counts(&self) -> Result<Vec<(u64, u64)>, StoreError>;
 
-    /// Dead letters above `after` by order id, at most `max`.
+    /// Dead letters above `after` by order id, at most `max`; more only where several have the last one's order id, which
+    /// a page does not divide.
     ///
     /// # Errors
     /// [`StoreError`]: call again.

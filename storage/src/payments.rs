@@ -51,13 +51,14 @@ pub trait PaymentRows: Send + Sync {
     /// The order's open payment, made if there is none.
     ///
     /// # Errors
-    /// [`StoreError`]: the gateway must not be called; call again.
+    /// [`StoreError`]: the gateway must not be called; call again. [`StoreError::Refused`]: no such order in the record.
     async fn start(&self, order: OrderId, amount: Cents, now: Timestamp) -> Result<Payment, StoreError>;
 
     /// Moves a row to another state. `false` if there is no such row.
     ///
     /// # Errors
-    /// [`StoreError`]: nothing changed, or the answer was lost; call again.
+    /// [`StoreError`]: nothing changed, or the answer was lost; call again. [`StoreError::Refused`]: its order has another
+    /// payment that is open.
     async fn settle(
         &self,
         payment: PaymentId,

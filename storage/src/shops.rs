@@ -117,7 +117,7 @@ pub trait Shops: Send + Sync {
         page: Page,
     ) -> Result<Vec<Shop>, StoreError>;
 
-    /// Shops whose name contains `part`, by id; `""` is contained in all.
+    /// Shops whose name contains `part`, by id; `""` is contained in all. a to z are found in either case.
     ///
     /// # Errors
     /// [`StoreError`]: call again.

@@ -1,9 +1,130 @@
 //! The embedded back end: sled for the order log and the sessions, SQLite for the record, memory for the rest.
+//!
+//! Memory is rebuilt at start, never trusted: pending claims and sessions from the journal, buyers and stock from pending
+//! claims and the record. The record's transactions carry how far the log has been settled, so the two cannot disagree
+//! for long, and never in silence.
 
+mod buyers;
+mod deadlines;
+mod disk;
+mod journal;
+mod lane;
+mod lock;
+mod order_log;
+mod pending;
+mod queue;
+mod rate_limits;
+mod record;
+mod sales;
+mod session_codec;
+mod sessions;
 mod settled;
+mod stock;
+mod upkeep;
 
-use crate::{EmbeddedOptions, OpenError, Storage};
+use std::hash::{BuildHasher, RandomState};
+use std::path::Path;
+use std::sync::Arc;
 
-pub(crate) fn open(_options: &EmbeddedOptions) -> Result<Storage, OpenError> {
-    todo!()
+use self::journal::Journal;
+use self::journal::recovery::{self, CleanStop, Content, Witness};
+use self::pending::Pending;
+use self::queue::Queue;
+use self::record::Database;
+use self::settled::Settled;
+use crate::{EmbeddedOptions, OpenError, Storage, StoreError};
+
+const LOG_ID: &str = "order-log.id";
+
+pub(crate) fn open(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
+    let lock = lock::DirLock::take(&options.dir)?;
+    let log_dir = options.dir.join("log");
+    let database = Database::open(&options.dir.join("mall.sqlite"), options.durability)?;
+    let broken = |error: StoreError| OpenError::DamagedRecord {
+        path: options.dir.join("mall.sqlite"),
+        detail: error.to_string(),
+    };
+    let witness = witness(&database).map_err(broken)?;
+    let mut log =
+        recovery::recover(&log_dir, &witness, options.durability, options.accept_lost_log, random_id())?;
+    // From here on the log is expected to be there; and no stop counts as clean until the next one.
+    database.put_setting_blocking(LOG_ID, &log.log_id.to_string()).map_err(broken)?;
+    database.put_setting_blocking(upkeep::STOP, "").map_err(broken)?;
+
+    let entries = std::mem::take(&mut log.content.entries);
+    let (settled, pending, queue) = unsettled(&log.content, witness.applied);
+    let journal =
+        Journal::start(log, log_dir.clone(), options.durability, Arc::clone(&settled), Arc::clone(&queue))
+            .map(Arc::new)
+            .map_err(|source| OpenError::Io {
+                path: log_dir.clone(),
+                what: "cannot start the journal",
+                source,
+            })?;
+    let sessions = sessions::EmbeddedSessions::load(Arc::clone(&journal), &entries)
+        .map_err(|detail| OpenError::LostLog { path: log_dir, detail })?;
+    let (sessions, rate_limits) = (Arc::new(sessions), Arc::new(rate_limits::EmbeddedRateLimits::default()));
+    let orders: Arc<dyn crate::Orders> =
+        Arc::new(record::EmbeddedOrders::new(database.clone(), Arc::clone(&settled)));
+    Ok(Storage {
+        sales: Arc::new(sales::EmbeddedSales::new(
+            Arc::clone(&journal),
+            Arc::clone(&pending),
+            Arc::clone(&orders),
+            record::Holders::new(database.clone()),
+        )),
+        order_log: Arc::new(order_log::EmbeddedOrderLog {
+            journal: Arc::clone(&journal),
+            pending: Arc::clone(&pending),
+            queue,
+            settled,
+        }),
+        deadlines: Arc::new(deadlines::EmbeddedDeadlines::default()),
+        sequences: Arc::new(record::EmbeddedSequences::new(database.clone())),
+        sessions: Arc::clone(&sessions) as _,
+        rate_limits: Arc::clone(&rate_limits) as _,
+        users: Arc::new(record::EmbeddedUsers::new(database.clone())),
+        shops: Arc::new(record::EmbeddedShops::new(database.clone())),
+        vouchers: Arc::new(record::EmbeddedVouchers::new(database.clone())),
+        payments: Arc::new(record::EmbeddedPayments::new(database.clone())),
+        orders,
+        upkeep: Arc::new(upkeep::EmbeddedUpkeep {
+            journal,
+            pending,
+            sessions,
+            rate_limits,
+            database,
+            durability: options.durability,
+            swept_ms: 0.into(),
+            _lock: lock,
+        }),
+    })
+}
+
+/// What the record knows about the log.
+fn witness(database: &Database) -> Result<Witness, StoreError> {
+    let marks = database.log_marks()?;
+    let log_id = database.setting_blocking(LOG_ID)?.and_then(|text| text.parse().ok());
+    let stop = database.setting_blocking(upkeep::STOP)?;
+    let clean_stop = stop.as_deref().and_then(|text| text.split_once(' ')).and_then(|(last, pending)| {
+        Some(CleanStop { last_commit: last.parse().ok()?, pending: pending.parse().ok()? })
+    });
+    Ok(Witness { log_id, applied: marks.applied, seen: marks.acked, clean_stop })
+}
+
+/// The claims of the log that are neither orders nor dead letters, for sure: counted, indexed, and queued for the workers.
+fn unsettled(content: &Content, applied: u64) -> (Arc<Settled>, Arc<Pending>, Arc<Queue>) {
+    let settled = Arc::new(Settled::new(applied));
+    let (pending, queue) = (Arc::new(Pending::default()), Arc::new(Queue::default()));
+    for (number, claims) in &content.commits {
+        settled.opened(*number, claims.len());
+        claims.iter().for_each(|claim| pending.insert(*claim));
+        queue.push(journal::logged(*number, claims));
+    }
+    (settled, pending, queue)
+}
+
+/// A number that no other log has, from the seed that the standard library draws from the system.
+fn random_id() -> u64 {
+    RandomState::new().hash_one(Path::new("order log")) >> 1
 }

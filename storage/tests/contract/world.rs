@@ -1,10 +1,18 @@
-//! A fresh, empty back end per case.
+//! A fresh, empty back end per case, and the few things that many cases begin with.
 
-use mallbox_storage::{EmbeddedOptions, Place, Storage, Timestamp};
+use std::time::Duration;
+
+use mallbox_storage::{
+    Cents, Claim, EmbeddedOptions, Logged, NewSale, OrderId, Place, ShopId, Storage, Terms, Timestamp,
+    UserId, VoucherId, VoucherStatus, VoucherText,
+};
 use tempfile::TempDir;
 
 /// Noon of 2026-11-21, UTC.
 pub const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
+pub const HOUR: Duration = Duration::from_secs(3600);
+/// The one worker of most cases.
+pub const WORKER: &str = "worker-1";
 
 /// One back end with nothing in it.
 pub struct World {
@@ -14,8 +22,16 @@ pub struct World {
     _dir: TempDir,
 }
 
+/// An embedded one, in a directory of its own.
+pub fn embedded() -> World {
+    let dir = TempDir::new().unwrap();
+    let place = Place::Embedded(EmbeddedOptions::new(dir.path().join("mall")));
+    let storage = Storage::open(&place).unwrap();
+    World { storage, place, _dir: dir }
+}
+
 impl World {
-    /// Stops the back end and opens what is on disk. Crashes are the business of `tests/`.
+    /// Stops the back end and opens what it left. Crashes are the business of the mall's own tests.
     pub async fn reopen(self) -> Self {
         let Self { storage, place, _dir } = self;
         storage.upkeep.close().await.unwrap();
@@ -23,12 +39,53 @@ impl World {
         let storage = Storage::open(&place).unwrap();
         Self { storage, place, _dir }
     }
+
+    /// A sale in the record, open from an hour before noon to an hour after, and put.
+    pub async fn sale(&self, units: Option<u64>) -> VoucherId {
+        let text = VoucherText {
+            shop: ShopId::new(1),
+            title: "One bowl of noodles".to_owned(),
+            sub_title: String::new(),
+            rules: String::new(),
+            pay_value: Cents::new(100),
+            actual_value: Cents::new(1000),
+            status: VoucherStatus::OnShelf,
+        };
+        let sale = NewSale {
+            units,
+            begin: NOON - HOUR,
+            end: NOON + HOUR,
+            pay_within: Duration::from_secs(900),
+            min_level: 0,
+        };
+        let voucher = self.storage.vouchers.insert(&text, Some(&sale), NOON - 2 * HOUR).await.unwrap();
+        let terms = self.terms(voucher).await;
+        self.storage.sales.put(terms).await.unwrap();
+        voucher
+    }
+
+    /// A sale's terms as the record has them.
+    pub async fn terms(&self, voucher: VoucherId) -> Terms {
+        self.storage.vouchers.get(voucher).await.unwrap().unwrap().sale.unwrap().terms
+    }
+
+    /// Takes what waits in the log, writes it to the record and settles it, as an order worker does.
+    pub async fn persist_all(&self) -> Vec<Logged> {
+        let mut all = Vec::new();
+        loop {
+            let taken = self.storage.order_log.take(WORKER, 1000, Duration::ZERO).await.unwrap();
+            if taken.is_empty() {
+                return all;
+            }
+            self.storage.orders.persist(&taken, NOON).await.unwrap();
+            self.storage.order_log.done(WORKER, &taken).await.unwrap();
+            all.extend(taken);
+        }
+    }
 }
 
-/// An embedded one, in a directory of its own.
-pub fn embedded() -> World {
-    let dir = TempDir::new().unwrap();
-    let place = Place::Embedded(EmbeddedOptions::new(dir.path().join("mall")));
-    let storage = Storage::open(&place).unwrap();
-    World { storage, place, _dir: dir }
+/// A claim at noon whose order id is made of sale and number.
+pub fn claim(voucher: VoucherId, user: u64, number: u64) -> Claim {
+    let order = OrderId::compose(NOON, number, voucher).unwrap();
+    Claim { order, voucher, user: UserId::new(user), at: NOON }
 }

@@ -1,0 +1,291 @@
+//! Reading an answer, from however many pieces it comes in.
+
+use std::mem::MaybeUninit;
+
+use httparse::{ParserConfig, Response, Status};
+
+/// Longest head read, in bytes; ours are below 1 KiB.
+const MAX_HEAD: usize = 16 * 1024;
+/// Longest body read, in bytes. Ours are below a few KiB; this bounds what a stray server costs.
+const MAX_BODY: usize = 8 * 1024 * 1024;
+/// Most headers read; ours send about ten.
+const MAX_HEADERS: usize = 64;
+/// Most interim answers (1xx) before the real one: without a bound a server could keep the thread.
+const MAX_INTERIM: u32 = 8;
+/// Room a buffer starts with: more than a usual answer, since a read that leaves room spares the
+/// next one, which would only have said that there is nothing.
+const FIRST_ROOM: usize = 4 * 1024;
+
+/// Why the bytes a server sent are not an answer that can be read here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unreadable {
+    /// Not HTTP/1.0 or HTTP/1.1.
+    #[error("not HTTP/1: {0}")]
+    NotHttp(httparse::Error),
+    /// The head is longer than 16 KiB.
+    #[error("head longer than {MAX_HEAD} bytes")]
+    HeadTooLong,
+    /// A transfer encoding, such as chunked.
+    #[error("transfer-encoding is not supported; the answer must carry a content-length")]
+    TransferEncoding,
+    /// A body whose end only the closing of the connection would tell.
+    #[error("neither a content-length nor a status without body")]
+    NoLength,
+    /// A `content-length` that is no number, or two that differ.
+    #[error("bad content-length")]
+    BadLength,
+    /// A body longer than 8 MiB.
+    #[error("body longer than {MAX_BODY} bytes")]
+    BodyTooLong,
+    /// 101, or a status below 100, or interim answers without end.
+    #[error("unexpected status {0}")]
+    Status(u16),
+    /// Bytes after the answer, or without a request.
+    #[error("bytes that no request asked for")]
+    Unasked,
+}
+
+/// A whole answer in the buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Whole {
+    pub status: u16,
+    /// The connection cannot be used again.
+    pub close: bool,
+    /// Bytes came after the body.
+    pub surplus: bool,
+    /// Where the body lies in the buffer.
+    pub body_start: usize,
+    pub body_end: usize,
+}
+
+/// The answer of one connection, as far as it has come.
+#[derive(Debug)]
+pub(super) struct Incoming {
+    buffer: Vec<u8>,
+    filled: usize,
+    /// Known from the moment the head is whole; a long body is not read head first again.
+    head: Option<Whole>,
+    interim: u32,
+}
+
+impl Incoming {
+    pub fn new() -> Self {
+        Self { buffer: vec![0; FIRST_ROOM], filled: 0, head: None, interim: 0 }
+    }
+
+    /// Forgets the answer and keeps the room.
+    pub fn clear(&mut self) {
+        self.filled = 0;
+        self.head = None;
+        self.interim = 0;
+    }
+
+    /// Where the next bytes go; never empty.
+    pub fn room(&mut self) -> &mut [u8] {
+        // One byte more than needed, so that surplus shows and a read never fills the room.
+        let wanted = match self.head {
+            Some(head) => head.body_end + 1,
+            None => self.filled + 1,
+        };
+        if self.buffer.len() < wanted {
+            let doubled = self.buffer.len() * 2;
+            self.buffer.resize(wanted.max(doubled), 0);
+        }
+        &mut self.buffer[self.filled..]
+    }
+
+    /// Takes note of `count` bytes put into [`room`](Self::room); the answer, if that was all of it.
+    pub fn took(&mut self, count: usize) -> Result<Option<Whole>, Unreadable> {
+        self.filled += count;
+        while self.head.is_none() {
+            let Some((length, head)) = read_head(&self.buffer[..self.filled])? else {
+                return Ok(None);
+            };
+            if let Some(head) = head {
+                self.head = Some(head);
+            } else {
+                self.drop_interim(length)?;
+            }
+        }
+        Ok(self
+            .head
+            .filter(|head| self.filled >= head.body_end)
+            .map(|head| Whole { surplus: self.filled > head.body_end, ..head }))
+    }
+
+    /// The body of an answer that [`took`](Self::took) returned.
+    pub fn body(&self, whole: Whole) -> &[u8] {
+        &self.buffer[whole.body_start..whole.body_end]
+    }
+
+    fn drop_interim(&mut self, length: usize) -> Result<(), Unreadable> {
+        self.interim += 1;
+        if self.interim > MAX_INTERIM {
+            return Err(Unreadable::Status(100));
+        }
+        self.buffer.copy_within(length..self.filled, 0);
+        self.filled -= length;
+        Ok(())
+    }
+}
+
+/// The length of the head at the start of `bytes` and what it says, once it is whole; an interim
+/// answer says nothing.
+fn read_head(bytes: &[u8]) -> Result<Option<(usize, Option<Whole>)>, Unreadable> {
+    let mut headers = [const { MaybeUninit::uninit() }; MAX_HEADERS];
+    let mut response = Response::new(&mut []);
+    let parsed = ParserConfig::default()
+        .parse_response_with_uninit_headers(&mut response, bytes, &mut headers)
+        .map_err(Unreadable::NotHttp)?;
+    let length = match parsed {
+        Status::Complete(length) if length <= MAX_HEAD => length,
+        Status::Partial if bytes.len() <= MAX_HEAD => return Ok(None),
+        _ => return Err(Unreadable::HeadTooLong),
+    };
+    let status = response.code.unwrap_or(0);
+    match status {
+        100 | 102..=199 => return Ok(Some((length, None))),
+        200..=999 => {}
+        _ => return Err(Unreadable::Status(status)),
+    }
+    let mut said = None;
+    let mut close = response.version == Some(0);
+    for header in response.headers.iter() {
+        match header.name.len() {
+            14 if header.name.eq_ignore_ascii_case("content-length") => {
+                let value = number(header.value)?;
+                if said.is_some_and(|earlier| earlier != value) {
+                    return Err(Unreadable::BadLength);
+                }
+                said = Some(value);
+            }
+            10 if header.name.eq_ignore_ascii_case("connection") => {
+                close = closes(header.value, close);
+            }
+            17 if header.name.eq_ignore_ascii_case("transfer-encoding") => {
+                return Err(Unreadable::TransferEncoding);
+            }
+            _ => {}
+        }
+    }
+    let body = match (status, said) {
+        // These have no body, whatever length they mention.
+        (204 | 304, _) => 0,
+        (_, Some(value)) => value,
+        (_, None) => return Err(Unreadable::NoLength),
+    };
+    let whole = Whole { status, close, surplus: false, body_start: length, body_end: length + body };
+    Ok(Some((length, Some(whole))))
+}
+
+/// Digits only, as the standard has it: no sign, no list.
+fn number(value: &[u8]) -> Result<usize, Unreadable> {
+    let value = value.trim_ascii();
+    if value.is_empty() {
+        return Err(Unreadable::BadLength);
+    }
+    value.iter().try_fold(0, |sum: usize, byte| {
+        if !byte.is_ascii_digit() {
+            return Err(Unreadable::BadLength);
+        }
+        let sum = sum * 10 + usize::from(byte - b'0');
+        // Checked at every digit, so the sum cannot overflow.
+        if sum > MAX_BODY { Err(Unreadable::BodyTooLong) } else { Ok(sum) }
+    })
+}
+
+/// Whether a `connection` header closes; `before` if it says neither.
+fn closes(value: &[u8], before: bool) -> bool {
+    value.split(|byte| *byte == b',').fold(before, |close, word| {
+        let word = word.trim_ascii();
+        if word.eq_ignore_ascii_case(b"close") {
+            true
+        } else {
+            close && !word.eq_ignore_ascii_case(b"keep-alive")
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Feeds `bytes` in pieces of `step`; the answer and where its bytes ended.
+    fn feed(bytes: &[u8], step: usize) -> Result<Option<(Whole, Vec<u8>)>, Unreadable> {
+        let mut incoming = Incoming::new();
+        for piece in bytes.chunks(step) {
+            for part in piece.chunks(incoming.room().len()) {
+                incoming.room()[..part.len()].copy_from_slice(part);
+                if let Some(whole) = incoming.took(part.len())? {
+                    return Ok(Some((whole, incoming.body(whole).to_vec())));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    #[test]
+    fn an_answer_reads_the_same_in_any_pieces() {
+        let rows: [(&[u8], u16, bool, &[u8]); 7] = [
+            (b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok", 200, false, b"ok"),
+            (b"HTTP/1.1 409 Conflict\r\nCONTENT-LENGTH:3 \r\n\r\nno!", 409, false, b"no!"),
+            (b"HTTP/1.1 200\r\nContent-Length:  00\r\nConnection: Close\r\n\r\n", 200, true, b""),
+            (b"HTTP/1.0 200 OK\r\nContent-length: 1\r\n\r\nx", 200, true, b"x"),
+            (b"HTTP/1.0 200 OK\r\nConnection: Keep-Alive\r\ncontent-length: 1\r\n\r\nx", 200, false, b"x"),
+            (b"HTTP/1.1 204 No Content\r\nserver: x\r\n\r\n", 204, false, b""),
+            (
+                b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Hints\r\nlink: a\r\n\r\n\
+                  HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok",
+                200,
+                false,
+                b"ok",
+            ),
+        ];
+        for (bytes, status, close, body) in rows {
+            for step in 1..=bytes.len() {
+                let (whole, read) = feed(bytes, step).unwrap().unwrap();
+                assert_eq!((whole.status, whole.close, whole.surplus), (status, close, false));
+                assert_eq!(read, body);
+            }
+            assert_eq!(feed(&bytes[..bytes.len() - 1], 7).unwrap().map(|_| ()), None);
+        }
+    }
+
+    #[test]
+    fn a_body_larger_than_the_first_room_is_read() {
+        let mut bytes = b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n".to_vec();
+        bytes.resize(bytes.len() + 100_000, b'x');
+        for step in [1000, 4096, bytes.len()] {
+            assert_eq!(feed(&bytes, step).unwrap().unwrap().1.len(), 100_000);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_says_why() {
+        let long = format!("HTTP/1.1 200 OK\r\nx: {}", "y".repeat(MAX_HEAD));
+        let hints = "HTTP/1.1 103 Hints\r\n\r\n".repeat(9);
+        let rows = [
+            ("SSH-2.0-OpenSSH\r\n", Unreadable::NotHttp(httparse::Error::Version)),
+            (&long, Unreadable::HeadTooLong),
+            (&hints, Unreadable::Status(100)),
+            ("HTTP/1.1 101 Switch\r\n\r\n", Unreadable::Status(101)),
+            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", Unreadable::TransferEncoding),
+            ("HTTP/1.1 200 OK\r\n\r\n", Unreadable::NoLength),
+            ("HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n", Unreadable::BadLength),
+            ("HTTP/1.1 200 OK\r\ncontent-length: \r\n\r\n", Unreadable::BadLength),
+            ("HTTP/1.1 200 OK\r\ncontent-length: 5, 5\r\n\r\n", Unreadable::BadLength),
+            ("HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n", Unreadable::BadLength),
+            ("HTTP/1.1 200 OK\r\ncontent-length: 99999999999999999999999\r\n\r\n", Unreadable::BodyTooLong),
+        ];
+        for (bytes, why) in rows {
+            assert_eq!(feed(bytes.as_bytes(), 11).unwrap_err(), why, "{bytes:.40}");
+        }
+    }
+
+    #[test]
+    fn surplus_is_seen() {
+        let bytes = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nokHTTP";
+        assert!(feed(bytes, bytes.len()).unwrap().unwrap().0.surplus);
+    }
+}

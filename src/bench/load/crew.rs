@@ -1,0 +1,298 @@
+//! All connections, served by one task.
+
+use std::collections::VecDeque;
+use std::future::{Future, poll_fn};
+use std::io::ErrorKind;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use tokio::time::{Sleep, sleep};
+
+use super::answer::Whole;
+use super::bell::Rung;
+use super::connection::{Connection, Step};
+use super::pace::Pace;
+use super::tally::Tally;
+use super::{Answer, Fault, Load, LoadError, Progress, Report, Script, Unreadable};
+
+/// Faults of one connection in a row, with no answer to any other meanwhile, that end the load:
+/// with the pauses below, a server may be away for about a second.
+const TRIES: u32 = 8;
+/// Pause before the dial after a first fault; each further one doubles it.
+const FIRST_PAUSE: Duration = Duration::from_millis(10);
+/// Longest pause.
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+/// Longest time between two looks at timeouts and at the wish to stop.
+const LONGEST_SWEEP: Duration = Duration::from_millis(50);
+/// Shortest such time: what the runtime's timers can tell apart.
+const SHORTEST_SWEEP: Duration = Duration::from_millis(1);
+
+/// The task's state.
+pub(super) struct Crew<S> {
+    load: Load,
+    script: S,
+    progress: Progress,
+    tally: Tally,
+    connections: Vec<Connection>,
+    /// Connections whose work is not over.
+    live: usize,
+    /// Connections whose first dial is not over. Nothing is sent before: the first requests would
+    /// be timed against the server's accepting.
+    first_dials: usize,
+    /// Whether any dial came through.
+    reached: bool,
+    rung: Arc<Rung>,
+    /// Connections to poll.
+    work: VecDeque<usize>,
+    /// Connections free to send, longest so in front. May name some that have closed since.
+    idle: VecDeque<usize>,
+    /// Paced only, once the first dials are over.
+    pace: Option<Pace>,
+    sweep: Pin<Box<Sleep>>,
+    /// The last look at the clock.
+    now: Instant,
+    stopped: bool,
+    /// Set when it is no use to go on.
+    given_up: Option<LoadError>,
+}
+
+impl<S: Script> Crew<S> {
+    /// Takes the work up; to be called within the runtime that will do it.
+    pub fn new(load: Load, script: S, progress: Progress) -> Result<Self, LoadError> {
+        let rung = Arc::<Rung>::default();
+        let connections = (0..load.connections)
+            .map(|number| Connection::new(rung.bell(number), load.address, load.request_timeout))
+            .collect();
+        Ok(Self {
+            load,
+            script,
+            tally: Tally::new(progress.clone())?,
+            progress,
+            connections,
+            live: load.connections,
+            first_dials: load.connections,
+            reached: false,
+            rung,
+            work: (0..load.connections).collect(),
+            idle: VecDeque::with_capacity(load.connections),
+            pace: None,
+            sweep: Box::pin(sleep(Duration::ZERO)),
+            now: Instant::now(),
+            stopped: false,
+            given_up: None,
+        })
+    }
+
+    /// Drives all connections until each has ended.
+    pub async fn drive(mut self) -> Result<(S, Report), LoadError> {
+        poll_fn(|context| self.poll(context)).await?;
+        let report = self.tally.finish();
+        if !self.reached && !self.progress.is_stopped() {
+            // Stopped by its deadline before it had tried often enough to give up.
+            let fault = report.errors.last.unwrap_or(Fault::Connect(ErrorKind::TimedOut));
+            let tries = u32::try_from(report.errors.connect.max(1)).unwrap_or(u32::MAX);
+            let address = self.load.address;
+            return Err(LoadError::NoAnswer { address, tries, fault });
+        }
+        Ok((self.script, report))
+    }
+
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<(), LoadError>> {
+        self.now = Instant::now();
+        while self.sweep.as_mut().poll(context).is_ready() {
+            self.sweep();
+        }
+        self.rung.drain(&mut self.work, context.waker());
+        // A connection that can send goes first: what it sends keeps the server busy while the
+        // other answers are read.
+        while let Some(number) = self.start_one().or_else(|| self.work.pop_front()) {
+            self.serve(number);
+        }
+        if let Some(error) = self.given_up.take() {
+            return Poll::Ready(Err(error));
+        }
+        if self.live == 0 { Poll::Ready(Ok(())) } else { Poll::Pending }
+    }
+
+    /// Gives the next idle connection its request, if one is idle and it is time. The connection
+    /// is to be served at once, since its clock runs.
+    fn start_one(&mut self) -> Option<usize> {
+        if self.first_dials > 0 {
+            return None;
+        }
+        while let Some(&number) = self.idle.front() {
+            if self.load.stop_at.is_some_and(|stop_at| stop_at <= self.now) {
+                self.stop();
+                return None;
+            }
+            let connection = &mut self.connections[number];
+            let mut origin = None;
+            if connection.is_idle()
+                && let Some(pace) = &self.pace
+            {
+                // Not yet: the metronome will wake us.
+                origin = Some(pace.due(self.now)?);
+            }
+            self.idle.pop_front();
+            if !connection.is_idle() {
+                continue;
+            }
+            let request = connection.request();
+            if !self.script.request(number, request) {
+                self.end(number);
+                continue;
+            }
+            assert!(!request.is_empty(), "the script said true and appended no request");
+            let started = connection.start(origin);
+            self.tally.requested(started);
+            if let Some(pace) = &mut self.pace {
+                pace.sent();
+            }
+            return Some(number);
+        }
+        None
+    }
+
+    /// Polls one connection and deals with what comes of it.
+    fn serve(&mut self, number: usize) {
+        match self.connections[number].poll() {
+            Step::Wait => {}
+            Step::Opened => {
+                self.reached = true;
+                self.free(number);
+                self.dialled(number);
+            }
+            Step::Answered(whole) => self.answered(number, whole),
+            Step::HungUp => {
+                self.tally.reconnected();
+                self.redial(number, FIRST_PAUSE);
+            }
+            Step::Failed(fault) => {
+                self.failed(number, fault);
+                self.dialled(number);
+            }
+        }
+    }
+
+    fn answered(&mut self, number: usize, whole: Whole) {
+        self.now = Instant::now();
+        let connection = &mut self.connections[number];
+        let took = connection.answered(self.now);
+        self.tally.answered(self.now, took);
+        let answer = Answer { status: whole.status, body: connection.body(whole), took };
+        self.script.answer(number, answer);
+        if whole.surplus {
+            // The answer was whole and counts; the connection cannot be trusted any more.
+            self.failed(number, Fault::Unreadable(Unreadable::Unasked));
+        } else if whole.close {
+            self.tally.reconnected();
+            self.redial(number, Duration::ZERO);
+        } else {
+            self.free(number);
+        }
+    }
+
+    fn failed(&mut self, number: usize, fault: Fault) {
+        self.now = Instant::now();
+        let connection = &mut self.connections[number];
+        let in_flight = connection.is_busy();
+        self.tally.failed(self.now, fault, in_flight);
+        if in_flight {
+            self.script.lost(number, fault);
+        }
+        let (tries, since) = connection.failed(self.now);
+        if tries >= TRIES && self.tally.is_silent_since(since) {
+            let address = self.load.address;
+            self.given_up = Some(LoadError::NoAnswer { address, tries, fault });
+        }
+        let doublings = tries.saturating_sub(1).min(10);
+        self.redial(number, (FIRST_PAUSE * (1 << doublings)).min(LONGEST_PAUSE));
+    }
+
+    /// A connection is open and has nothing in flight.
+    fn free(&mut self, number: usize) {
+        if self.stopped {
+            self.end(number);
+            return;
+        }
+        self.idle.push_back(number);
+        if self.first_dials > 0 || self.pace.is_some() {
+            // It may stay idle: let it see whether the server closes it meanwhile.
+            self.work.push_back(number);
+        }
+    }
+
+    fn redial(&mut self, number: usize, pause: Duration) {
+        if self.stopped {
+            self.end(number);
+            return;
+        }
+        self.connections[number].redial(self.load.address, pause, self.load.request_timeout);
+        self.work.push_back(number);
+    }
+
+    /// Takes note of a dial that is over; after the first of every connection the load begins.
+    fn dialled(&mut self, number: usize) {
+        if !self.connections[number].first_dial_over() {
+            return;
+        }
+        self.first_dials -= 1;
+        if self.first_dials > 0 {
+            return;
+        }
+        if let Some(rate) = self.load.rate {
+            match Pace::start(rate, Arc::clone(&self.rung)) {
+                Ok(pace) => self.pace = Some(pace),
+                Err(error) => self.given_up = Some(LoadError::Start(error)),
+            }
+        }
+        // Read after the pace has begun, so that its first request is due at once.
+        self.now = Instant::now();
+    }
+
+    /// The regular look at timeouts and at the wish to stop.
+    fn sweep(&mut self) {
+        let over = self.load.stop_at.is_some_and(|stop_at| stop_at <= self.now);
+        if over || self.progress.is_stopped() {
+            self.stop();
+        }
+        for number in 0..self.connections.len() {
+            let connection = &self.connections[number];
+            if connection.is_busy() && connection.waited(self.now) >= self.load.request_timeout {
+                self.failed(number, Fault::Timeout);
+            }
+        }
+        let pause = (self.load.request_timeout / 20).clamp(SHORTEST_SWEEP, LONGEST_SWEEP);
+        let mut next = self.now + pause;
+        if let Some(stop_at) = self.load.stop_at
+            && stop_at > self.now
+        {
+            next = next.min(stop_at);
+        }
+        self.sweep.as_mut().reset(next.into());
+    }
+
+    /// Starts no more requests. Connections with one in flight end when it is answered or lost.
+    fn stop(&mut self) {
+        if self.stopped {
+            return;
+        }
+        self.stopped = true;
+        if let Some(pace) = self.pace.take() {
+            let end = self.load.stop_at.map_or(self.now, |stop_at| stop_at.min(self.now));
+            self.tally.unsent(pace.unsent(end));
+        }
+        self.idle.clear();
+        for number in 0..self.connections.len() {
+            if !self.connections[number].is_busy() {
+                self.end(number);
+            }
+        }
+    }
+
+    fn end(&mut self, number: usize) {
+        self.live -= usize::from(self.connections[number].end());
+    }
+}

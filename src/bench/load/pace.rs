@@ -1,0 +1,151 @@
+//! Requests at a fixed rate, whatever the server does.
+
+use std::io;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use super::bell::Rung;
+
+/// Rates accepted, in requests per second.
+pub(super) const RATES: RangeInclusive<f64> = 0.001..=10_000_000.0;
+
+/// Shortest time between two beats: finer ones cost the machine more than they say. At high rates
+/// a request therefore starts up to this late, which its latency includes.
+const SHORTEST_BEAT: Duration = Duration::from_micros(200);
+
+/// When each request is due.
+pub(super) struct Pace {
+    plan: Plan,
+    sent: u64,
+    /// When the request after those sent is due; kept, because it is asked for far more often.
+    next: Instant,
+    _metronome: Metronome,
+}
+
+impl Pace {
+    /// Starts now, with the first request due at once.
+    pub fn start(rate: f64, rung: Arc<Rung>) -> io::Result<Self> {
+        let origin = Instant::now();
+        let plan = Plan { origin, rate };
+        Ok(Self { plan, sent: 0, next: origin, _metronome: Metronome::start(plan, rung)? })
+    }
+
+    /// The instant the next request was due, if it is past at `now`.
+    pub fn due(&self, now: Instant) -> Option<Instant> {
+        (self.next <= now).then_some(self.next)
+    }
+
+    /// The request that was due is on its way.
+    pub fn sent(&mut self) {
+        self.sent += 1;
+        self.next = self.plan.instant(self.sent);
+    }
+
+    /// Requests due before `end` that were not sent.
+    pub fn unsent(&self, end: Instant) -> u64 {
+        self.plan.due_by(end).saturating_sub(self.sent)
+    }
+}
+
+/// Request n, from 0, is due n / rate seconds after the origin.
+#[derive(Clone, Copy)]
+struct Plan {
+    origin: Instant,
+    rate: f64,
+}
+
+impl Plan {
+    fn instant(self, request: u64) -> Instant {
+        #[expect(clippy::cast_precision_loss, reason = "exact to 2^53 requests")]
+        let seconds = request as f64 / self.rate;
+        // What the clock cannot hold is never due; an instant a day hence is as good.
+        Duration::try_from_secs_f64(seconds)
+            .ok()
+            .and_then(|since| self.origin.checked_add(since))
+            .unwrap_or_else(|| Instant::now() + Duration::from_hours(24))
+    }
+
+    /// Requests due before `end`.
+    fn due_by(self, end: Instant) -> u64 {
+        let seconds = end.saturating_duration_since(self.origin).as_secs_f64();
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "not negative, and such a cast saturates"
+        )]
+        let due = (seconds * self.rate).ceil() as u64;
+        due
+    }
+}
+
+/// A thread that wakes the load when requests fall due. The runtime's own timers keep whole
+/// milliseconds; a sleeping thread is woken within some 60 µs. It ends when dropped.
+struct Metronome {
+    over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Metronome {
+    fn start(plan: Plan, rung: Arc<Rung>) -> io::Result<Self> {
+        let over = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&over);
+        // At high rates one beat serves several requests.
+        let step = plan.due_by(plan.origin + SHORTEST_BEAT).max(1);
+        let thread = thread::Builder::new().name("load-beat".to_owned()).spawn(move || {
+            let mut request = step;
+            while !seen.load(Ordering::Relaxed) {
+                let (now, next) = (Instant::now(), plan.instant(request));
+                if now < next {
+                    thread::park_timeout(next - now);
+                    continue;
+                }
+                rung.wake_task();
+                // Beats missed while the machine was busy are not made up for: one wake-up
+                // serves all that is due. Counted in requests, so that no error adds up.
+                request = plan.due_by(now).max(request + 1).next_multiple_of(step);
+            }
+        })?;
+        Ok(Self { over, thread: Some(thread) })
+    }
+}
+
+impl Drop for Metronome {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            // It holds nothing that a panic could have spoilt.
+            let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_fall_due_at_even_steps() {
+        let mut pace = Pace::start(1_000.0, Arc::default()).unwrap();
+        let origin = pace.plan.origin;
+        assert_eq!(pace.due(origin), Some(origin));
+        pace.sent();
+        assert_eq!(pace.due(origin), None);
+        assert_eq!(pace.unsent(origin + Duration::from_micros(4_500)), 4);
+        let late = origin + Duration::from_millis(7);
+        assert_eq!(pace.due(late), Some(origin + Duration::from_millis(1)));
+    }
+
+    #[test]
+    fn the_ends_of_the_range_of_rates_hold() {
+        for rate in [*RATES.start(), *RATES.end()] {
+            let mut pace = Pace::start(rate, Arc::default()).unwrap();
+            pace.sent();
+            assert!(pace.next > pace.plan.origin);
+            assert!(pace.plan.instant(u64::MAX) > pace.next);
+        }
+    }
+}

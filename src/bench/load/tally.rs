@@ -1,0 +1,76 @@
+//! Counting while the load runs.
+
+use std::time::{Duration, Instant};
+
+use super::report::thread_cpu;
+use super::{Fault, LoadError, Progress, Report};
+
+/// The report in the making.
+pub(super) struct Tally {
+    report: Report,
+    progress: Progress,
+    cpu_before: Option<Duration>,
+    first_request: Option<Instant>,
+    last_answer: Option<Instant>,
+    /// The last answer or lost request.
+    last_event: Option<Instant>,
+}
+
+impl Tally {
+    /// Nothing yet. To be made on the load's own thread, whose processor time it reads.
+    pub fn new(progress: Progress) -> Result<Self, LoadError> {
+        Ok(Self {
+            report: Report::new()?,
+            progress,
+            cpu_before: thread_cpu(),
+            first_request: None,
+            last_answer: None,
+            last_event: None,
+        })
+    }
+
+    pub fn requested(&mut self, at: Instant) {
+        self.first_request.get_or_insert(at);
+    }
+
+    pub fn answered(&mut self, at: Instant, took: Duration) {
+        self.report.record(took);
+        self.last_answer = Some(at);
+        self.last_event = Some(at);
+        self.publish();
+    }
+
+    /// `in_flight`: a request was lost by it.
+    pub fn failed(&mut self, at: Instant, fault: Fault, in_flight: bool) {
+        self.report.errors.count(fault);
+        if in_flight {
+            self.last_event = Some(at);
+        }
+        self.publish();
+    }
+
+    pub fn reconnected(&mut self) {
+        self.report.reconnects += 1;
+    }
+
+    pub fn unsent(&mut self, requests: u64) {
+        self.report.unsent = requests;
+    }
+
+    /// Whether no connection at all was answered since `instant`.
+    pub fn is_silent_since(&self, instant: Instant) -> bool {
+        self.last_answer.is_none_or(|last| last < instant)
+    }
+
+    pub fn finish(mut self) -> Report {
+        if let (Some(first), Some(last)) = (self.first_request, self.last_event) {
+            self.report.elapsed = last.saturating_duration_since(first);
+        }
+        self.report.cpu = thread_cpu().zip(self.cpu_before).map(|(now, before)| now.saturating_sub(before));
+        self.report
+    }
+
+    fn publish(&self) {
+        self.progress.publish(self.report.answered, self.report.errors.total());
+    }
+}

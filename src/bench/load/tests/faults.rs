@@ -1,0 +1,127 @@
+//! Servers that answer late, badly or not at all, and loads that make no sense.
+
+use std::time::{Duration, Instant};
+
+use super::super::{Answer, Errors, Fault, Load, LoadError, Progress, Report, Script, Unreadable, run};
+use super::server::{Deed, Server};
+use super::{Counted, OK, drive, load};
+
+/// Drives one connection over six requests of which the third goes wrong.
+fn third_goes_wrong(deed: fn() -> Deed) -> (Counted, Report) {
+    let server = Server::start(move |number| if number == 3 { deed() } else { Deed::send(OK) });
+    let (script, report) = drive(&server, 1, 6);
+    assert_eq!(report.answered, 5);
+    assert_eq!(server.requests(), 6);
+    (script, report)
+}
+
+fn errors(last: Fault) -> Errors {
+    let mut errors = Errors::default();
+    errors.count(last);
+    errors
+}
+
+#[test]
+#[should_panic(expected = "appended no request")]
+fn a_script_that_sends_nothing_is_told_so() {
+    struct Silent;
+    impl Script for Silent {
+        fn request(&mut self, _connection: usize, _buffer: &mut Vec<u8>) -> bool {
+            true
+        }
+        fn answer(&mut self, _connection: usize, _answer: Answer<'_>) {}
+    }
+    let server = Server::start(|_| Deed::send(OK));
+    let _ = run(&load(server.address, 1), Silent, &Progress::default());
+}
+
+#[test]
+fn an_answer_that_does_not_come_is_a_timeout() {
+    let (script, report) = third_goes_wrong(|| Deed::send(OK).after(Duration::from_secs(60)));
+    assert_eq!(script.lost, [Fault::Timeout]);
+    assert_eq!(report.errors, errors(Fault::Timeout));
+    assert!(report.elapsed >= Duration::from_millis(200));
+    assert!(report.elapsed < Duration::from_secs(5));
+}
+
+#[test]
+fn half_an_answer_is_a_timeout_too() {
+    let (_, report) = third_goes_wrong(|| Deed::send(&OK[..20]));
+    assert_eq!(report.errors, errors(Fault::Timeout));
+}
+
+#[test]
+fn a_connection_that_breaks_is_counted_and_dialled_anew() {
+    let broken = Fault::Broken(std::io::ErrorKind::UnexpectedEof);
+    for deed in [|| Deed::send(b"").then_close(), || Deed::send(&OK[..30]).then_close()] {
+        let (script, report) = third_goes_wrong(deed);
+        assert_eq!(script.lost, [broken]);
+        assert_eq!(report.errors, errors(broken));
+    }
+}
+
+#[test]
+fn garbage_is_reported_with_its_reason() {
+    let (script, report) = third_goes_wrong(|| Deed::send(b"\0\xffgarbage\r\n\r\n"));
+    assert!(matches!(script.lost[..], [Fault::Unreadable(Unreadable::NotHttp(_))]));
+    assert_eq!(report.errors.unreadable, 1);
+
+    let chunked = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n";
+    let server = Server::start(|_| Deed::send(chunked));
+    let refused = run(&load(server.address, 1), Counted::requests(99), &Progress::default());
+    let message = refused.map(|_| ()).unwrap_err().to_string();
+    assert!(message.contains(&server.address.to_string()), "{message}");
+    assert!(message.contains("transfer-encoding is not supported"), "{message}");
+}
+
+#[test]
+fn bytes_after_an_answer_cost_the_connection_and_not_the_answer() {
+    let server = Server::start(|number| match number {
+        3 => Deed::send(&[OK, b"more"].concat()),
+        _ => Deed::send(OK),
+    });
+    let (script, report) = drive(&server, 1, 6);
+    assert_eq!((script.ok, script.lost.len()), (6, 0));
+    assert_eq!(report.errors, errors(Fault::Unreadable(Unreadable::Unasked)));
+    assert_eq!(server.connections(), 2);
+}
+
+#[test]
+fn a_server_that_is_down_ends_the_load_with_its_address() {
+    let address = Server::nobody();
+    let began = Instant::now();
+    let failed = run(&load(address, 4), Counted::requests(1), &Progress::default());
+    let Err(error @ LoadError::NoAnswer { tries: 8, .. }) = failed.map(|_| ()) else {
+        panic!("the load went on");
+    };
+    let expected = format!("no answer from {address} in 8 tries; the last: cannot connect");
+    assert!(error.to_string().starts_with(&expected), "{error}");
+    assert!(began.elapsed() < Duration::from_secs(20));
+
+    let soon = Load { stop_at: Some(Instant::now()), ..load(address, 4) };
+    let failed = run(&soon, Counted::requests(1), &Progress::default());
+    assert!(matches!(failed, Err(LoadError::NoAnswer { .. })));
+}
+
+#[test]
+fn a_server_that_only_hangs_up_ends_the_load() {
+    let server = Server::start(|_| Deed::send(b"").then_close());
+    let failed = run(&load(server.address, 2), Counted::requests(1_000), &Progress::default());
+    assert!(matches!(failed, Err(LoadError::NoAnswer { fault: Fault::Broken(_), .. })));
+}
+
+#[test]
+fn settings_out_of_range_are_refused() {
+    let good = load(Server::nobody(), 1);
+    let rows = [
+        Load { connections: 0, ..good },
+        Load { request_timeout: Duration::ZERO, ..good },
+        Load { rate: Some(0.0), ..good },
+        Load { rate: Some(f64::NAN), ..good },
+        Load { rate: Some(f64::INFINITY), ..good },
+    ];
+    for row in rows {
+        let refused = run(&row, Counted::default(), &Progress::default());
+        assert!(matches!(refused, Err(LoadError::Setting(_))), "{row:?}");
+    }
+}

@@ -1,0 +1,54 @@
+//! Loads at a fixed rate.
+
+use std::time::{Duration, Instant};
+
+use super::super::{Errors, Load, Progress, run};
+use super::server::{Deed, Server};
+use super::{Counted, OK, load};
+
+#[test]
+fn a_paced_load_keeps_its_rate() {
+    let server = Server::start(|_| Deed::send(OK));
+    let load = Load { rate: Some(200.0), ..load(server.address, 4) };
+    let (_, report) = run(&load, Counted::requests(41), &Progress::default()).unwrap();
+    // The 41st is due 200 ms after the first.
+    assert_eq!(report.answered, 41);
+    assert!(report.elapsed >= Duration::from_millis(200), "{:?}", report.elapsed);
+}
+
+#[test]
+fn a_stall_counts_against_every_request_that_was_due_in_it() {
+    let stall = Duration::from_millis(300);
+    let server = Server::start(move |number| match number {
+        1 => Deed::send(OK).after(stall),
+        _ => Deed::send(OK),
+    });
+    let load = Load { rate: Some(100.0), ..load(server.address, 1) };
+    let (_, report) = run(&load, Counted::requests(20), &Progress::default()).unwrap();
+    // Request n was due at 10 n ms and none was answered before 300: a closed loop would have
+    // seen one slow answer out of twenty.
+    assert_eq!(report.latencies.count_between(100_000, u64::MAX), 20);
+}
+
+#[test]
+fn requests_that_no_connection_was_free_for_are_told() {
+    let server = Server::start(|_| Deed::send(OK).after(Duration::from_millis(40)));
+    let load = Load {
+        stop_at: Some(Instant::now() + Duration::from_millis(400)),
+        rate: Some(1_000.0),
+        ..load(server.address, 2)
+    };
+    let (_, report) = run(&load, Counted::requests(10_000), &Progress::default()).unwrap();
+    assert!(report.answered <= 22, "{}", report.answered);
+    assert!(report.unsent > 0 && report.unsent <= 400, "{}", report.unsent);
+}
+
+#[test]
+fn an_idle_connection_that_the_server_closes_is_no_error() {
+    let server = Server::start(|_| Deed::send(OK).then_close());
+    let load = Load { rate: Some(20.0), ..load(server.address, 1) };
+    let (_, report) = run(&load, Counted::requests(4), &Progress::default()).unwrap();
+    assert_eq!((report.answered, report.errors), (4, Errors::default()));
+    // The last one may come after the end.
+    assert!((3..=4).contains(&report.reconnects), "{}", report.reconnects);
+}

@@ -1,0 +1,128 @@
+//! A server that does what it is told with each request.
+
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::runtime::{Builder, Runtime};
+
+/// What to do with one request.
+pub struct Deed {
+    pause: Duration,
+    bytes: Vec<u8>,
+    piece: usize,
+    then: Then,
+}
+
+enum Then {
+    Go,
+    Close,
+    Hang,
+}
+
+impl Deed {
+    pub fn send(bytes: &[u8]) -> Self {
+        Self { pause: Duration::ZERO, bytes: bytes.to_vec(), piece: usize::MAX, then: Then::Go }
+    }
+
+    /// In writes of `piece` bytes, far enough apart to arrive as such.
+    pub fn pieces(bytes: &[u8], piece: usize) -> Self {
+        Self { piece, ..Self::send(bytes) }
+    }
+
+    pub fn after(self, pause: Duration) -> Self {
+        Self { pause, ..self }
+    }
+
+    /// Keeps the connection open and reads no more from it.
+    pub fn then_hang(self) -> Self {
+        Self { then: Then::Hang, ..self }
+    }
+
+    pub fn then_close(self) -> Self {
+        Self { then: Then::Close, ..self }
+    }
+}
+
+/// Listens on a free port until dropped.
+pub struct Server {
+    pub address: SocketAddr,
+    seen: Arc<Seen>,
+    _runtime: Runtime,
+}
+
+#[derive(Default)]
+struct Seen {
+    requests: AtomicU64,
+    connections: AtomicU64,
+}
+
+impl Server {
+    /// `deed` is asked about every request, numbered from 1 over all connections.
+    pub fn start(deed: impl Fn(u64) -> Deed + Send + Sync + 'static) -> Self {
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
+        let address = listener.local_addr().unwrap();
+        let seen = Arc::<Seen>::default();
+        let (deed, counted) = (Arc::new(deed), Arc::clone(&seen));
+        runtime.spawn(async move {
+            loop {
+                let (stream, _) = listener.accept().await.unwrap();
+                counted.connections.fetch_add(1, Ordering::Relaxed);
+                let (deed, counted) = (Arc::clone(&deed), Arc::clone(&counted));
+                // An error is the client hanging up, as after a timeout.
+                tokio::spawn(async move { serve(stream, &*deed, &counted).await.ok() });
+            }
+        });
+        Self { address, seen, _runtime: runtime }
+    }
+
+    /// An address where nothing listens.
+    pub fn nobody() -> SocketAddr {
+        TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+    }
+
+    pub fn requests(&self) -> u64 {
+        self.seen.requests.load(Ordering::Relaxed)
+    }
+
+    pub fn connections(&self) -> u64 {
+        self.seen.connections.load(Ordering::Relaxed)
+    }
+}
+
+async fn serve(
+    mut stream: TcpStream,
+    deed: &(dyn Fn(u64) -> Deed + Send + Sync),
+    seen: &Seen,
+) -> std::io::Result<()> {
+    stream.set_nodelay(true)?;
+    let mut request = Vec::new();
+    loop {
+        request.clear();
+        let mut looked_at = 0;
+        // A request ends at the first empty line: no case here sends a body.
+        while !request[looked_at..].windows(4).any(|four| four == b"\r\n\r\n") {
+            looked_at = request.len().saturating_sub(3);
+            if stream.read_buf(&mut request).await? == 0 {
+                return Ok(());
+            }
+        }
+        let deed = deed(seen.requests.fetch_add(1, Ordering::Relaxed) + 1);
+        tokio::time::sleep(deed.pause).await;
+        for piece in deed.bytes.chunks(deed.piece) {
+            stream.write_all(piece).await?;
+            if deed.piece < deed.bytes.len() {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+        }
+        match deed.then {
+            Then::Go => {}
+            Then::Close => return Ok(()),
+            Then::Hang => std::future::pending().await,
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! People who log in while the crowd is at the door.
+
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::mpsc::Receiver;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail};
+use hdrhistogram::Histogram;
+
+/// Between two log-ins: enough of them for a percentile, too few to be a load.
+const EVERY: Duration = Duration::from_millis(20);
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Logs new users in one after another until `over`, by the codes that the server writes to its standard output.
+/// Answers the latencies of the log-in call alone, in µs.
+pub(super) fn measure(
+    address: SocketAddr,
+    lines: &Receiver<String>,
+    over: impl Fn() -> bool,
+) -> anyhow::Result<Histogram<u64>> {
+    let mut latencies = Histogram::new(3)?;
+    let mut stream = TcpStream::connect(address)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_nodelay(true)?;
+    for number in 0.. {
+        if over() {
+            break;
+        }
+        let phone = format!("18{number:09}");
+        ask(&mut stream, &format!("/api/user/code?phone={phone}"), "")?;
+        let code = code_for(&phone, lines)?;
+        let body = format!(r#"{{"phone":"{phone}","code":"{code}"}}"#);
+        let began = Instant::now();
+        ask(&mut stream, "/api/user/login", &body)?;
+        latencies.record(u64::try_from(began.elapsed().as_micros())?)?;
+        std::thread::sleep(EVERY);
+    }
+    Ok(latencies)
+}
+
+/// The console's line, as in `SMS 13900000002 code 123456`.
+fn code_for(phone: &str, lines: &Receiver<String>) -> anyhow::Result<String> {
+    loop {
+        let line = lines.recv_timeout(PATIENCE).context("the server wrote no login code")?;
+        if let Some(code) = line.strip_prefix("SMS ").and_then(|rest| rest.strip_prefix(phone)) {
+            return Ok(code.trim_start_matches(" code ").to_owned());
+        }
+    }
+}
+
+/// One POST that has to succeed.
+fn ask(stream: &mut TcpStream, path: &str, body: &str) -> anyhow::Result<()> {
+    let headers = [("content-type", "application/json")];
+    stream.write_all(&super::load::post(path, "mall", &headers, body.as_bytes()))?;
+    let mut answer = Vec::new();
+    let mut buffer = [0; 4096];
+    loop {
+        let read = stream.read(&mut buffer)?;
+        if read == 0 {
+            bail!("{path}: the connection ended");
+        }
+        answer.extend_from_slice(&buffer[..read]);
+        let text = String::from_utf8_lossy(&answer);
+        if let Some((head, body)) = text.split_once("\r\n\r\n") {
+            let length = head
+                .lines()
+                .find_map(|line| {
+                    line.to_ascii_lowercase().strip_prefix("content-length:").map(|n| n.trim().to_owned())
+                })
+                .context("an answer without a length")?;
+            if body.len() < length.parse::<usize>()? {
+                continue;
+            }
+            if !body.contains(r#""success":true"#) {
+                bail!("{path} was answered with {body}");
+            }
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! `mallbox bench`: load over real connections against a real server, and the ceiling beside it.
+//!
+//! A claim about speed is a command that anybody can run. The server is a process of its own, started from this same
+//! binary; beside every figure stands what a bare axum handler does under the same load in the same run, since the
+//! machine decides more than the program does.
+
+pub mod ceiling;
+pub mod load;
+mod logins;
+mod people;
+mod rush;
+mod sale;
+mod server;
+mod watch;
+
+pub use sale::{SaleBench, run as run_sale};

@@ -1,0 +1,115 @@
+//! The bench's own mall: users who are logged in, and sales that are open.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use indicatif::ProgressBar;
+use mallbox_storage::{
+    Cents, EmbeddedOptions, NewSale, Phone, Place, ShopId, ShopText, ShopType, ShopTypeId, Storage,
+    Timestamp, TokenHash, VoucherId, VoucherStatus, VoucherText,
+};
+use sha2::{Digest as _, Sha256};
+use tokio::task::JoinSet;
+
+/// Longer than any bench.
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+/// Log-ins under way at once while the mall is made: they share the disk's syncs.
+const AT_ONCE: usize = 512;
+
+/// Who may press, and for what.
+#[derive(Clone, Debug)]
+pub(super) struct Crowd {
+    pub(super) tokens: Arc<Vec<String>>,
+    pub(super) sales: Vec<VoucherId>,
+}
+
+/// How large it is to be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Size {
+    pub(super) users: usize,
+    pub(super) sales: usize,
+    /// `None` = unlimited.
+    pub(super) units: Option<u64>,
+}
+
+/// Makes a mall in an empty directory, through the same ports that the mall uses, and lets go of it.
+pub(super) async fn make(dir: &Path, size: Size, now: Timestamp, bar: &ProgressBar) -> anyhow::Result<Crowd> {
+    let storage = Storage::open(&Place::Embedded(EmbeddedOptions::new(dir)))?;
+    let sales = open_sales(&storage, size, now).await?;
+    let mut tokens = Vec::with_capacity(size.users);
+    let mut under_way = JoinSet::new();
+    bar.set_length(size.users as u64);
+    for number in 0..size.users {
+        let token = format!("bench-{number:08}-{:016x}", rand::random::<u64>());
+        under_way.spawn(log_in(storage.clone(), number, token.clone(), now));
+        tokens.push(token);
+        if under_way.len() >= AT_ONCE {
+            finish_one(&mut under_way, bar).await?;
+        }
+    }
+    while !under_way.is_empty() {
+        finish_one(&mut under_way, bar).await?;
+    }
+    storage.upkeep.close().await.context("the bench's mall cannot be closed")?;
+    Ok(Crowd { tokens: Arc::new(tokens), sales })
+}
+
+async fn finish_one(under_way: &mut JoinSet<anyhow::Result<()>>, bar: &ProgressBar) -> anyhow::Result<()> {
+    if let Some(finished) = under_way.join_next().await {
+        finished??;
+        bar.inc(1);
+    }
+    Ok(())
+}
+
+async fn log_in(storage: Storage, number: usize, token: String, now: Timestamp) -> anyhow::Result<()> {
+    let phone = format!("19{number:09}");
+    let Some(phone) = Phone::parse(&phone) else {
+        bail!("at most 999,999,999 users fit into their phone numbers")
+    };
+    let user = storage.users.find_or_create(&phone, &format!("bench_{number}"), now).await?;
+    let hash = TokenHash(Sha256::digest(token.as_bytes()).into());
+    storage.sessions.begin(hash, user.id, DAY, now).await?;
+    Ok(())
+}
+
+async fn open_sales(storage: &Storage, size: Size, now: Timestamp) -> anyhow::Result<Vec<VoucherId>> {
+    let shop = make_shop(storage, now).await?;
+    let text = VoucherText {
+        shop,
+        title: "Bench".to_owned(),
+        sub_title: String::new(),
+        rules: String::new(),
+        pay_value: Cents::new(100),
+        actual_value: Cents::new(10_000),
+        status: VoucherStatus::OnShelf,
+    };
+    let sale = NewSale { units: size.units, begin: now, end: now + DAY, pay_within: DAY, min_level: 0 };
+    let mut sales = Vec::with_capacity(size.sales);
+    for _ in 0..size.sales {
+        sales.push(storage.vouchers.insert(&text, Some(&sale), now).await?);
+    }
+    Ok(sales)
+}
+
+async fn make_shop(storage: &Storage, now: Timestamp) -> anyhow::Result<ShopId> {
+    let kind = ShopType { id: ShopTypeId::new(1), name: "Bench".to_owned(), icon: String::new(), sort: 1 };
+    storage.shops.put_type(&kind, now).await?;
+    let text = ShopText {
+        name: "Bench".to_owned(),
+        kind: kind.id,
+        images: String::new(),
+        area: String::new(),
+        address: "localhost".to_owned(),
+        x: 120.15,
+        y: 30.33,
+        avg_price: None,
+        open_hours: String::new(),
+        sold: 0,
+        comments: 0,
+        score: 50,
+    };
+    Ok(storage.shops.insert(&text, now).await?)
+}

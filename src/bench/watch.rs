@@ -1,0 +1,95 @@
+//! What the server says of itself while it is under load.
+
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail};
+
+const EVERY: Duration = Duration::from_millis(100);
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// One look at the server's metrics.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Look {
+    /// Claims that have become orders since the server started.
+    pub(super) persisted: u64,
+    /// Claims accepted and not settled.
+    pub(super) pending: u64,
+}
+
+/// Looks every 100 ms, on a thread of its own, until it is stopped.
+pub(super) struct Watch {
+    stop: Arc<AtomicBool>,
+    thread: JoinHandle<Vec<(Instant, Look)>>,
+}
+
+impl Watch {
+    pub(super) fn start(address: SocketAddr) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let thread = std::thread::spawn(move || {
+            let mut looks = Vec::new();
+            while !stopped.load(Ordering::Relaxed) {
+                // A server too busy to answer is looked at again; the gap shows in the instants.
+                if let Ok(look) = look(address) {
+                    looks.push((Instant::now(), look));
+                }
+                std::thread::sleep(EVERY);
+            }
+            looks
+        });
+        Self { stop, thread }
+    }
+
+    pub(super) fn stop(self) -> Vec<(Instant, Look)> {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.join().unwrap_or_default()
+    }
+}
+
+/// Waits until nothing is pending any more, and answers how long that took.
+pub(super) fn drained(address: SocketAddr, patience: Duration) -> anyhow::Result<Duration> {
+    let began = Instant::now();
+    loop {
+        let look = look(address)?;
+        if look.pending == 0 {
+            return Ok(began.elapsed());
+        }
+        if began.elapsed() > patience {
+            bail!("{} claims are still pending after {} s", look.pending, patience.as_secs());
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+pub(super) fn look(address: SocketAddr) -> anyhow::Result<Look> {
+    let text = get(address, "/metrics")?;
+    let value = |name: &str| -> anyhow::Result<u64> {
+        let line =
+            text.lines().find(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(' ')));
+        let value =
+            line.and_then(|line| line.rsplit(' ').next()).context("the server's metrics lack a figure")?;
+        value.parse().with_context(|| format!("{name} is no number: {value}"))
+    };
+    Ok(Look {
+        persisted: value("mallbox_orders_persisted_total")?,
+        pending: value("mallbox_order_log_pending")?,
+    })
+}
+
+/// One GET on a connection of its own.
+fn get(address: SocketAddr, path: &str) -> anyhow::Result<String> {
+    let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.write_all(format!("GET {path} HTTP/1.1\r\nhost: mall\r\nconnection: close\r\n\r\n").as_bytes())?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    if !answer.starts_with("HTTP/1.1 200") {
+        bail!("{path} was answered with {}", answer.lines().next().unwrap_or("nothing"));
+    }
+    Ok(answer)
+}

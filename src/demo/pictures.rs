@@ -1,0 +1,97 @@
+//! The demo mall's pictures, drawn by code: no files to carry, nothing borrowed.
+//!
+//! A picture is a function of its path alone. The shop's id is the seed, its kind gives palette and
+//! motifs (`pictures/food.rs` and its nine sisters), so the same shop looks the same everywhere.
+
+mod bar;
+mod canvas;
+mod dice;
+mod dishes;
+mod faces;
+mod food;
+mod front;
+mod gym;
+mod hair;
+mod kids;
+mod ktv;
+mod massage;
+mod nails;
+mod party;
+mod props;
+mod spa;
+mod street;
+mod theme;
+
+use self::canvas::Canvas;
+use self::dice::Dice;
+use self::theme::{Theme, theme};
+use super::catalogue::{DemoShop, SHOPS, TYPES};
+
+/// The SVG text behind a path without its `/imgs` prefix, such as `/types/food.svg`,
+/// `/shops/12-1.svg` or `/icons/3.svg`; `None` for any other spelling.
+#[must_use]
+pub fn picture(path: &str) -> Option<String> {
+    if let Some(kind) = TYPES.iter().find(|t| t.icon == path) {
+        return Some(type_icon(theme(kind.id)?));
+    }
+    let name = path.strip_suffix(".svg")?;
+    if let Some(number) = name.strip_prefix("/icons/") {
+        return faces::face(plain_number(number)?);
+    }
+    let (shop, scene) = name.strip_prefix("/shops/")?.split_once('-')?;
+    let (id, scene) = (plain_number(shop)?, plain_number(scene)?);
+    shop_picture(SHOPS.iter().find(|s| s.id == id)?, scene)
+}
+
+/// What to show where a picture is missing.
+#[must_use]
+pub fn placeholder() -> String {
+    let mut c = Canvas::new(400, 300);
+    c.rect([0, 0, 400, 300], 0, "#eef1f2");
+    c.path("M0 300V232c60-52 116-58 176-18s136 22 224-44v130z", "#dfe5e7");
+    c.dot(318, 74, 24, "#f7e3c1");
+    c.rect([134, 92, 132, 104], 16, "#fff");
+    c.rect([146, 104, 108, 80], 8, "#d5e3e6");
+    c.path("M146 176l32-34 24 22 22-28 30 40v0q0 8-8 8h-92q-8 0-8-8z", "#9dbbc1");
+    c.dot(174, 126, 9, "#fff");
+    c.line("M184 92l16-22 16 22", "#b9c8cc", 4);
+    c.dot(200, 69, 5, "#b9c8cc");
+    c.words(200, 234, 17, "#8a9a9f", "暂无图片");
+    c.finish()
+}
+
+/// A round-cornered tile with the kind's pictogram.
+fn type_icon(theme: &Theme) -> String {
+    let p = &theme.palette;
+    let mut c = Canvas::new(96, 96);
+    c.rect([2, 2, 92, 92], 28, p.main);
+    c.path("M2 62c26-16 60 14 92-14v18a28 28 0 0 1-28 28H30A28 28 0 0 1 2 66z", "#0001");
+    c.open("translate(17 17) scale(1.3)");
+    (theme.glyph)(&mut c, "#fffaf2", p.light);
+    c.close();
+    c.finish()
+}
+
+/// Scene 1 is the front, 2 the inside, 3 a detail.
+fn shop_picture(shop: &DemoShop, scene: u64) -> Option<String> {
+    let theme = theme(shop.type_id)?;
+    let mut c = Canvas::new(400, 300);
+    // Each scene throws its own dice: a change to one leaves the others as they are.
+    let mut d = Dice::new(shop.id * 8 + scene);
+    match scene {
+        1 => front::front(&mut c, shop, theme, &mut d),
+        2 => (theme.inside)(&mut c, &theme.palette, &mut d),
+        3 => (theme.detail)(&mut c, shop, &theme.palette, &mut d),
+        _ => return None,
+    }
+    Some(c.finish())
+}
+
+/// Digits only, the way we write them: `+1` and `01` would give one picture several addresses.
+fn plain_number(digits: &str) -> Option<u64> {
+    let number: u64 = digits.parse().ok()?;
+    (number.to_string() == digits).then_some(number)
+}
+
+#[cfg(test)]
+mod tests;

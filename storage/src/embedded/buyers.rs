@@ -1,0 +1,92 @@
+//! Who has bought in one sale.
+//!
+//! User ids are dense, so a bitmap is the smallest set there is: below a byte a buyer, where a hash set takes eleven and
+//! a map that remembers the order too takes twenty and more (`benches/buyers.rs`). The order itself is found among the
+//! pending claims and in the record.
+
+use parking_lot::{Mutex, MutexGuard};
+use roaring::RoaringTreemap;
+
+use crate::UserId;
+
+/// Users of neighbouring ids buy at the same moment as likely as any others: more shards than cores keep them apart.
+const SHARDS: u64 = 64;
+
+/// A set of users in shards.
+#[derive(Debug)]
+pub(crate) struct Buyers {
+    shards: Box<[Mutex<Shard>]>,
+}
+
+#[derive(Debug, Default)]
+struct Shard {
+    users: RoaringTreemap,
+    insertions: u64,
+}
+
+/// One user's shard, locked: nobody can come between a look and a change.
+pub(crate) struct Buyer<'a> {
+    shard: MutexGuard<'a, Shard>,
+    key: u64,
+}
+
+impl Buyers {
+    pub(crate) fn new() -> Self {
+        Self { shards: (0..SHARDS).map(|_| Mutex::default()).collect() }
+    }
+
+    /// Locks the user's shard.
+    pub(crate) fn lock(&self, user: UserId) -> Buyer<'_> {
+        // Ids go round the shards and are divided by their number, so that what is dense stays dense in each shard.
+        let shard = usize::try_from(user.get() % SHARDS).unwrap_or(0);
+        Buyer { shard: self.shards[shard].lock(), key: user.get() / SHARDS }
+    }
+
+    /// How many there are.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> u64 {
+        self.shards.iter().map(|shard| shard.lock().users.len()).sum()
+    }
+}
+
+impl Buyer<'_> {
+    pub(crate) fn has_bought(&self) -> bool {
+        self.shard.users.contains(self.key)
+    }
+
+    pub(crate) fn insert(&mut self) {
+        self.shard.users.insert(self.key);
+        self.shard.insertions += 1;
+    }
+
+    /// Rises with every insertion into the shard: the same number twice means that nobody of it bought in between.
+    pub(crate) fn insertions(&self) -> u64 {
+        self.shard.insertions
+    }
+
+    /// `false` if the user was not in it.
+    pub(crate) fn remove(&mut self) -> bool {
+        self.shard.users.remove(self.key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_user_is_a_buyer_alone() {
+        let buyers = Buyers::new();
+        let ids = [0, 1, 63, 64, 65, 127, 1 << 32, u64::MAX];
+        for id in ids {
+            let mut buyer = buyers.lock(UserId::new(id));
+            assert!(!buyer.has_bought(), "{id}");
+            buyer.insert();
+            assert!(buyer.has_bought(), "{id}");
+        }
+        assert_eq!(buyers.len(), ids.len() as u64);
+        assert!(buyers.lock(UserId::new(64)).remove());
+        assert!(!buyers.lock(UserId::new(64)).remove());
+        assert!(buyers.lock(UserId::new(0)).has_bought());
+    }
+}

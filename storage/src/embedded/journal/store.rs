@@ -1,0 +1,247 @@
+//! The sled store under the journal: the one owner of every sled handle, so that it can be dropped and opened anew.
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use super::codec;
+use crate::{Claim, Durability};
+
+/// What sled said, or that it panicked.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StoreFault {
+    #[error(transparent)]
+    Sled(#[from] sled::Error),
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    #[error("sled panicked: {0}")]
+    Panic(String),
+}
+
+/// A change of one entry: a session or a login code, which expire by themselves.
+#[derive(Clone, Debug)]
+pub(crate) struct Change {
+    pub(crate) key: Vec<u8>,
+    /// `None` removes it.
+    pub(crate) value: Option<Vec<u8>>,
+}
+
+/// A directory `log/` with generations of the store in it, of which `CURRENT` names the one that counts.
+#[derive(Debug)]
+pub(crate) struct Store {
+    db: sled::Db,
+    claims: sled::Tree,
+    entries: sled::Tree,
+    /// sled's own file. Its `flush` ends in `sync_file_range`, which is no barrier against a power cut.
+    file: File,
+    log_dir: PathBuf,
+    generation: u64,
+    durability: Durability,
+}
+
+/// Small: what the log holds is short-lived, and the mall keeps its own copy of what it looks up.
+const CACHE_BYTES: u64 = 32 << 20;
+const ID: &str = "id";
+const CURRENT: &str = "CURRENT";
+
+impl Store {
+    /// The generation that `CURRENT` names, or `None` if there is no store.
+    pub(crate) fn open(log_dir: &Path, durability: Durability) -> Result<Option<Self>, StoreFault> {
+        let generation = match fs::read_to_string(log_dir.join(CURRENT)) {
+            Ok(text) => text.trim().parse().map_err(|_| invalid("CURRENT does not name a generation"))?,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return if has_generations(log_dir)? {
+                    Err(invalid("CURRENT is missing").into())
+                } else {
+                    Ok(None)
+                };
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let dir = generation_dir(log_dir, generation);
+        // sled makes what is missing; a store that lost its files must not open as an empty one.
+        for part in ["db", "conf"] {
+            if !dir.join(part).is_file() {
+                return Err(invalid(&format!("{} is missing", dir.join(part).display())).into());
+            }
+        }
+        let store = Self::open_generation(log_dir, generation, durability)?;
+        store.remove_other_generations();
+        Ok(Some(store))
+    }
+
+    /// A new, empty generation beside the current one. It counts from [`Store::make_current`] on.
+    pub(crate) fn create(
+        log_dir: &Path,
+        generation: u64,
+        id: u64,
+        durability: Durability,
+    ) -> Result<Self, StoreFault> {
+        let dir = generation_dir(log_dir, generation);
+        match fs::remove_dir_all(&dir) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
+        }
+        fs::create_dir_all(&dir)?;
+        let store = Self::open_generation(log_dir, generation, durability)?;
+        guarded(|| Ok(store.db.insert(ID, &id.to_le_bytes()).map(drop)?))?;
+        Ok(store)
+    }
+
+    fn open_generation(log_dir: &Path, generation: u64, durability: Durability) -> Result<Self, StoreFault> {
+        let dir = generation_dir(log_dir, generation);
+        guarded(|| {
+            let db = sled::Config::new()
+                .path(&dir)
+                .mode(sled::Mode::HighThroughput)
+                .cache_capacity(CACHE_BYTES)
+                .flush_every_ms(None)
+                .open()?;
+            let claims = db.open_tree("claims")?;
+            let entries = db.open_tree("entries")?;
+            let file = File::open(dir.join("db"))?;
+            Ok(Self { db, claims, entries, file, log_dir: log_dir.to_owned(), generation, durability })
+        })
+    }
+
+    /// Makes everything in it durable, and then this generation the one that counts.
+    pub(crate) fn make_current(&self) -> Result<(), StoreFault> {
+        self.sync()?;
+        let dir = generation_dir(&self.log_dir, self.generation);
+        for entry in fs::read_dir(&dir)? {
+            let path = entry?.path();
+            File::open(path)?.sync_all()?;
+        }
+        File::open(&dir)?.sync_all()?;
+        let next = self.log_dir.join("CURRENT.next");
+        let mut file = File::create(&next)?;
+        writeln!(file, "{}", self.generation)?;
+        file.sync_all()?;
+        fs::rename(&next, self.log_dir.join(CURRENT))?;
+        File::open(&self.log_dir)?.sync_all()?;
+        if let Some(parent) = self.log_dir.parent() {
+            File::open(parent)?.sync_all()?;
+        }
+        self.remove_other_generations();
+        Ok(())
+    }
+
+    /// What a crash or a change of generation left behind. It costs space and nothing else, so a failure is only told.
+    fn remove_other_generations(&self) {
+        let current = generation_dir(&self.log_dir, self.generation);
+        let Ok(entries) = fs::read_dir(&self.log_dir) else { return };
+        for path in entries.flatten().map(|entry| entry.path()) {
+            if path.is_dir() && path != current && generation_of(&path).is_some() {
+                if let Err(error) = fs::remove_dir_all(&path) {
+                    tracing::warn!(path = %path.display(), %error, "an old generation of the order log stays behind");
+                }
+            }
+        }
+    }
+
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// What ties the log to its record.
+    pub(crate) fn id(&self) -> Result<Option<u64>, StoreFault> {
+        let value = guarded(|| Ok(self.db.get(ID)?))?;
+        Ok(value.and_then(|value| value.as_ref().try_into().ok()).map(u64::from_le_bytes))
+    }
+
+    /// Writes a commit and its changes, and removes the parts of commits that are settled. Not durable before [`sync`](Store::sync).
+    pub(crate) fn write(
+        &self,
+        commit: Option<(u64, &[Claim])>,
+        changes: &[Change],
+        settled: &[(u64, u16)],
+    ) -> Result<(), StoreFault> {
+        guarded(|| {
+            if let Some((number, claims)) = commit {
+                for (key, value) in codec::encode(number, claims) {
+                    self.claims.insert(key, value)?;
+                }
+            }
+            for change in changes {
+                match &change.value {
+                    Some(value) => self.entries.insert(&change.key, value.as_slice())?,
+                    None => self.entries.remove(&change.key)?,
+                };
+            }
+            for (commit, parts) in settled {
+                for part in 0..*parts {
+                    self.claims.remove(codec::key(*commit, part))?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Makes durable what was written, as far as the chosen durability goes.
+    pub(crate) fn sync(&self) -> Result<(), StoreFault> {
+        guarded(|| {
+            self.db.flush()?;
+            if self.durability == Durability::Power {
+                self.file.sync_data()?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Every part of every commit, in order.
+    pub(crate) fn claims(&self, mut each: impl FnMut(&[u8], &[u8])) -> Result<(), StoreFault> {
+        guarded(|| {
+            for item in &self.claims {
+                let (key, value) = item?;
+                each(&key, &value);
+            }
+            Ok(())
+        })
+    }
+
+    /// Every entry.
+    pub(crate) fn entries(&self, mut each: impl FnMut(&[u8], &[u8])) -> Result<(), StoreFault> {
+        guarded(|| {
+            for item in &self.entries {
+                let (key, value) = item?;
+                each(&key, &value);
+            }
+            Ok(())
+        })
+    }
+
+    /// Bytes of sled's file.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.file.metadata().map_or(0, |metadata| metadata.len())
+    }
+}
+
+/// sled panics where it should answer, so each call is fenced in.
+fn guarded<T>(call: impl FnOnce() -> Result<T, StoreFault>) -> Result<T, StoreFault> {
+    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+        Err(StoreFault::Panic(text.unwrap_or_else(|| "without a word".to_owned())))
+    })
+}
+
+fn invalid(text: &str) -> std::io::Error {
+    std::io::Error::new(std::io::ErrorKind::InvalidData, text)
+}
+
+fn generation_dir(log_dir: &Path, generation: u64) -> PathBuf {
+    log_dir.join(format!("store-{generation}"))
+}
+
+fn generation_of(path: &Path) -> Option<u64> {
+    path.file_name()?.to_str()?.strip_prefix("store-")?.parse().ok()
+}
+
+fn has_generations(log_dir: &Path) -> Result<bool, std::io::Error> {
+    match fs::read_dir(log_dir) {
+        Ok(entries) => Ok(entries.flatten().any(|entry| generation_of(&entry.path()).is_some())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,253 @@
+//! The journal on real files: what is answered is found again, and what is damaged is noticed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tempfile::TempDir;
+
+use super::commit::CommitState;
+use super::recovery::{CleanStop, Recovered, Witness, recover};
+use super::*;
+use crate::{Logged, OpenError, OrderId, Timestamp, UserId, VoucherId};
+
+fn claim(number: u64) -> Claim {
+    Claim {
+        order: OrderId::new(number),
+        voucher: VoucherId::new(1),
+        user: UserId::new(number),
+        at: Timestamp::from_millis(7),
+    }
+}
+
+/// A journal with what it needs around it.
+struct World {
+    journal: Journal,
+    settled: Arc<Settled>,
+    queue: Arc<Queue>,
+}
+
+fn find(log_dir: &Path, witness: &Witness) -> Result<Recovered, OpenError> {
+    recover(log_dir, witness, Durability::Power, false, 42)
+}
+
+fn start(log_dir: &Path, witness: &Witness) -> World {
+    let recovered = find(log_dir, witness).unwrap();
+    let settled = Arc::new(Settled::new(witness.applied));
+    let queue = Arc::new(Queue::default());
+    for (number, claims) in &recovered.content.commits {
+        settled.opened(*number, claims.len());
+        queue.push(logged(*number, claims));
+    }
+    let journal = Journal::start(
+        recovered,
+        log_dir.to_owned(),
+        Durability::Power,
+        Arc::clone(&settled),
+        Arc::clone(&queue),
+    );
+    World { journal: journal.unwrap(), settled, queue }
+}
+
+impl World {
+    /// Settles up to `max` claims as a worker would, and answers the mark.
+    fn settle(&self, max: usize) -> u64 {
+        let taken = self.queue.take("worker", max);
+        let mark = self.settled.settle(&self.queue.settle("worker", &taken));
+        self.journal.settled_up_to(mark);
+        mark
+    }
+}
+
+async fn write(journal: &Journal, numbers: std::ops::Range<u64>) {
+    let waiting: Vec<_> = numbers.map(|number| journal.append(claim(number))).collect();
+    for waiting in waiting {
+        assert_eq!(waiting.await, CommitState::Durable);
+    }
+}
+
+fn orders(recovered: &Recovered) -> Vec<u64> {
+    let mut orders: Vec<u64> =
+        recovered.content.commits.values().flatten().map(|claim| claim.order.get()).collect();
+    orders.sort_unstable();
+    orders
+}
+
+fn log_dir(dir: &TempDir) -> PathBuf {
+    dir.path().join("log")
+}
+
+/// A log of 600 claims in several commits of which the first few are settled.
+async fn written(dir: &TempDir) -> Witness {
+    let world = start(&log_dir(dir), &Witness::default());
+    for round in 0..6 {
+        write(&world.journal, round * 100..round * 100 + 100).await;
+    }
+    let applied = world.settle(150);
+    world.journal.close();
+    Witness { log_id: Some(42), applied, seen: applied + 1, clean_stop: None }
+}
+
+#[tokio::test]
+async fn what_was_answered_is_found_again() {
+    let dir = TempDir::new().unwrap();
+    let witness = written(&dir).await;
+    assert!(witness.applied > 0);
+    let recovered = find(&log_dir(&dir), &witness).unwrap();
+    let found = orders(&recovered);
+    assert!(found.len() >= 450 && found.len() < 600, "settled commits are gone: {}", found.len());
+    assert!((150..600).all(|order| found.contains(&order)));
+    assert_eq!(recovered.log_id, 42);
+}
+
+#[tokio::test]
+async fn entries_are_found_again_and_removed_ones_are_not() {
+    let dir = TempDir::new().unwrap();
+    let world = start(&log_dir(&dir), &Witness::default());
+    let change = |key: &str, value: Option<&str>| Change {
+        key: key.as_bytes().to_vec(),
+        value: value.map(|value| value.as_bytes().to_vec()),
+    };
+    for changes in
+        [[change("a", Some("1")), change("b", Some("2"))], [change("a", None), change("c", Some("3"))]]
+    {
+        assert_eq!(world.journal.change(changes).await, CommitState::Durable);
+    }
+    world.journal.close();
+    drop(world);
+    let entries =
+        find(&log_dir(&dir), &Witness { log_id: Some(42), ..Witness::default() }).unwrap().content.entries;
+    assert_eq!(entries, [(b"b".to_vec(), b"2".to_vec()), (b"c".to_vec(), b"3".to_vec())]);
+}
+
+#[tokio::test]
+async fn a_log_goes_on_where_it_was_and_large_nodes_never_leave_its_file() {
+    let dir = TempDir::new().unwrap();
+    let mut witness = Witness::default();
+    for start_number in 0..4 {
+        let world = start(&log_dir(&dir), &witness);
+        write(&world.journal, start_number * 2000..start_number * 2000 + 2000).await;
+        witness.applied = world.settle(1900);
+        witness.log_id = Some(42);
+        witness.seen = witness.applied;
+        world.journal.close();
+    }
+    let recovered = find(&log_dir(&dir), &witness).unwrap();
+    assert!((7600..8000).all(|order| orders(&recovered).contains(&order)));
+    let blobs = log_dir(&dir).join("store-1/blobs");
+    assert_eq!(fs::read_dir(blobs).unwrap().count(), 0, "sled never makes blobs durable");
+}
+
+#[tokio::test]
+async fn a_closed_journal_refuses_and_answers_all_who_wait() {
+    let dir = TempDir::new().unwrap();
+    let world = start(&log_dir(&dir), &Witness::default());
+    let waiting = world.journal.append(claim(1));
+    world.journal.close();
+    assert_eq!(waiting.await, CommitState::Durable);
+    assert!(world.journal.ready("test").is_err());
+}
+
+/// Opens what `spoil` has left of a written log, and expects to be told of it.
+async fn noticed(spoil: impl Fn(&Path, &mut Witness)) -> String {
+    let dir = TempDir::new().unwrap();
+    let mut witness = written(&dir).await;
+    spoil(&log_dir(&dir), &mut witness);
+    let error = find(&log_dir(&dir), &witness).expect_err("the damage went unnoticed").to_string();
+    assert!(error.contains("--accept-lost-log"), "{error}");
+    let accepted = recover(&log_dir(&dir), &witness, Durability::Power, true, 43).unwrap();
+    assert!(accepted.content.last_commit >= witness.seen);
+    drop(accepted);
+    witness.log_id = Some(43);
+    let again = find(&log_dir(&dir), &witness).expect("what was accepted once opens again");
+    assert_eq!(again.log_id, 43);
+    error
+}
+
+#[tokio::test]
+async fn a_missing_file_is_noticed() {
+    for file in ["store-1/db", "store-1/conf", "CURRENT", "store-1"] {
+        let error = noticed(|log, _| {
+            let path = log.join(file);
+            if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }.unwrap();
+        });
+        assert!(error.await.contains("missing"), "{file}");
+    }
+    let error = noticed(|log, _| fs::remove_dir_all(log).unwrap()).await;
+    assert!(error.contains("did not stop in order"), "{error}");
+}
+
+#[tokio::test]
+async fn a_cut_off_tail_is_noticed() {
+    let error = noticed(|log, witness| {
+        witness.seen = find(log, witness).unwrap().content.last_commit;
+        let path = log.join("store-1/db");
+        let used = used(&fs::read(&path).unwrap());
+        fs::OpenOptions::new().write(true).open(path).unwrap().set_len(used as u64 / 3).unwrap();
+    });
+    assert!(!error.await.is_empty());
+}
+
+#[tokio::test]
+async fn another_malls_log_is_noticed() {
+    let error = noticed(|_, witness| witness.log_id = Some(44)).await;
+    assert!(error.contains("another mall"), "{error}");
+}
+
+#[tokio::test]
+async fn a_log_that_is_missing_after_a_stop_in_order_is_made_anew_unless_claims_were_in_it() {
+    let dir = TempDir::new().unwrap();
+    let stop = |pending| Some(CleanStop { last_commit: 9, pending });
+    let mut witness = Witness { log_id: Some(42), applied: 9, seen: 9, clean_stop: stop(3) };
+    assert!(find(&log_dir(&dir), &witness).is_err());
+    witness.clean_stop = stop(0);
+    let recovered = find(&log_dir(&dir), &witness).unwrap();
+    assert_eq!((recovered.content.last_commit, orders(&recovered)), (9, Vec::new()));
+    drop(recovered);
+    assert_eq!(find(&log_dir(&dir), &witness).unwrap().content.last_commit, 9, "and it opens again");
+}
+
+/// Bits of sled's file are flipped one at a time. Either the log refuses to open, or all that was answered is there.
+#[tokio::test]
+async fn a_flipped_bit_loses_nothing_in_silence_and_invents_nothing() {
+    let dir = TempDir::new().unwrap();
+    let witness = written(&dir).await;
+    let whole = orders(&find(&log_dir(&dir), &witness).unwrap());
+    let db = log_dir(&dir).join("store-1/db");
+    let content = fs::read(&db).unwrap();
+    let used = used(&content);
+    let (mut refused, mut harmless) = (0, 0);
+    for step in 0..60 {
+        let copy = TempDir::new().unwrap();
+        copy_dir(&log_dir(&dir), &log_dir(&copy));
+        let mut spoilt = content.clone();
+        spoilt[step * used / 60] ^= 1 << (step % 8);
+        fs::write(log_dir(&copy).join("store-1/db"), spoilt).unwrap();
+        match find(&log_dir(&copy), &witness) {
+            Err(_) => refused += 1,
+            Ok(recovered) => {
+                assert_eq!(orders(&recovered), whole, "byte {}", step * used / 60);
+                harmless += 1;
+            }
+        }
+    }
+    println!("{refused} flipped bits were refused, {harmless} did no harm");
+    assert!(refused > 0, "no flipped bit was noticed; {harmless} did no harm");
+}
+
+/// How far a file is written: sled's is preallocated.
+fn used(content: &[u8]) -> usize {
+    content.iter().rposition(|byte| *byte != 0).unwrap() + 1
+}
+
+fn copy_dir(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy_dir(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}

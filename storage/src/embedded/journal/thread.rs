@@ -1,0 +1,249 @@
+//! The journal's thread.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use super::commit::{Commit, CommitState};
+use super::recovery::{self, Content, Recovered};
+use super::store::{Change, Store, StoreFault};
+use super::{Gathering, Shared, Trouble, codec};
+use crate::embedded::disk;
+use crate::embedded::queue::Queue;
+use crate::embedded::settled::Settled;
+use crate::{Claim, Durability, LogPosition, Logged};
+
+/// How often the disk's free space is looked at, settled commits leave an idle log, and a store that failed is retried.
+const UPKEEP: Duration = Duration::from_secs(1);
+/// Settled commits that are removed along with one commit, at the most: each costs about as much as the commit itself.
+const REMOVED_AT_ONCE: usize = 4;
+const RELAXED_SYNC: Duration = Duration::from_millis(200);
+
+/// A commit that is not settled through and through, or whose record is still on the disk.
+#[derive(Debug)]
+struct Written {
+    number: u64,
+    parts: u16,
+    claims: Vec<Claim>,
+}
+
+/// What the thread owns.
+pub(super) struct Writer {
+    shared: Arc<Shared>,
+    store: Store,
+    log_id: u64,
+    log_dir: PathBuf,
+    durability: Durability,
+    settled: Arc<Settled>,
+    queue: Arc<Queue>,
+    /// Oldest first, numbered without a gap. The last one stays even when it is settled: it says how far the log went.
+    written: VecDeque<Written>,
+    /// Claims whose commit failed: perhaps on the disk, certainly in memory.
+    limbo: Vec<Claim>,
+    /// sled refused something: only a new store can be trusted.
+    store_failed: bool,
+    next: u64,
+    looked: Instant,
+    synced: Instant,
+}
+
+impl Writer {
+    pub(super) fn new(
+        shared: Arc<Shared>,
+        recovered: Recovered,
+        log_dir: PathBuf,
+        durability: Durability,
+        settled: Arc<Settled>,
+        queue: Arc<Queue>,
+    ) -> Self {
+        let Recovered { store, log_id, content } = recovered;
+        let leftovers = content.leftovers.into_iter().map(|(number, parts)| Written {
+            number,
+            parts,
+            claims: Vec::new(),
+        });
+        let live = content.commits.into_iter().map(|(number, claims)| Written {
+            number,
+            parts: codec::parts(claims.len()),
+            claims,
+        });
+        Self {
+            written: leftovers.chain(live).collect(),
+            next: content.last_commit + 1,
+            shared,
+            store,
+            log_id,
+            log_dir,
+            durability,
+            settled,
+            queue,
+            limbo: Vec::new(),
+            store_failed: false,
+            looked: Instant::now(),
+            synced: Instant::now(),
+        }
+    }
+
+    pub(super) fn run(mut self) {
+        self.look_after();
+        loop {
+            let gathered = self.gather();
+            let closing = gathered.closing;
+            if gathered.awaited || !gathered.changes.is_empty() {
+                self.commit(gathered);
+            }
+            if self.looked.elapsed() >= UPKEEP {
+                self.look_after();
+            }
+            if closing {
+                return self.end();
+            }
+        }
+    }
+
+    /// Waits until something is awaited, or for a second, and answers what has gathered.
+    fn gather(&self) -> Gathering {
+        let mut gathering = self.shared.gathering.lock();
+        if !gathering.awaited && !gathering.closing {
+            gathering.asleep = true;
+            self.shared.gathered.wait_for(&mut gathering, UPKEEP);
+        }
+        let closing = gathering.closing;
+        let mut next = Gathering::new();
+        next.closing = closing;
+        std::mem::replace(&mut gathering, next)
+    }
+
+    fn commit(&mut self, gathered: Gathering) {
+        let Gathering { commit, claims, changes, .. } = gathered;
+        if self.shared.trouble.read().is_some() {
+            self.limbo.extend(claims);
+            return commit.finish(CommitState::Failed);
+        }
+        match self.write(&claims, &changes) {
+            Ok(()) => self.accept(claims, &commit),
+            Err(fault) => {
+                self.fail(&fault.to_string());
+                self.limbo.extend(claims);
+                commit.finish(CommitState::Failed);
+            }
+        }
+    }
+
+    /// Writes one commit and makes it durable.
+    fn write(&mut self, claims: &[Claim], changes: &[Change]) -> Result<(), StoreFault> {
+        let removed = self.settled_commits(REMOVED_AT_ONCE);
+        let commit = (!claims.is_empty()).then_some((self.next, claims));
+        self.store.write(commit, changes, &removed)?;
+        self.written.drain(..removed.len());
+        if self.durability != Durability::Relaxed || self.synced.elapsed() >= RELAXED_SYNC {
+            self.store.sync()?;
+            self.synced = Instant::now();
+        }
+        Ok(())
+    }
+
+    /// A commit is durable: whoever waits is answered, and the workers get its claims.
+    fn accept(&mut self, claims: Vec<Claim>, commit: &Commit) {
+        if claims.is_empty() {
+            return commit.finish(CommitState::Durable);
+        }
+        let number = self.next;
+        self.next += 1;
+        // Counted before anybody can settle it.
+        self.settled.opened(number, claims.len());
+        self.shared.last_commit.store(number, Ordering::Release);
+        // Before the answer: whoever was answered finds the claim among those that wait for a worker.
+        self.queue.push(logged(number, &claims));
+        commit.finish(CommitState::Durable);
+        self.written.push_back(Written { number, parts: codec::parts(claims.len()), claims });
+    }
+
+    /// The first settled commits that are still on the disk, at most `max`, but never the last one.
+    fn settled_commits(&self, max: usize) -> Vec<(u64, u16)> {
+        let applied = self.shared.applied.load(Ordering::Relaxed);
+        let removable = self.written.len().saturating_sub(1).min(max);
+        let settled = self.written.iter().take(removable).take_while(|commit| commit.number <= applied);
+        settled.map(|commit| (commit.number, commit.parts)).collect()
+    }
+
+    fn fail(&mut self, detail: &str) {
+        tracing::error!(detail, "the order log cannot be written; claims are refused until it can");
+        self.store_failed = true;
+        *self.shared.trouble.write() = Some(Trouble::Failed(detail.to_owned()));
+    }
+
+    /// What is done every second.
+    fn look_after(&mut self) {
+        self.looked = Instant::now();
+        let full = disk::shortage(&self.log_dir).map(Trouble::Full);
+        if full.is_some() {
+            *self.shared.trouble.write() = full;
+        } else if self.shared.trouble.read().is_some() {
+            self.recover();
+        } else {
+            let removed = self.settled_commits(usize::MAX);
+            match self.store.write(None, &[], &removed) {
+                Ok(()) => drop(self.written.drain(..removed.len())),
+                Err(fault) => self.fail(&fault.to_string()),
+            }
+        }
+        self.shared.bytes.store(self.store.bytes(), Ordering::Relaxed);
+    }
+
+    /// Takes claims again, once everything unsettled is on the disk for certain.
+    fn recover(&mut self) {
+        let recovered = if self.store_failed { self.renew() } else { Ok(()) };
+        let limbo = std::mem::take(&mut self.limbo);
+        match recovered.and_then(|()| self.write(&limbo, &[])) {
+            Ok(()) => {
+                self.accept(limbo, &Commit::new());
+                self.store_failed = false;
+                *self.shared.trouble.write() = None;
+                tracing::info!("the order log can be written again");
+            }
+            Err(fault) => {
+                self.limbo = limbo;
+                self.fail(&fault.to_string());
+            }
+        }
+    }
+
+    /// Moves everything unsettled to a new store. After a failed sync the pages of the old one may be marked clean and
+    /// be lost later all the same, so nothing of it is trusted but what can still be read of the sessions.
+    fn renew(&mut self) -> Result<(), StoreFault> {
+        let mut content = Content { last_commit: self.next - 1, ..Content::default() };
+        content.commits = self.written.iter().map(|commit| (commit.number, commit.claims.clone())).collect();
+        if let Err(fault) =
+            self.store.entries(|key, value| content.entries.push((key.to_vec(), value.to_vec())))
+        {
+            tracing::warn!(%fault, "some sessions could not be saved: their owners have to log in again");
+        }
+        let generation = self.store.generation() + 1;
+        self.store = recovery::make(&self.log_dir, generation, self.log_id, self.durability, &content)?;
+        Ok(())
+    }
+
+    fn end(mut self) {
+        *self.shared.trouble.write() = Some(Trouble::Closed);
+        // What came in after the last look must not wait for ever.
+        let late = std::mem::replace(&mut *self.shared.gathering.lock(), Gathering::new());
+        late.commit.finish(CommitState::Failed);
+        let removed = self.settled_commits(usize::MAX);
+        if let Err(fault) = self.store.write(None, &[], &removed).and_then(|()| self.store.sync()) {
+            tracing::warn!(%fault, "settled commits stay in the order log until the next start");
+        }
+        self.written.clear();
+    }
+}
+
+/// The claims of a commit as the workers get them.
+pub(crate) fn logged(commit: u64, claims: &[Claim]) -> impl Iterator<Item = Logged> + '_ {
+    claims.iter().zip(0..).map(move |(claim, minor)| Logged {
+        position: LogPosition { major: commit, minor },
+        claim: *claim,
+        attempts: 0,
+    })
+}

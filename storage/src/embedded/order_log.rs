@@ -1,0 +1,72 @@
+//! The [`OrderLog`] port over the journal.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use super::journal::Journal;
+use super::pending::Pending;
+use super::queue::Queue;
+use super::settled::Settled;
+use crate::{Claim, LogState, Logged, OrderId, OrderLog, StoreError, UserId, VoucherId};
+
+/// Accepted claims: on the disk in the journal, in memory in the queue and the index.
+pub(crate) struct EmbeddedOrderLog {
+    pub(crate) journal: Arc<Journal>,
+    pub(crate) pending: Arc<Pending>,
+    pub(crate) queue: Arc<Queue>,
+    pub(crate) settled: Arc<Settled>,
+}
+
+#[async_trait]
+impl OrderLog for EmbeddedOrderLog {
+    async fn take(&self, worker: &str, max: usize, wait: Duration) -> Result<Vec<Logged>, StoreError> {
+        let deadline = tokio::time::Instant::now() + wait;
+        loop {
+            let taken = self.queue.take(worker, max);
+            if !taken.is_empty() || tokio::time::timeout_at(deadline, self.queue.filled()).await.is_err() {
+                return Ok(taken);
+            }
+        }
+    }
+
+    async fn done(&self, worker: &str, settled: &[Logged]) -> Result<(), StoreError> {
+        // Only what the worker has in hand counts: settling a claim twice would move the mark too far.
+        let settled = self.queue.settle(worker, settled);
+        for logged in &settled {
+            self.pending.remove(logged.claim.order);
+        }
+        self.journal.settled_up_to(self.settled.settle(&settled));
+        Ok(())
+    }
+
+    async fn put_back(&self, worker: &str, claims: &[Logged], refused: bool) -> Result<(), StoreError> {
+        self.queue.put_back(worker, claims, refused);
+        Ok(())
+    }
+
+    async fn reclaim(&self, worker: &str) -> Result<usize, StoreError> {
+        Ok(self.queue.reclaim(worker))
+    }
+
+    async fn find(&self, order: OrderId) -> Result<Option<Claim>, StoreError> {
+        Ok(self.pending.find(order))
+    }
+
+    async fn of_user(&self, user: UserId) -> Result<Vec<Claim>, StoreError> {
+        Ok(self.pending.of_user(user))
+    }
+
+    async fn count(&self, voucher: VoucherId) -> Result<u64, StoreError> {
+        Ok(self.pending.of_voucher(voucher).len() as u64)
+    }
+
+    async fn state(&self) -> LogState {
+        LogState {
+            pending: self.pending.len(),
+            oldest: self.queue.oldest(),
+            trouble: self.journal.trouble().map(|trouble| trouble.text()),
+        }
+    }
+}

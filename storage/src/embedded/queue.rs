@@ -1,0 +1,86 @@
+//! Durable claims that wait for an order worker, and those that a worker has in hand.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+
+use crate::{LogPosition, Logged, Timestamp};
+
+/// Hands each claim to one worker.
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    inner: Mutex<Inner>,
+    filled: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    waiting: VecDeque<Logged>,
+    in_hand: HashMap<String, BTreeMap<LogPosition, Logged>>,
+}
+
+impl Queue {
+    pub(crate) fn push(&self, claims: impl IntoIterator<Item = Logged>) {
+        self.inner.lock().waiting.extend(claims);
+        self.filled.notify_one();
+    }
+
+    /// Up to `max` claims, oldest first; none if none wait.
+    pub(crate) fn take(&self, worker: &str, max: usize) -> Vec<Logged> {
+        let mut inner = self.inner.lock();
+        let count = inner.waiting.len().min(max);
+        let taken: Vec<Logged> = inner.waiting.drain(..count).collect();
+        if !taken.is_empty() {
+            let hand = inner.in_hand.entry(worker.to_owned()).or_default();
+            hand.extend(taken.iter().map(|claim| (claim.position, *claim)));
+            if !inner.waiting.is_empty() {
+                // Another worker may be waiting for what this one left.
+                self.filled.notify_one();
+            }
+        }
+        taken
+    }
+
+    /// Returns when claims may have come in.
+    pub(crate) async fn filled(&self) {
+        self.filled.notified().await;
+    }
+
+    /// Those of `claims` that the worker really has in hand, taken from it.
+    pub(crate) fn settle(&self, worker: &str, claims: &[Logged]) -> Vec<Logged> {
+        let mut inner = self.inner.lock();
+        let Some(hand) = inner.in_hand.get_mut(worker) else { return Vec::new() };
+        claims.iter().filter_map(|claim| hand.remove(&claim.position)).collect()
+    }
+
+    /// Back into the queue, in front: they are older than what waits.
+    pub(crate) fn put_back(&self, worker: &str, claims: &[Logged], refused: bool) {
+        let mut returned = self.settle(worker, claims);
+        returned.sort_by_key(|claim| claim.position);
+        let mut inner = self.inner.lock();
+        for mut claim in returned.into_iter().rev() {
+            claim.attempts += u32::from(refused);
+            inner.waiting.push_front(claim);
+        }
+        drop(inner);
+        self.filled.notify_one();
+    }
+
+    /// Back into the queue whatever the worker has in hand. Answers how many.
+    pub(crate) fn reclaim(&self, worker: &str) -> usize {
+        let in_hand: Vec<Logged> =
+            self.inner.lock().in_hand.get(worker).into_iter().flat_map(BTreeMap::values).copied().collect();
+        self.put_back(worker, &in_hand, false);
+        in_hand.len()
+    }
+
+    /// When the oldest claim was made that waits or is in hand.
+    pub(crate) fn oldest(&self) -> Option<Timestamp> {
+        let inner = self.inner.lock();
+        let waiting = inner.waiting.front().map(|claim| claim.claim.at);
+        let in_hand =
+            inner.in_hand.values().filter_map(|hand| hand.values().next()).map(|claim| claim.claim.at);
+        in_hand.chain(waiting).min()
+    }
+}

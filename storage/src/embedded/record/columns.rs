@@ -1,0 +1,49 @@
+//! How values stand in columns, in one place for all tables.
+
+use std::time::Duration;
+
+use rusqlite::Row;
+
+use super::trouble::unreadable;
+use crate::Timestamp;
+
+/// An id, or a count below 2^63. Every id can be looked up, those above 2^63 as negative numbers that no row has.
+pub(super) fn id(number: u64) -> i64 {
+    number.cast_signed()
+}
+
+/// An id that a list goes on after: beyond the last there is nothing.
+pub(super) fn after(id: u64) -> i64 {
+    i64::try_from(id).unwrap_or(i64::MAX)
+}
+
+/// Reads an id.
+pub(super) fn get_id(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    row.get::<_, i64>(column).map(i64::cast_unsigned)
+}
+
+/// Reads a number that is never negative.
+pub(super) fn get_count(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    let number: i64 = row.get(column)?;
+    u64::try_from(number).map_err(|_| unreadable(column, number))
+}
+
+/// Reads an instant.
+pub(super) fn get_time(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
+    row.get(column).map(Timestamp::from_millis)
+}
+
+/// Reads an instant that may be missing.
+pub(super) fn get_time_if_any(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Timestamp>> {
+    Ok(row.get::<_, Option<i64>>(column)?.map(Timestamp::from_millis))
+}
+
+/// A span in whole milliseconds, as much as fits.
+pub(super) fn span(span: Duration) -> i64 {
+    i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// Reads a span.
+pub(super) fn get_span(row: &Row<'_>, column: usize) -> rusqlite::Result<Duration> {
+    get_count(row, column).map(Duration::from_millis)
+}

@@ -1,0 +1,254 @@
+//! The record's file, and the threads that work on it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use crossbeam::channel::{Receiver, Sender, TrySendError, bounded};
+use parking_lot::{Mutex, RwLock};
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use super::checkpoint::{Checkpointer, Pace};
+use super::opening::{self, Purpose};
+use super::readers::{READERS, Reader};
+use super::task::{self, Task};
+use super::trouble::{self, Interpreter};
+use super::writer::Writer;
+use crate::{Durability, OpenError, StoreError};
+
+/// Calls that wait for a thread; what comes beyond them is refused at once, since it would wait for seconds.
+const QUEUE: usize = 16_384;
+/// Batches of orders that wait: a few workers make one each.
+const BULK_QUEUE: usize = 64;
+
+/// The record's file. Cheap to clone.
+///
+/// - A write is durable when it answers; those that wait together share one commit.
+/// - A write that fails changes nothing and no other write; one whose answer is lost may stand.
+/// - Dropping a future undoes nothing. Nothing here blocks whoever polls, but for what is named so.
+#[derive(Clone)]
+pub(crate) struct Database {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    path: PathBuf,
+    durability: Durability,
+    interpreter: Interpreter,
+    pace: Arc<Pace>,
+    /// `None` once it is closed: that ends the threads, when they have done what was waiting.
+    queues: RwLock<Option<Queues>>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+struct Queues {
+    interactive: Sender<Box<dyn Task>>,
+    bulk: Sender<Box<dyn Task>>,
+    read: Sender<Box<dyn Task>>,
+    _closing: Sender<()>,
+}
+
+#[derive(Clone, Copy)]
+enum Queue {
+    Interactive,
+    Bulk,
+    Read,
+}
+
+impl Database {
+    /// Opens the record, made if there is none. Blocks.
+    pub(crate) fn open(path: &Path, durability: Durability) -> Result<Self, OpenError> {
+        let writer = opening::open(path, durability)?;
+        let pace = Arc::new(Pace::default());
+        let interpreter = Interpreter::new(path);
+        let started = start(path, durability, writer, &interpreter, &pace);
+        let (queues, threads) = started.map_err(|source| OpenError::Io {
+            path: path.to_owned(),
+            what: "cannot start the record's threads",
+            source,
+        })?;
+        let inner = Inner {
+            path: path.to_owned(),
+            durability,
+            interpreter,
+            pace,
+            queues: RwLock::new(Some(queues)),
+            threads: Mutex::new(threads),
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Why the last commit failed, if it did.
+    pub(crate) fn trouble(&self) -> Option<String> {
+        self.inner.pace.trouble()
+    }
+
+    /// Writes for somebody who waits.
+    pub(crate) async fn write<T: Send + 'static>(
+        &self,
+        op: &'static str,
+        job: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.ask(Queue::Interactive, op, job).await
+    }
+
+    /// Writes much, for nobody who waits: in a transaction of its own, and only when no [`write`](Self::write) waits.
+    pub(crate) async fn write_bulk<T: Send + 'static>(
+        &self,
+        op: &'static str,
+        job: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.ask(Queue::Bulk, op, job).await
+    }
+
+    /// Reads. The job sees one state of the record.
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        op: &'static str,
+        job: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.ask(Queue::Read, op, job).await
+    }
+
+    /// [`write`](Self::write) without waiting: `answer` is called once, on the writer's thread, and must be quick.
+    pub(crate) fn write_then<T: Send + 'static>(
+        &self,
+        op: &'static str,
+        job: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+        answer: impl FnOnce(Result<T, StoreError>) + Send + 'static,
+    ) {
+        self.send(Queue::Interactive, task::new(op, job, answer));
+    }
+
+    /// [`write`](Self::write), blocking the caller's thread.
+    pub(crate) fn write_blocking<T: Send + 'static>(
+        &self,
+        op: &'static str,
+        job: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (tell, told) = bounded(1);
+        self.write_then(op, job, move |answer| drop(tell.send(answer)));
+        told.recv().unwrap_or_else(|_| Err(trouble::closed(op)))
+    }
+
+    /// Reads on the caller's thread, over a connection made for it: for long looks, and before there is a runtime.
+    pub(crate) fn read_blocking<T>(
+        &self,
+        op: &'static str,
+        job: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        let read = || {
+            let conn = opening::connect(&self.inner.path, Purpose::Read, self.inner.durability)?;
+            let snapshot = conn.unchecked_transaction()?;
+            job(&snapshot)
+        };
+        read().map_err(|error| self.inner.interpreter.explain(op, error))
+    }
+
+    /// Does what waits, empties the WAL, marks the stop as clean if `clean`, and lets go of the file. Calls after it
+    /// fail. Another call to it does nothing.
+    pub(crate) async fn close(&self, clean: bool) -> Result<(), StoreError> {
+        let (tell, told) = oneshot::channel();
+        let inner = Arc::clone(&self.inner);
+        thread::Builder::new()
+            .name("record-close".into())
+            .spawn(move || drop(tell.send(inner.close(clean))))
+            .map_err(|error| StoreError::Unavailable { op: "close", source: error.into() })?;
+        told.await.unwrap_or_else(|_| Err(trouble::closed("close")))
+    }
+
+    async fn ask<T: Send + 'static>(
+        &self,
+        queue: Queue,
+        op: &'static str,
+        job: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (tell, told) = oneshot::channel();
+        self.send(queue, task::new(op, job, move |answer| drop(tell.send(answer))));
+        told.await.unwrap_or_else(|_| Err(trouble::closed(op)))
+    }
+
+    fn send(&self, queue: Queue, task: Box<dyn Task>) {
+        let sent = match &*self.inner.queues.read() {
+            None => return,
+            Some(queues) => match queue {
+                Queue::Interactive => queues.interactive.try_send(task),
+                Queue::Bulk => queues.bulk.try_send(task),
+                Queue::Read => queues.read.try_send(task),
+            },
+        };
+        if let Err(TrySendError::Full(task)) = sent {
+            let error = StoreError::Unavailable { op: task.op(), source: "too many calls wait".into() };
+            task.answer_undone(error);
+        }
+    }
+}
+
+impl Inner {
+    fn close(&self, clean: bool) -> Result<(), StoreError> {
+        if !self.end_threads() {
+            return Ok(());
+        }
+        let close = || {
+            let conn = opening::connect(&self.path, Purpose::Write, self.durability)?;
+            if clean { opening::stop_cleanly(&conn) } else { Ok(()) }
+        };
+        close().map_err(|error| self.interpreter.explain("close", error))
+    }
+
+    /// Whether there were any to end.
+    fn end_threads(&self) -> bool {
+        let open = self.queues.write().take().is_some();
+        for thread in self.threads.lock().drain(..) {
+            // A job may hold the last handle of the record: then this is one of the threads.
+            if thread.thread().id() != thread::current().id() && thread.join().is_err() {
+                tracing::error!("a thread of the record panicked");
+            }
+        }
+        open
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.end_threads();
+    }
+}
+
+fn start(
+    path: &Path,
+    durability: Durability,
+    writer: Connection,
+    interpreter: &Interpreter,
+    pace: &Arc<Pace>,
+) -> std::io::Result<(Queues, Vec<JoinHandle<()>>)> {
+    let connect = |purpose| opening::connect(path, purpose, durability).map_err(std::io::Error::other);
+    let (interactive, to_write) = bounded(QUEUE);
+    let (bulk, to_write_bulk) = bounded(BULK_QUEUE);
+    let (read, to_read): (_, Receiver<Box<dyn Task>>) = bounded(QUEUE);
+    let (closing, until_closed) = bounded(0);
+    let queues = Queues { interactive, bulk, read, _closing: closing };
+
+    let mut threads = Vec::new();
+    let mut spawn = |name: &str, work: Box<dyn FnOnce() + Send>| {
+        thread::Builder::new().name(name.into()).spawn(work).map(|thread| threads.push(thread))
+    };
+    let writer = Writer {
+        conn: writer,
+        interpreter: interpreter.clone(),
+        interactive: to_write,
+        bulk: to_write_bulk,
+        pace: Arc::clone(pace),
+    };
+    spawn("record-writer", Box::new(move || writer.run()))?;
+    for _ in 0..READERS {
+        let (conn, interpreter) = (connect(Purpose::Read)?, interpreter.clone());
+        let reader = Reader { conn, interpreter, queue: to_read.clone() };
+        spawn("record-reader", Box::new(move || reader.run()))?;
+    }
+    let checkpointer =
+        Checkpointer { conn: connect(Purpose::Checkpoint)?, pace: Arc::clone(pace), closing: until_closed };
+    spawn("record-check", Box::new(move || checkpointer.run()))?;
+    Ok((queues, threads))
+}

@@ -1,0 +1,97 @@
+//! Claims that did not become orders.
+
+use rusqlite::{Connection, OptionalExtension as _, Row, named_params, params};
+
+use super::columns::{after, get_id, get_time, id};
+use super::persist::take;
+use crate::{Claim, DeadLetter, DeadReason, OrderId, Timestamp, UserId, VoucherId};
+
+/// Writes one. `false` if it was there already, and then nothing changes.
+///
+/// The claim has taken a unit in memory, so it takes one here too if there is one; none is left for an oversold one.
+pub(super) fn bury(
+    conn: &Connection,
+    claim: &Claim,
+    reason: DeadReason,
+    detail: &str,
+    now: Timestamp,
+) -> rusqlite::Result<bool> {
+    if is_dead(conn, claim)? {
+        return Ok(false);
+    }
+    let holds_unit = reason != DeadReason::Oversold && take(conn, claim.voucher, 1, claim.order)?;
+    conn.prepare_cached(
+        "INSERT INTO dead_letters (order_id, user_id, voucher_id, claimed_ms, reason, detail, holds_unit, buried_ms)
+         VALUES (:order, :user, :voucher, :claimed, :reason, :detail, :holds_unit, :now)",
+    )?
+    .execute(named_params! {
+        ":order": id(claim.order.get()),
+        ":user": id(claim.user.get()),
+        ":voucher": id(claim.voucher.get()),
+        ":claimed": claim.at.as_millis(),
+        ":reason": reason.code(),
+        ":detail": detail,
+        ":holds_unit": holds_unit,
+        ":now": now.as_millis(),
+    })?;
+    Ok(true)
+}
+
+/// Whether this very claim has died.
+pub(super) fn is_dead(conn: &Connection, claim: &Claim) -> rusqlite::Result<bool> {
+    conn.prepare_cached(
+        "SELECT 1 FROM dead_letters WHERE order_id = ?1 AND user_id = ?2 AND voucher_id = ?3",
+    )?
+    .exists([id(claim.order.get()), id(claim.user.get()), id(claim.voucher.get())])
+}
+
+/// Whether any claim died whose id lies between the least and the greatest of these: hardly ever, which saves a look for
+/// each.
+pub(super) fn any_among(conn: &Connection, orders: impl Iterator<Item = OrderId>) -> rusqlite::Result<bool> {
+    let span = orders.map(|order| id(order.get())).fold(None, |span, order| match span {
+        None => Some((order, order)),
+        Some((least, greatest)) => Some((order.min(least), order.max(greatest))),
+    });
+    let Some(span) = span else { return Ok(false) };
+    conn.prepare_cached("SELECT 1 FROM dead_letters WHERE order_id BETWEEN ?1 AND ?2 LIMIT 1")?.exists(span)
+}
+
+/// The dead letter that stands for a user in a sale: one that holds a unit, if there is one.
+pub(super) fn holding(
+    conn: &Connection,
+    voucher: VoucherId,
+    user: UserId,
+) -> rusqlite::Result<Option<OrderId>> {
+    conn.prepare_cached(
+        "SELECT order_id FROM dead_letters WHERE voucher_id = ?1 AND user_id = ?2
+         ORDER BY holds_unit DESC, order_id LIMIT 1",
+    )?
+    .query_row([id(voucher.get()), id(user.get())], |row| get_id(row, 0).map(OrderId::new))
+    .optional()
+}
+
+/// Those above `from`. More than `max` only when several have the last one's order id, which a page must not divide:
+/// the next one goes on after that id.
+pub(super) fn list(conn: &Connection, from: OrderId, max: u32) -> rusqlite::Result<Vec<DeadLetter>> {
+    conn.prepare_cached(
+        "SELECT order_id, voucher_id, user_id, claimed_ms, reason, detail, holds_unit, buried_ms FROM dead_letters
+         WHERE order_id > ?1 AND order_id <= (SELECT MAX(order_id) FROM
+           (SELECT order_id FROM dead_letters WHERE order_id > ?1 ORDER BY order_id LIMIT ?2) AS page)
+         ORDER BY order_id, entry",
+    )?
+    .query_map(params![after(from.get()), max], dead_letter)?
+    .collect()
+}
+
+fn dead_letter(row: &Row<'_>) -> rusqlite::Result<DeadLetter> {
+    Ok(DeadLetter {
+        order: OrderId::new(get_id(row, 0)?),
+        voucher: VoucherId::new(get_id(row, 1)?),
+        user: UserId::new(get_id(row, 2)?),
+        claimed: get_time(row, 3)?,
+        reason: row.get(4)?,
+        detail: row.get(5)?,
+        holds_unit: row.get(6)?,
+        buried: get_time(row, 7)?,
+    })
+}

@@ -1,0 +1,66 @@
+//! Who holds a unit of a sale, for memory to be rebuilt from.
+
+use rusqlite::{Connection, OptionalExtension as _};
+
+use super::columns::{get_id, id};
+use super::{Database, dead_letters, persist};
+use crate::{Claim, StoreError, UserId, VoucherId};
+
+/// Finds the holders of a sale's units.
+pub(crate) struct Holders(Database);
+
+impl Holders {
+    pub(crate) fn new(database: Database) -> Self {
+        Self(database)
+    }
+
+    /// Calls `each` with the user of every unit of the sale that is held by an order, by a dead letter, or by one of these
+    /// claims that is neither yet, and answers how many those are. A user may come twice: for an order, and for each
+    /// dead letter.
+    ///
+    /// All in one state of the record: a claim that becomes an order meanwhile is counted once. For that, `pending` must
+    /// have been read before the call, and hold all that the log has of the sale.
+    ///
+    /// Blocks. Reads the orders from the sale's first one on: about 50 ms for a million.
+    pub(crate) fn each(
+        &self,
+        voucher: VoucherId,
+        pending: &[Claim],
+        each: &mut dyn FnMut(UserId),
+    ) -> Result<u64, StoreError> {
+        self.0.read_blocking("holders", |conn| {
+            let mut held = in_record(conn, voucher, each)?;
+            for claim in pending {
+                let owner = persist::owner(conn, claim.order)?;
+                if owner != Some((claim.user, claim.voucher)) && !dead_letters::is_dead(conn, claim)? {
+                    each(claim.user);
+                    held += 1;
+                }
+            }
+            Ok(held)
+        })
+    }
+}
+
+fn in_record(conn: &Connection, voucher: VoucherId, each: &mut dyn FnMut(UserId)) -> rusqlite::Result<u64> {
+    let key = id(voucher.get());
+    let first: Option<i64> = conn
+        .query_row("SELECT first_order FROM sales WHERE voucher_id = ?1", [key], |row| row.get(0))
+        .optional()?
+        .flatten();
+    // Before the first one there is no order, and no dead letter that holds a unit.
+    let Some(first) = first else { return Ok(0) };
+    let mut held = 0;
+    for sql in [
+        "SELECT user_id FROM orders WHERE id >= ?2 AND voucher_id = ?1 AND status NOT IN (4, 6)",
+        "SELECT user_id FROM dead_letters WHERE order_id >= ?2 AND voucher_id = ?1 AND holds_unit = 1",
+    ] {
+        let mut select = conn.prepare(sql)?;
+        let mut rows = select.query([key, first])?;
+        while let Some(row) = rows.next()? {
+            each(UserId::new(get_id(row, 0)?));
+            held += 1;
+        }
+    }
+    Ok(held)
+}

@@ -1,0 +1,24 @@
+//! The record's form, version by version.
+//!
+//! A file is never changed once it has been released: a later version is a further file.
+
+use rusqlite::Connection;
+
+const VERSIONS: &[&str] = &[include_str!("migrations/0001_sales.sql")];
+
+/// The version that this program writes, and the newest it can read: SQLite's `user_version`.
+pub(super) const NEWEST: i64 = VERSIONS.len() as i64;
+
+/// Brings the record to the newest form, each step in a transaction of its own. Does nothing if it is there already.
+pub(super) fn apply(conn: &Connection) -> rusqlite::Result<()> {
+    let has: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    for (version, sql) in (1..).zip(VERSIONS) {
+        if version > has {
+            let step = conn.unchecked_transaction()?;
+            step.execute_batch(sql)?;
+            step.pragma_update(None, "user_version", version)?;
+            step.commit()?;
+        }
+    }
+    Ok(())
+}

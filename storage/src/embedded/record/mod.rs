@@ -1,0 +1,39 @@
+//! The record: the truth about people, shops, vouchers, orders and payments, in one SQLite file.
+//!
+//! [`Database`] is the file and its threads: one that writes, for many at once; two that read; one that copies the WAL.
+//! Every port here is a few statements handed to it. Nothing else in the crate names SQLite.
+//!
+//! To start: [`Database::open`]; then `log_marks` and `setting_blocking`, which say what the order log must hold; then
+//! the ports; and [`Holders`] for each sale. To stop: [`Database::close`].
+
+mod checkpoint;
+mod columns;
+mod database;
+#[cfg(test)]
+mod database_tests;
+mod dead_letters;
+mod holders;
+mod migrations;
+mod opening;
+mod orders;
+mod payments;
+mod persist;
+mod readers;
+mod sequences;
+mod settings;
+mod shops;
+mod steps;
+mod task;
+mod trouble;
+mod users;
+mod vouchers;
+mod writer;
+
+pub(crate) use database::Database;
+pub(crate) use holders::Holders;
+pub(crate) use orders::EmbeddedOrders;
+pub(crate) use payments::EmbeddedPayments;
+pub(crate) use sequences::EmbeddedSequences;
+pub(crate) use shops::EmbeddedShops;
+pub(crate) use users::EmbeddedUsers;
+pub(crate) use vouchers::EmbeddedVouchers;

@@ -1,0 +1,249 @@
+//! [`Orders`] in the record.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use rusqlite::{Connection, OptionalExtension as _, Row, named_params, params};
+
+use super::columns::{after, get_count, get_id, get_time, get_time_if_any, id};
+use super::settings::LogMarks;
+use super::trouble::{refuse, unreadable};
+use super::{Database, dead_letters, persist, settings, steps};
+use crate::embedded::settled::Settled;
+use crate::{
+    Cents, DeadLetter, DeadReason, Logged, Order, OrderCounts, OrderId, OrderStatus, Orders, Page, Persisted,
+    Step, Stepped, StoreError, Timestamp, UserId, VoucherId,
+};
+
+pub(crate) struct EmbeddedOrders {
+    database: Database,
+    settled: Arc<Settled>,
+}
+
+impl EmbeddedOrders {
+    /// `settled` says which commits of the log are through; its mark is written in the transaction that settles.
+    pub(crate) fn new(database: Database, settled: Arc<Settled>) -> Self {
+        Self { database, settled }
+    }
+}
+
+/// Every query for orders begins with it; [`order`] reads it.
+const SELECT: &str =
+    "SELECT id, voucher_id, user_id, status, pay_value, pay_type, created_ms, deadline_ms, paid_ms,
+    used_ms, refunded_ms FROM orders";
+
+#[async_trait]
+impl Orders for EmbeddedOrders {
+    async fn persist(&self, claims: &[Logged], now: Timestamp) -> Result<Vec<Persisted>, StoreError> {
+        let (claims, settled) = (claims.to_vec(), Arc::clone(&self.settled));
+        let job = move |conn: &Connection| {
+            let answers = persist::persist(conn, &claims, now)?;
+            settings::raise_log_marks(conn, marks(&settled, &claims))?;
+            Ok(answers)
+        };
+        self.database.write_bulk("persist", job).await
+    }
+
+    async fn bury(
+        &self,
+        claim: &Logged,
+        reason: DeadReason,
+        detail: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let (logged, settled, detail) = (*claim, Arc::clone(&self.settled), detail.to_owned());
+        let job = move |conn: &Connection| {
+            // An order that was written although its answer was lost must not die as well.
+            if persist::owner(conn, logged.claim.order)? != Some((logged.claim.user, logged.claim.voucher)) {
+                dead_letters::bury(conn, &logged.claim, reason, &detail, now)?;
+            }
+            settings::raise_log_marks(conn, marks(&settled, &[logged]))
+        };
+        self.database.write("bury", job).await
+    }
+
+    async fn insert(&self, order: &Order) -> Result<(), StoreError> {
+        let order = order.clone();
+        self.database.write("insert order", move |conn| insert(conn, &order)).await
+    }
+
+    async fn get(&self, which: OrderId) -> Result<Option<Order>, StoreError> {
+        self.database.read("order", move |conn| by_id(conn, which)).await
+    }
+
+    async fn of_user(&self, user: UserId, page: Page) -> Result<Vec<Order>, StoreError> {
+        let job = move |conn: &Connection| {
+            conn.prepare_cached(&format!("{SELECT} WHERE user_id = ?1 ORDER BY id DESC LIMIT ?2 OFFSET ?3"))?
+                .query_map(params![id(user.get()), page.size(), id(page.skipped())], order)?
+                .collect()
+        };
+        self.database.read("orders of user", job).await
+    }
+
+    async fn holding(&self, voucher: VoucherId, user: UserId) -> Result<Option<OrderId>, StoreError> {
+        let job = move |conn: &Connection| {
+            let key = [id(user.get()), id(voucher.get())];
+            let live = conn
+                .prepare_cached("SELECT id FROM orders WHERE user_id = ?1 AND voucher_id = ?2 AND slot = 0")?
+                .query_row(key, |row| get_id(row, 0))
+                .optional()?;
+            match live {
+                Some(live) => Ok(Some(OrderId::new(live))),
+                None => dead_letters::holding(conn, voucher, user),
+            }
+        };
+        self.database.read("holding", job).await
+    }
+
+    async fn step(&self, order: OrderId, step: Step, now: Timestamp) -> Result<Stepped, StoreError> {
+        self.database.write("step", move |conn| steps::step(conn, order, step, now)).await
+    }
+
+    async fn unpaid(&self, from: OrderId, max: u32) -> Result<Vec<(OrderId, Timestamp)>, StoreError> {
+        let job = move |conn: &Connection| {
+            // The 1 is written out, so that SQLite sees that its index of unpaid orders serves.
+            conn.prepare_cached(
+                "SELECT id, deadline_ms FROM orders WHERE status = 1 AND id > ?1 ORDER BY id LIMIT ?2",
+            )?
+            .query_map(params![after(from.get()), max], |row| {
+                Ok((OrderId::new(get_id(row, 0)?), get_time(row, 1)?))
+            })?
+            .collect()
+        };
+        self.database.read("unpaid orders", job).await
+    }
+
+    async fn count(&self, voucher: VoucherId) -> Result<OrderCounts, StoreError> {
+        self.database.read("count orders", move |conn| count(conn, voucher)).await
+    }
+
+    async fn highest_counts(&self) -> Result<Vec<(u64, u64)>, StoreError> {
+        self.database.read("highest counts", highest_counts).await
+    }
+
+    async fn dead_letters(&self, from: OrderId, max: u32) -> Result<Vec<DeadLetter>, StoreError> {
+        self.database.read("dead letters", move |conn| dead_letters::list(conn, from, max)).await
+    }
+}
+
+/// What the marks will be once these are settled. Counts a claim once, however often a batch names it.
+fn marks(settled: &Settled, claims: &[Logged]) -> LogMarks {
+    let mut claims = claims.to_vec();
+    claims.sort_unstable_by_key(|logged| logged.position);
+    claims.dedup_by_key(|logged| logged.position);
+    let acked = claims.last().map_or(0, |logged| logged.position.major);
+    LogMarks { applied: settled.mark_with(&claims), acked }
+}
+
+pub(super) fn by_id(conn: &Connection, which: OrderId) -> rusqlite::Result<Option<Order>> {
+    conn.prepare_cached(&format!("{SELECT} WHERE id = ?1"))?.query_row([id(which.get())], order).optional()
+}
+
+fn insert(conn: &Connection, order: &Order) -> rusqlite::Result<()> {
+    let kind: Option<bool> = conn
+        .prepare_cached(
+            "SELECT voucher_id IS NOT NULL FROM vouchers LEFT JOIN sales ON voucher_id = id WHERE id = ?1",
+        )?
+        .query_row([id(order.voucher.get())], |row| row.get(0))
+        .optional()?;
+    match kind {
+        Some(false) => {}
+        Some(true) => return Err(refuse("the voucher is a sale, which sells through claims alone")),
+        None => return Err(refuse("no such voucher")),
+    }
+    match persist::owner(conn, order.id)? {
+        None => {}
+        // Its answer was lost, and it is called again.
+        Some(owner) if owner == (order.user, order.voucher) => return Ok(()),
+        Some(_) => return Err(refuse("another order has this id")),
+    }
+    conn.prepare_cached(
+        "INSERT INTO orders (id, user_id, voucher_id, slot, status, pay_value, pay_type, created_ms, deadline_ms,
+           paid_ms, used_ms, refunded_ms)
+         VALUES (:id, :user, :voucher, :id, :status, :pay_value, :pay_type, :created, :deadline, :paid, :used,
+           :refunded)",
+    )?
+    .execute(named_params! {
+        ":id": id(order.id.get()),
+        ":user": id(order.user.get()),
+        ":voucher": id(order.voucher.get()),
+        ":status": order.status as u8,
+        ":pay_value": order.pay_value.get(),
+        ":pay_type": order.pay_type,
+        ":created": order.created.as_millis(),
+        ":deadline": order.deadline.as_millis(),
+        ":paid": order.paid.map(Timestamp::as_millis),
+        ":used": order.used.map(Timestamp::as_millis),
+        ":refunded": order.refunded.map(Timestamp::as_millis),
+    })
+    .map(drop)
+}
+
+/// Reads every order there is: the books are to rest on the rows, not on an index or on what a sale says of itself.
+fn count(conn: &Connection, voucher: VoucherId) -> rusqlite::Result<OrderCounts> {
+    let key = id(voucher.get());
+    let mut counts = OrderCounts::default();
+    let mut by_status =
+        conn.prepare_cached("SELECT status, COUNT(*) FROM orders WHERE voucher_id = ?1 GROUP BY status")?;
+    let mut rows = by_status.query([key])?;
+    while let Some(row) = rows.next()? {
+        let number = get_count(row, 1)?;
+        match status(row, 0)? {
+            OrderStatus::Pending => return Err(unreadable(0, "a pending order")),
+            OrderStatus::Unpaid => counts.unpaid = number,
+            OrderStatus::Paid => counts.paid = number,
+            OrderStatus::Used => counts.used = number,
+            OrderStatus::Cancelled => counts.cancelled = number,
+            OrderStatus::Refunding => counts.refunding = number,
+            OrderStatus::Refunded => counts.refunded = number,
+        }
+    }
+    counts.dead_letters = conn
+        .prepare_cached("SELECT COUNT(*) FROM dead_letters WHERE voucher_id = ?1 AND holds_unit = 1")?
+        .query_row([key], |row| get_count(row, 0))?;
+    counts.doubles = conn
+        .prepare_cached(
+            "SELECT COUNT(*) FROM (SELECT user_id FROM orders WHERE voucher_id = ?1 AND status NOT IN (4, 6)
+               AND EXISTS (SELECT 1 FROM sales WHERE voucher_id = ?1) GROUP BY user_id HAVING COUNT(*) > 1) AS twice",
+        )?
+        .query_row([key], |row| get_count(row, 0))?;
+    Ok(counts)
+}
+
+/// What [`OrderId::compose`] put into the ids, by day.
+fn highest_counts(conn: &Connection) -> rusqlite::Result<Vec<(u64, u64)>> {
+    conn.prepare_cached(
+        "SELECT (id >> 32) / 86400 AS day, MAX((id >> 4) & ?1)
+         FROM (SELECT id FROM orders UNION ALL SELECT order_id FROM dead_letters) AS ids GROUP BY day",
+    )?
+    .query_map([id(OrderId::MAX_COUNT)], |row| Ok((get_count(row, 0)?, get_count(row, 1)?)))?
+    .collect()
+}
+
+fn order(row: &Row<'_>) -> rusqlite::Result<Order> {
+    Ok(Order {
+        id: OrderId::new(get_id(row, 0)?),
+        voucher: VoucherId::new(get_id(row, 1)?),
+        user: UserId::new(get_id(row, 2)?),
+        status: status(row, 3)?,
+        pay_value: Cents::new(row.get(4)?),
+        pay_type: row.get(5)?,
+        created: get_time(row, 6)?,
+        deadline: get_time(row, 7)?,
+        paid: get_time_if_any(row, 8)?,
+        used: get_time_if_any(row, 9)?,
+        refunded: get_time_if_any(row, 10)?,
+    })
+}
+
+fn status(row: &Row<'_>, column: usize) -> rusqlite::Result<OrderStatus> {
+    Ok(match row.get::<_, i64>(column)? {
+        1 => OrderStatus::Unpaid,
+        2 => OrderStatus::Paid,
+        3 => OrderStatus::Used,
+        4 => OrderStatus::Cancelled,
+        5 => OrderStatus::Refunding,
+        6 => OrderStatus::Refunded,
+        other => return Err(unreadable(column, other)),
+    })
+}

@@ -1,0 +1,190 @@
+//! Claims become orders, or dead letters: the second lock of every sale.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::time::Duration;
+
+use rusqlite::{Connection, OptionalExtension as _};
+
+use super::columns::{get_count, get_id, get_span, id};
+use super::dead_letters;
+use super::trouble::refuse;
+use crate::{Claim, DeadReason, Logged, OrderId, Persisted, Timestamp, UserId, VoucherId};
+
+/// An order that comes here late still leaves its buyer this long to pay.
+const LEAST_TO_PAY: Duration = Duration::from_secs(5 * 60);
+
+/// What a sale says about each of its orders.
+#[derive(Clone, Copy)]
+struct Offer {
+    pay_value: i64,
+    pay_within: Duration,
+}
+
+/// Writes the claims in the caller's transaction. One answer a claim, in their order.
+pub(super) fn persist(
+    conn: &Connection,
+    claims: &[Logged],
+    now: Timestamp,
+) -> rusqlite::Result<Vec<Persisted>> {
+    let offers = offers(conn, claims)?;
+    let mut answers = write(conn, claims, &offers, now)?;
+    for (voucher, written) in by_voucher(claims, &answers) {
+        for beyond in take_stock(conn, voucher, claims, &written)? {
+            answers[beyond] = Persisted::DeadLetter(DeadReason::Oversold);
+        }
+    }
+    for (logged, answer) in claims.iter().zip(&mut answers) {
+        if let Persisted::DeadLetter(reason) = *answer {
+            let detail = detail(conn, &logged.claim, reason)?;
+            if !dead_letters::bury(conn, &logged.claim, reason, &detail, now)? {
+                *answer = Persisted::Repeat;
+            }
+        }
+    }
+    Ok(answers)
+}
+
+/// Whose order this is, and of what.
+pub(super) fn owner(conn: &Connection, order: OrderId) -> rusqlite::Result<Option<(UserId, VoucherId)>> {
+    conn.prepare_cached("SELECT user_id, voucher_id FROM orders WHERE id = ?1")?
+        .query_row([id(order.get())], |row| {
+            Ok((UserId::new(get_id(row, 0)?), VoucherId::new(get_id(row, 1)?)))
+        })
+        .optional()
+}
+
+/// Takes `units` from a sale's stock, if they are there. `first` is the smallest of the orders that take them.
+pub(super) fn take(
+    conn: &Connection,
+    voucher: VoucherId,
+    units: u64,
+    first: OrderId,
+) -> rusqlite::Result<bool> {
+    conn.prepare_cached(
+        "UPDATE sales SET stock = stock - ?2, first_order = MIN(COALESCE(first_order, ?3), ?3)
+         WHERE voucher_id = ?1 AND (stock IS NULL OR stock >= ?2)",
+    )?
+    .execute([id(voucher.get()), id(units), id(first.get())])
+    .map(|changed| changed > 0)
+}
+
+fn offers(conn: &Connection, claims: &[Logged]) -> rusqlite::Result<HashMap<VoucherId, Offer>> {
+    let mut select = conn.prepare_cached(
+        "SELECT pay_value, pay_within_ms FROM vouchers JOIN sales ON voucher_id = id WHERE id = ?1",
+    )?;
+    let mut offers = HashMap::new();
+    for voucher in claims.iter().map(|logged| logged.claim.voucher) {
+        if let Entry::Vacant(unknown) = offers.entry(voucher) {
+            let offer = select
+                .query_row([id(voucher.get())], |row| {
+                    Ok(Offer { pay_value: row.get(0)?, pay_within: get_span(row, 1)? })
+                })
+                .optional()?
+                .ok_or_else(|| refuse(format!("voucher {voucher} is no sale")))?;
+            unknown.insert(offer);
+        }
+    }
+    Ok(offers)
+}
+
+/// Inserts what the keys allow. Stock is not looked at yet, and what is to die has not died yet.
+fn write(
+    conn: &Connection,
+    claims: &[Logged],
+    offers: &HashMap<VoucherId, Offer>,
+    now: Timestamp,
+) -> rusqlite::Result<Vec<Persisted>> {
+    let mut insert = conn.prepare_cached(
+        "INSERT INTO orders (id, user_id, voucher_id, slot, status, pay_value, pay_type, created_ms, deadline_ms)
+         VALUES (?1, ?2, ?3, 0, 1, ?4, 1, ?5, ?6) ON CONFLICT DO NOTHING",
+    )?;
+    let may_be_dead = dead_letters::any_among(conn, claims.iter().map(|logged| logged.claim.order))?;
+    let mut answers = vec![Persisted::Repeat; claims.len()];
+    for index in best_order(claims) {
+        let claim = &claims[index].claim;
+        if may_be_dead && dead_letters::is_dead(conn, claim)? {
+            continue;
+        }
+        let Some(offer) = offers.get(&claim.voucher) else { continue };
+        let deadline = (claim.at + offer.pay_within).max(now + LEAST_TO_PAY);
+        let inserted = insert.execute([
+            id(claim.order.get()),
+            id(claim.user.get()),
+            id(claim.voucher.get()),
+            offer.pay_value,
+            claim.at.as_millis(),
+            deadline.as_millis(),
+        ])?;
+        answers[index] = if inserted == 1 {
+            Persisted::Written { deadline }
+        } else {
+            match owner(conn, claim.order)? {
+                Some(owner) if owner == (claim.user, claim.voucher) => Persisted::Repeat,
+                Some(_) => Persisted::DeadLetter(DeadReason::IdClash),
+                None => Persisted::DeadLetter(DeadReason::Double),
+            }
+        };
+    }
+    Ok(answers)
+}
+
+/// The order in which a batch's rows are written fastest.
+fn best_order(claims: &[Logged]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..claims.len()).collect();
+    order.sort_by_key(|&index| claims[index].claim.order);
+    order
+}
+
+/// Which claims were written, by sale.
+fn by_voucher(claims: &[Logged], answers: &[Persisted]) -> HashMap<VoucherId, Vec<usize>> {
+    let mut written: HashMap<_, Vec<_>> = HashMap::new();
+    for (index, answer) in answers.iter().enumerate() {
+        if matches!(answer, Persisted::Written { .. }) {
+            written.entry(claims[index].claim.voucher).or_default().push(index);
+        }
+    }
+    written
+}
+
+/// Takes one unit for each written claim. Answers those for which there was none, and takes them out again: the last of
+/// the batch.
+fn take_stock(
+    conn: &Connection,
+    voucher: VoucherId,
+    claims: &[Logged],
+    written: &[usize],
+) -> rusqlite::Result<Vec<usize>> {
+    let first = |written: &[usize]| written.iter().map(|&index| claims[index].claim.order).min();
+    let Some(lowest) = first(written) else { return Ok(Vec::new()) };
+    if take(conn, voucher, written.len() as u64, lowest)? {
+        return Ok(Vec::new());
+    }
+    let stock = conn
+        .prepare_cached("SELECT stock FROM sales WHERE voucher_id = ?1")?
+        .query_row([id(voucher.get())], |row| get_count(row, 0))?;
+    let left = usize::try_from(stock).unwrap_or(usize::MAX);
+    let (within, beyond) = written.split_at(left.min(written.len()));
+    let mut delete = conn.prepare_cached("DELETE FROM orders WHERE id = ?1")?;
+    for &index in beyond {
+        delete.execute([id(claims[index].claim.order.get())])?;
+    }
+    if let Some(lowest) = first(within)
+        && !take(conn, voucher, within.len() as u64, lowest)?
+    {
+        return Err(refuse(format!("the stock of sale {voucher} cannot be taken")));
+    }
+    Ok(beyond.to_vec())
+}
+
+fn detail(conn: &Connection, claim: &Claim, reason: DeadReason) -> rusqlite::Result<String> {
+    Ok(match reason {
+        DeadReason::IdClash => match owner(conn, claim.order)? {
+            Some((user, voucher)) => format!("the order of user {user} for voucher {voucher} has this id"),
+            None => "another claim of the same batch had this id".into(),
+        },
+        DeadReason::Double => "the user has a live order of this sale".into(),
+        DeadReason::Oversold => "the stock was used up".into(),
+        DeadReason::Refused => String::new(),
+    })
+}

@@ -1,0 +1,106 @@
+//! Small things under a name: settings of the mall, marks of the log, and whether the last stop was clean.
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::Database;
+use crate::StoreError;
+
+const STOP: &str = "stop";
+const CLEAN: &str = "clean";
+const LOG_APPLIED: &str = "log_applied";
+const LOG_ACKED: &str = "log_acked";
+
+/// How far the record has taken what the order log holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct LogMarks {
+    /// Every claim of the commits up to this one is an order or a dead letter.
+    pub(crate) applied: u64,
+    /// The highest commit any claim of which has come here: the log once had it, so its next commit must be above.
+    pub(crate) acked: u64,
+}
+
+impl Database {
+    /// A setting; `None` if it was never stored.
+    pub(crate) async fn setting(&self, name: &str) -> Result<Option<String>, StoreError> {
+        let name = key(name);
+        self.read("setting", move |conn| get(conn, &name)).await
+    }
+
+    /// Stores a setting.
+    pub(crate) async fn put_setting(&self, name: &str, value: &str) -> Result<(), StoreError> {
+        let (name, value) = (key(name), value.to_owned());
+        self.write("put setting", move |conn| put(conn, &name, &value)).await
+    }
+
+    /// [`setting`](Self::setting) for the time before there is anybody who can wait asynchronously.
+    pub(crate) fn setting_blocking(&self, name: &str) -> Result<Option<String>, StoreError> {
+        let name = key(name);
+        self.read_blocking("setting", |conn| get(conn, &name))
+    }
+
+    /// [`put_setting`](Self::put_setting) for that time.
+    pub(crate) fn put_setting_blocking(&self, name: &str, value: &str) -> Result<(), StoreError> {
+        let (name, value) = (key(name), value.to_owned());
+        self.write_blocking("put setting", move |conn| put(conn, &name, &value))
+    }
+
+    /// The marks of the order log. Blocks.
+    pub(crate) fn log_marks(&self) -> Result<LogMarks, StoreError> {
+        self.read_blocking("log marks", |conn| {
+            Ok(LogMarks { applied: mark(conn, LOG_APPLIED)?, acked: mark(conn, LOG_ACKED)? })
+        })
+    }
+}
+
+/// Raises the marks of the order log; neither is ever lowered.
+pub(super) fn raise_log_marks(conn: &Connection, marks: LogMarks) -> rusqlite::Result<()> {
+    let mut raise = conn.prepare_cached(
+        "INSERT INTO meta (name, value) VALUES (?1, ?2)
+         ON CONFLICT (name) DO UPDATE SET value = excluded.value
+         WHERE CAST(excluded.value AS INTEGER) > CAST(meta.value AS INTEGER)",
+    )?;
+    raise.execute(params![LOG_APPLIED, marks.applied.to_string()])?;
+    raise.execute(params![LOG_ACKED, marks.acked.to_string()])?;
+    Ok(())
+}
+
+/// Whether the record was closed, and not just left.
+pub(super) fn is_stopped_cleanly(conn: &Connection) -> rusqlite::Result<bool> {
+    Ok(get(conn, STOP)?.as_deref() == Some(CLEAN))
+}
+
+/// From here on, whoever opens the record finds that it was not closed.
+pub(super) fn mark_running(conn: &Connection) -> rusqlite::Result<()> {
+    put(conn, STOP, "running")
+}
+
+/// The record is being closed.
+pub(super) fn mark_stopped(conn: &Connection) -> rusqlite::Result<()> {
+    put(conn, STOP, CLEAN)
+}
+
+/// The mall's names are kept apart from the record's own.
+fn key(name: &str) -> String {
+    format!("setting.{name}")
+}
+
+fn get(conn: &Connection, name: &str) -> rusqlite::Result<Option<String>> {
+    conn.prepare_cached("SELECT value FROM meta WHERE name = ?1")?
+        .query_row([name], |row| row.get(0))
+        .optional()
+}
+
+fn put(conn: &Connection, name: &str, value: &str) -> rusqlite::Result<()> {
+    conn.prepare_cached(
+        "INSERT INTO meta (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+    )?
+    .execute([name, value])
+    .map(drop)
+}
+
+fn mark(conn: &Connection, name: &str) -> rusqlite::Result<u64> {
+    match get(conn, name)? {
+        None => Ok(0),
+        Some(text) => text.parse().map_err(|_| super::trouble::unreadable(0, text)),
+    }
+}

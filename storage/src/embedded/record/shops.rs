@@ -1,0 +1,170 @@
+//! [`Shops`] in the record.
+
+use async_trait::async_trait;
+use rusqlite::{Connection, OptionalExtension as _, Row, named_params, params};
+
+use super::Database;
+use super::columns::{get_id, get_time, id};
+use crate::{Page, Shop, ShopId, ShopOrder, ShopText, ShopType, ShopTypeId, Shops, StoreError, Timestamp};
+
+pub(crate) struct EmbeddedShops(Database);
+
+impl EmbeddedShops {
+    pub(crate) fn new(database: Database) -> Self {
+        Self(database)
+    }
+}
+
+/// Every query for shops begins with it; [`shop`] reads it.
+const SELECT: &str =
+    "SELECT id, name, type_id, images, area, address, x, y, avg_price, open_hours, sold, comments,
+    score, created_ms, updated_ms FROM shops";
+
+#[async_trait]
+impl Shops for EmbeddedShops {
+    async fn types(&self) -> Result<Vec<ShopType>, StoreError> {
+        let job = |conn: &Connection| {
+            conn.prepare_cached("SELECT id, name, icon, sort FROM shop_types ORDER BY sort, id")?
+                .query_map([], shop_type)?
+                .collect()
+        };
+        self.0.read("shop types", job).await
+    }
+
+    async fn put_type(&self, kind: &ShopType, now: Timestamp) -> Result<(), StoreError> {
+        let kind = kind.clone();
+        let job = move |conn: &Connection| {
+            conn.prepare_cached(
+                "INSERT INTO shop_types (id, name, icon, sort, updated_ms) VALUES (?1, ?2, ?3, ?4, ?5)
+                 ON CONFLICT (id) DO UPDATE SET name = excluded.name, icon = excluded.icon, sort = excluded.sort,
+                   updated_ms = excluded.updated_ms",
+            )?
+            .execute(params![id(kind.id.get()), kind.name, kind.icon, kind.sort, now.as_millis()])
+            .map(drop)
+        };
+        self.0.write("put shop type", job).await
+    }
+
+    async fn get(&self, which: ShopId) -> Result<Option<Shop>, StoreError> {
+        let job = move |conn: &Connection| {
+            conn.prepare_cached(&format!("{SELECT} WHERE id = ?1"))?
+                .query_row([id(which.get())], shop)
+                .optional()
+        };
+        self.0.read("shop", job).await
+    }
+
+    async fn insert(&self, text: &ShopText, now: Timestamp) -> Result<ShopId, StoreError> {
+        let text = text.clone();
+        let job = move |conn: &Connection| {
+            let sql = "INSERT INTO shops (id, name, type_id, images, area, address, x, y, avg_price, open_hours, sold,
+                         comments, score, created_ms, updated_ms)
+                       VALUES (:id, :name, :type, :images, :area, :address, :x, :y, :avg_price, :open_hours, :sold,
+                         :comments, :score, :now, :now)";
+            write(conn, sql, None, &text, now)?;
+            Ok(ShopId::new(conn.last_insert_rowid().cast_unsigned()))
+        };
+        self.0.write("insert shop", job).await
+    }
+
+    async fn update(&self, shop: ShopId, text: &ShopText, now: Timestamp) -> Result<bool, StoreError> {
+        let text = text.clone();
+        let job = move |conn: &Connection| {
+            let sql = "UPDATE shops SET name = :name, type_id = :type, images = :images, area = :area,
+                         address = :address, x = :x, y = :y, avg_price = :avg_price, open_hours = :open_hours,
+                         sold = :sold, comments = :comments, score = :score, updated_ms = :now WHERE id = :id";
+            write(conn, sql, Some(shop), &text, now).map(|changed| changed > 0)
+        };
+        self.0.write("update shop", job).await
+    }
+
+    async fn of_type(
+        &self,
+        kind: Option<ShopTypeId>,
+        order: ShopOrder,
+        page: Page,
+    ) -> Result<Vec<Shop>, StoreError> {
+        let filter = if kind.is_some() { "type_id = ?3" } else { "?3 IS NULL" };
+        let order = match order {
+            ShopOrder::Id => "id",
+            ShopOrder::Comments => "comments DESC, id",
+            ShopOrder::Score => "score DESC, id",
+        };
+        let sql = format!("{SELECT} WHERE {filter} ORDER BY {order} LIMIT ?1 OFFSET ?2");
+        let kind = kind.map(|kind| id(kind.get()));
+        let job = move |conn: &Connection| {
+            conn.prepare_cached(&sql)?
+                .query_map(params![page.size(), id(page.skipped()), kind], shop)?
+                .collect()
+        };
+        self.0.read("shops of type", job).await
+    }
+
+    async fn by_name(&self, part: &str, page: Page) -> Result<Vec<Shop>, StoreError> {
+        let pattern = format!("%{}%", part.replace('!', "!!").replace('%', "!%").replace('_', "!_"));
+        let job = move |conn: &Connection| {
+            conn.prepare_cached(&format!(
+                "{SELECT} WHERE name LIKE ?3 ESCAPE '!' ORDER BY id LIMIT ?1 OFFSET ?2"
+            ))?
+            .query_map(params![page.size(), id(page.skipped()), pattern], shop)?
+            .collect()
+        };
+        self.0.read("shops by name", job).await
+    }
+}
+
+fn write(
+    conn: &Connection,
+    sql: &str,
+    shop: Option<ShopId>,
+    text: &ShopText,
+    now: Timestamp,
+) -> rusqlite::Result<usize> {
+    conn.prepare_cached(sql)?.execute(named_params! {
+        ":id": shop.map(|shop| id(shop.get())),
+        ":name": text.name,
+        ":type": id(text.kind.get()),
+        ":images": text.images,
+        ":area": text.area,
+        ":address": text.address,
+        ":x": text.x,
+        ":y": text.y,
+        ":avg_price": text.avg_price,
+        ":open_hours": text.open_hours,
+        ":sold": text.sold,
+        ":comments": text.comments,
+        ":score": text.score,
+        ":now": now.as_millis(),
+    })
+}
+
+fn shop(row: &Row<'_>) -> rusqlite::Result<Shop> {
+    Ok(Shop {
+        id: ShopId::new(get_id(row, 0)?),
+        text: ShopText {
+            name: row.get(1)?,
+            kind: ShopTypeId::new(get_id(row, 2)?),
+            images: row.get(3)?,
+            area: row.get(4)?,
+            address: row.get(5)?,
+            x: row.get(6)?,
+            y: row.get(7)?,
+            avg_price: row.get(8)?,
+            open_hours: row.get(9)?,
+            sold: row.get(10)?,
+            comments: row.get(11)?,
+            score: row.get(12)?,
+        },
+        created: get_time(row, 13)?,
+        updated: get_time(row, 14)?,
+    })
+}
+
+fn shop_type(row: &Row<'_>) -> rusqlite::Result<ShopType> {
+    Ok(ShopType {
+        id: ShopTypeId::new(get_id(row, 0)?),
+        name: row.get(1)?,
+        icon: row.get(2)?,
+        sort: row.get(3)?,
+    })
+}

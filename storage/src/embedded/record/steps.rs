@@ -1,0 +1,86 @@
+//! The steps of an order's life: each a compare-and-set of its status, with all that belongs to it in one transaction.
+
+use rusqlite::{Connection, params};
+
+use super::columns::id;
+use super::orders::by_id;
+use super::payments;
+use super::trouble::refuse;
+use crate::{Order, OrderId, OrderStatus, PaymentId, Step, Stepped, Timestamp};
+
+/// Takes the step in the caller's transaction.
+pub(super) fn step(
+    conn: &Connection,
+    which: OrderId,
+    step: Step,
+    now: Timestamp,
+) -> rusqlite::Result<Stepped> {
+    let Some(mut order) = by_id(conn, which)? else { return Ok(Stepped::Unknown) };
+    let (from, to) = change(step);
+    if order.status != from {
+        return Ok(Stepped::Stands(order));
+    }
+    order.status = to;
+    match step {
+        Step::Pay(payment) => {
+            capture(conn, which, payment, now)?;
+            order.paid = Some(now);
+        }
+        Step::Cancel | Step::StartRefund => payments::mark_stray(conn, which)?,
+        Step::Use => order.used = Some(now),
+        Step::FinishRefund => {
+            payments::refund(conn, which, now)?;
+            order.refunded = Some(now);
+        }
+    }
+    write(conn, &order)?;
+    if !to.is_live() {
+        give_back(conn, &order)?;
+    }
+    Ok(Stepped::Done(order))
+}
+
+/// From where, and to where.
+fn change(step: Step) -> (OrderStatus, OrderStatus) {
+    match step {
+        Step::Pay(_) => (OrderStatus::Unpaid, OrderStatus::Paid),
+        Step::Cancel => (OrderStatus::Unpaid, OrderStatus::Cancelled),
+        Step::Use => (OrderStatus::Paid, OrderStatus::Used),
+        Step::StartRefund => (OrderStatus::Paid, OrderStatus::Refunding),
+        Step::FinishRefund => (OrderStatus::Refunding, OrderStatus::Refunded),
+    }
+}
+
+fn capture(conn: &Connection, order: OrderId, payment: PaymentId, now: Timestamp) -> rusqlite::Result<()> {
+    if payments::capture(conn, order, payment, now)? {
+        Ok(())
+    } else {
+        Err(refuse(format!("{payment} is no open payment of order {order}")))
+    }
+}
+
+fn write(conn: &Connection, order: &Order) -> rusqlite::Result<()> {
+    // A closed order leaves the slot that is its user's one live order of the sale.
+    let sql = if order.status.is_live() {
+        "UPDATE orders SET status = ?2, paid_ms = ?3, used_ms = ?4, refunded_ms = ?5 WHERE id = ?1"
+    } else {
+        "UPDATE orders SET status = ?2, paid_ms = ?3, used_ms = ?4, refunded_ms = ?5, slot = id WHERE id = ?1"
+    };
+    let millis = |at: Option<Timestamp>| at.map(Timestamp::as_millis);
+    conn.prepare_cached(sql)?
+        .execute(params![
+            id(order.id.get()),
+            order.status as u8,
+            millis(order.paid),
+            millis(order.used),
+            millis(order.refunded)
+        ])
+        .map(drop)
+}
+
+/// An ordinary voucher has no stock: nothing changes for it.
+fn give_back(conn: &Connection, order: &Order) -> rusqlite::Result<()> {
+    conn.prepare_cached("UPDATE sales SET stock = stock + 1 WHERE voucher_id = ?1")?
+        .execute([id(order.voucher.get())])
+        .map(drop)
+}

@@ -1,0 +1,94 @@
+//! What SQLite says, in the words of the port.
+
+use std::any::Any;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Error, ErrorCode, ffi};
+
+use crate::StoreError;
+
+/// Below this much free space an input/output error is taken for a full disk: SQLite reports some failed writes (of
+/// its shared-memory file, for one) without saying that there was no room.
+const FULL_BELOW_BYTES: u64 = 4 << 20;
+
+/// Turns SQLite's errors into the port's. Knows the directory, to tell a full disk from a broken one.
+#[derive(Clone, Debug)]
+pub(super) struct Interpreter {
+    dir: PathBuf,
+}
+
+impl Interpreter {
+    /// For a database file.
+    pub(super) fn new(file: &Path) -> Self {
+        Self { dir: file.parent().map_or_else(PathBuf::new, Path::to_path_buf) }
+    }
+
+    /// What the caller of `op` is to be told.
+    pub(super) fn explain(&self, op: &'static str, error: Error) -> StoreError {
+        match &error {
+            Error::SqliteFailure(code, _) => match code.code {
+                ErrorCode::DiskFull => StoreError::Full { op, detail: self.room() },
+                ErrorCode::SystemIoFailure if self.is_full() => StoreError::Full { op, detail: self.room() },
+                ErrorCode::ConstraintViolation | ErrorCode::TooBig | ErrorCode::TypeMismatch => {
+                    StoreError::Refused { op, source: error.into() }
+                }
+                ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => {
+                    StoreError::Corrupt { op, key: error.to_string() }
+                }
+                // What is left may pass (busy, out of memory) or is a bug (no such table). For a bug too, a log that
+                // grows and an operator who is told are better than claims that are buried.
+                _ => StoreError::Unavailable { op, source: error.into() },
+            },
+            Error::FromSqlConversionFailure(..)
+            | Error::IntegralValueOutOfRange(..)
+            | Error::InvalidColumnType(..)
+            | Error::QueryReturnedNoRows
+            | Error::Utf8Error(..) => StoreError::Corrupt { op, key: error.to_string() },
+            Error::ToSqlConversionFailure(_) => StoreError::Refused { op, source: error.into() },
+            _ => StoreError::Unavailable { op, source: error.into() },
+        }
+    }
+
+    fn free_bytes(&self) -> Option<u64> {
+        let dir = if self.dir.as_os_str().is_empty() { Path::new(".") } else { &self.dir };
+        rustix::fs::statvfs(dir).ok().map(|stat| stat.f_bavail.saturating_mul(stat.f_frsize))
+    }
+
+    fn is_full(&self) -> bool {
+        self.free_bytes().is_some_and(|free| free < FULL_BELOW_BYTES)
+    }
+
+    fn room(&self) -> String {
+        match self.free_bytes() {
+            Some(free) => format!("{} KiB left in {}", free >> 10, self.dir.display()),
+            None => format!("no room in {}", self.dir.display()),
+        }
+    }
+}
+
+/// The error of a job that finds its input against the record's rules. It undoes the job.
+pub(super) fn refuse(rule: impl Into<String>) -> Error {
+    Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_CONSTRAINT), Some(rule.into()))
+}
+
+/// The error of a job that finds a value in the record which nothing writes there.
+pub(super) fn unreadable(column: usize, found: impl std::fmt::Display) -> Error {
+    let kind = rusqlite::types::Type::Integer;
+    Error::FromSqlConversionFailure(column, kind, format!("{found} means nothing here").into())
+}
+
+/// A job panicked: a bug, and calling again would meet it again.
+pub(super) fn panicked(op: &'static str, payload: &(dyn Any + Send)) -> StoreError {
+    let words = payload
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no words");
+    tracing::error!(op, panic = words, "a job of the record panicked");
+    StoreError::Refused { op, source: format!("bug: {words}").into() }
+}
+
+/// The record was closed, or is closing.
+pub(super) fn closed(op: &'static str) -> StoreError {
+    StoreError::Unavailable { op, source: "the record is closed".into() }
+}

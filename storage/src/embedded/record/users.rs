@@ -1,0 +1,203 @@
+//! [`Users`] in the record.
+
+use async_trait::async_trait;
+use rusqlite::{Connection, OptionalExtension as _, Row, named_params, params};
+
+use super::Database;
+use super::columns::{get_count, get_id, get_time, id};
+use super::trouble::unreadable;
+use crate::{Card, Page, Phone, Role, StoreError, Timestamp, User, UserId, Users};
+
+pub(crate) struct EmbeddedUsers(Database);
+
+impl EmbeddedUsers {
+    pub(crate) fn new(database: Database) -> Self {
+        Self(database)
+    }
+}
+
+/// Every query for users begins with it; [`user`] reads it.
+const SELECT: &str = "SELECT id, phone, nick_name, icon, role, created_ms FROM users";
+
+#[async_trait]
+impl Users for EmbeddedUsers {
+    async fn find_or_create(
+        &self,
+        phone: &Phone,
+        nick_name: &str,
+        now: Timestamp,
+    ) -> Result<User, StoreError> {
+        let known = phone.clone();
+        // Nearly everybody who logs in is known: no need to wait for a commit.
+        if let Some(user) = self.by_phone(&known).await? {
+            return Ok(user);
+        }
+        let (phone, nick_name) = (phone.clone(), nick_name.to_owned());
+        let job = move |conn: &Connection| {
+            if let Some(user) = by_phone(conn, &phone)? {
+                return Ok(user);
+            }
+            conn.prepare_cached(
+                "INSERT INTO users (phone, nick_name, created_ms, updated_ms) VALUES (?1, ?2, ?3, ?3)",
+            )?
+            .execute(params![phone.as_str(), nick_name, now.as_millis()])?;
+            let id = UserId::new(conn.last_insert_rowid().cast_unsigned());
+            let (icon, role) = (String::new(), Role::Customer);
+            Ok(User { id, phone, nick_name, icon, role, created: now })
+        };
+        self.0.write("find or create user", job).await
+    }
+
+    async fn get(&self, user: UserId) -> Result<Option<User>, StoreError> {
+        self.0.read("user", move |conn| by_id(conn, user)).await
+    }
+
+    async fn by_phone(&self, phone: &Phone) -> Result<Option<User>, StoreError> {
+        let phone = phone.clone();
+        self.0.read("user by phone", move |conn| by_phone(conn, &phone)).await
+    }
+
+    async fn card(&self, user: UserId) -> Result<Option<Card>, StoreError> {
+        let job = move |conn: &Connection| {
+            conn.prepare_cached(
+                "SELECT city, introduce, gender, birthday, credits, level
+                 FROM users LEFT JOIN user_info ON user_id = id WHERE id = ?1",
+            )?
+            .query_row([id(user.get())], card)
+            .optional()
+        };
+        self.0.read("card", job).await
+    }
+
+    async fn put_card(
+        &self,
+        user: UserId,
+        nick_name: &str,
+        icon: &str,
+        card: &Card,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let (nick_name, icon, card) = (nick_name.to_owned(), icon.to_owned(), card.clone());
+        let job = move |conn: &Connection| {
+            let changed = conn
+                .prepare_cached("UPDATE users SET nick_name = ?2, icon = ?3, updated_ms = ?4 WHERE id = ?1")?
+                .execute(params![id(user.get()), nick_name, icon, now.as_millis()])?;
+            if changed == 0 {
+                return Ok(false);
+            }
+            put_card(conn, user, &card, now)?;
+            Ok(true)
+        };
+        self.0.write("put card", job).await
+    }
+
+    async fn password(&self, user: UserId) -> Result<Option<String>, StoreError> {
+        let job = move |conn: &Connection| {
+            conn.prepare_cached("SELECT password FROM users WHERE id = ?1")?
+                .query_row([id(user.get())], |row| row.get(0))
+                .optional()
+                .map(Option::flatten)
+        };
+        self.0.read("password", job).await
+    }
+
+    async fn put_password(&self, user: UserId, hash: &str, now: Timestamp) -> Result<bool, StoreError> {
+        let hash = hash.to_owned();
+        let job = move |conn: &Connection| {
+            conn.prepare_cached("UPDATE users SET password = ?2, updated_ms = ?3 WHERE id = ?1")?
+                .execute(params![id(user.get()), hash, now.as_millis()])
+                .map(|changed| changed > 0)
+        };
+        self.0.write("put password", job).await
+    }
+
+    async fn put_role(&self, user: UserId, role: Role, now: Timestamp) -> Result<bool, StoreError> {
+        let job = move |conn: &Connection| {
+            conn.prepare_cached("UPDATE users SET role = ?2, updated_ms = ?3 WHERE id = ?1")?
+                .execute(params![id(user.get()), role_number(role), now.as_millis()])
+                .map(|changed| changed > 0)
+        };
+        self.0.write("put role", job).await
+    }
+
+    async fn list(&self, role: Option<Role>, page: Page) -> Result<Vec<User>, StoreError> {
+        // The role is written out, so that SQLite sees that its index of operators serves.
+        let filter = match role {
+            None => "",
+            Some(Role::Customer) => "WHERE role = 0",
+            Some(Role::Operator) => "WHERE role = 1",
+        };
+        let sql = format!("{SELECT} {filter} ORDER BY id LIMIT ?1 OFFSET ?2");
+        let job = move |conn: &Connection| {
+            conn.prepare_cached(&sql)?.query_map(params![page.size(), id(page.skipped())], user)?.collect()
+        };
+        self.0.read("users", job).await
+    }
+}
+
+fn by_id(conn: &Connection, who: UserId) -> rusqlite::Result<Option<User>> {
+    conn.prepare_cached(&format!("{SELECT} WHERE id = ?1"))?.query_row([id(who.get())], user).optional()
+}
+
+fn by_phone(conn: &Connection, phone: &Phone) -> rusqlite::Result<Option<User>> {
+    conn.prepare_cached(&format!("{SELECT} WHERE phone = ?1"))?.query_row([phone.as_str()], user).optional()
+}
+
+fn put_card(conn: &Connection, user: UserId, card: &Card, now: Timestamp) -> rusqlite::Result<()> {
+    conn.prepare_cached(
+        "INSERT INTO user_info (user_id, city, introduce, gender, birthday, credits, level, updated_ms)
+         VALUES (:user, :city, :introduce, :gender, :birthday, :credits, :level, :now)
+         ON CONFLICT (user_id) DO UPDATE SET city = excluded.city, introduce = excluded.introduce,
+           gender = excluded.gender, birthday = excluded.birthday, credits = excluded.credits,
+           level = excluded.level, updated_ms = excluded.updated_ms",
+    )?
+    .execute(named_params! {
+        ":user": id(user.get()),
+        ":city": card.city,
+        ":introduce": card.introduce,
+        ":gender": card.gender,
+        ":birthday": card.birthday,
+        ":credits": i64::try_from(card.credits).map_err(|error| {
+            rusqlite::Error::ToSqlConversionFailure(error.into())
+        })?,
+        ":level": card.level,
+        ":now": now.as_millis(),
+    })
+    .map(drop)
+}
+
+fn user(row: &Row<'_>) -> rusqlite::Result<User> {
+    let phone: String = row.get(1)?;
+    Ok(User {
+        id: UserId::new(get_id(row, 0)?),
+        phone: Phone::parse(&phone).ok_or_else(|| unreadable(1, "a phone"))?,
+        nick_name: row.get(2)?,
+        icon: row.get(3)?,
+        role: match row.get(4)? {
+            0 => Role::Customer,
+            1 => Role::Operator,
+            other => return Err(unreadable(4, i64::from(other))),
+        },
+        created: get_time(row, 5)?,
+    })
+}
+
+/// All columns are missing for a user who has told nothing.
+fn card(row: &Row<'_>) -> rusqlite::Result<Card> {
+    let Some(city) = row.get(0)? else { return Ok(Card::default()) };
+    Ok(Card {
+        city,
+        introduce: row.get(1)?,
+        gender: row.get(2)?,
+        birthday: row.get(3)?,
+        credits: get_count(row, 4)?,
+        level: row.get(5)?,
+    })
+}
+
+fn role_number(role: Role) -> i64 {
+    match role {
+        Role::Customer => 0,
+        Role::Operator => 1,
+    }
+}

@@ -1,0 +1,206 @@
+//! [`Vouchers`] in the record.
+
+use async_trait::async_trait;
+use rusqlite::{Connection, Error, OptionalExtension as _, Row, named_params, params};
+
+use super::Database;
+use super::columns::{after, get_count, get_id, get_span, get_time, id, span};
+use super::trouble::unreadable;
+use crate::{
+    Cents, NewSale, SaleRecord, ShopId, StoreError, Terms, Timestamp, Voucher, VoucherId, VoucherStatus,
+    VoucherText, Vouchers,
+};
+
+pub(crate) struct EmbeddedVouchers(Database);
+
+impl EmbeddedVouchers {
+    pub(crate) fn new(database: Database) -> Self {
+        Self(database)
+    }
+}
+
+/// [`sale`] reads it, from column 0.
+const SALE: &str = "voucher_id, begin_ms, end_ms, paused, initial, added, stock, pay_within_ms, min_level";
+/// [`voucher`] reads it.
+const SELECT: &str =
+    "SELECT voucher_id, begin_ms, end_ms, paused, initial, added, stock, pay_within_ms, min_level,
+    id, shop_id, title, sub_title, rules, pay_value, actual_value, status, v.created_ms, updated_ms
+    FROM vouchers AS v LEFT JOIN sales ON voucher_id = id";
+
+#[async_trait]
+impl Vouchers for EmbeddedVouchers {
+    async fn insert(
+        &self,
+        text: &VoucherText,
+        sale: Option<&NewSale>,
+        now: Timestamp,
+    ) -> Result<VoucherId, StoreError> {
+        let (text, sale) = (text.clone(), sale.copied());
+        let job = move |conn: &Connection| {
+            let voucher = insert(conn, &text, now)?;
+            if let Some(sale) = sale {
+                insert_sale(conn, voucher, &sale, now)?;
+            }
+            Ok(voucher)
+        };
+        self.0.write("insert voucher", job).await
+    }
+
+    async fn get(&self, which: VoucherId) -> Result<Option<Voucher>, StoreError> {
+        let job = move |conn: &Connection| {
+            conn.prepare_cached(&format!("{SELECT} WHERE id = ?1"))?
+                .query_row([id(which.get())], voucher)
+                .optional()
+        };
+        self.0.read("voucher", job).await
+    }
+
+    async fn of_shop(&self, shop: ShopId) -> Result<Vec<Voucher>, StoreError> {
+        let job = move |conn: &Connection| {
+            conn.prepare_cached(&format!("{SELECT} WHERE shop_id = ?1 AND status = ?2 ORDER BY id"))?
+                .query_map([id(shop.get()), status_number(VoucherStatus::OnShelf)], voucher)?
+                .collect()
+        };
+        self.0.read("vouchers of shop", job).await
+    }
+
+    async fn sales(
+        &self,
+        ending_after: Option<Timestamp>,
+        from: VoucherId,
+        max: u32,
+    ) -> Result<Vec<SaleRecord>, StoreError> {
+        let job = move |conn: &Connection| {
+            conn.prepare_cached(&format!(
+                "SELECT {SALE} FROM sales WHERE voucher_id > ?1 AND (?2 IS NULL OR end_ms > ?2)
+                 ORDER BY voucher_id LIMIT ?3"
+            ))?
+            .query_map(params![after(from.get()), ending_after.map(Timestamp::as_millis), max], sale)?
+            .collect()
+        };
+        self.0.read("sales", job).await
+    }
+
+    async fn put_window(
+        &self,
+        voucher: VoucherId,
+        begin: Timestamp,
+        end: Timestamp,
+        paused: bool,
+        now: Timestamp,
+    ) -> Result<Option<SaleRecord>, StoreError> {
+        let job = move |conn: &Connection| {
+            let key = id(voucher.get());
+            let moved = conn
+                .prepare_cached(&format!(
+                    "UPDATE sales SET begin_ms = ?2, end_ms = ?3, paused = ?4 WHERE voucher_id = ?1 RETURNING {SALE}"
+                ))?
+                .query_row(params![key, begin.as_millis(), end.as_millis(), paused], sale)
+                .optional()?;
+            if moved.is_some() {
+                conn.prepare_cached("UPDATE vouchers SET updated_ms = ?2 WHERE id = ?1")?
+                    .execute([key, now.as_millis()])?;
+            }
+            Ok(moved)
+        };
+        self.0.write("put window", job).await
+    }
+}
+
+fn insert(conn: &Connection, text: &VoucherText, now: Timestamp) -> rusqlite::Result<VoucherId> {
+    conn.prepare_cached(
+        "INSERT INTO vouchers (shop_id, title, sub_title, rules, pay_value, actual_value, status, created_ms,
+           updated_ms)
+         VALUES (:shop, :title, :sub_title, :rules, :pay_value, :actual_value, :status, :now, :now)",
+    )?
+    .execute(named_params! {
+        ":shop": id(text.shop.get()),
+        ":title": text.title,
+        ":sub_title": text.sub_title,
+        ":rules": text.rules,
+        ":pay_value": text.pay_value.get(),
+        ":actual_value": text.actual_value.get(),
+        ":status": status_number(text.status),
+        ":now": now.as_millis(),
+    })?;
+    Ok(VoucherId::new(conn.last_insert_rowid().cast_unsigned()))
+}
+
+fn insert_sale(
+    conn: &Connection,
+    voucher: VoucherId,
+    sale: &NewSale,
+    now: Timestamp,
+) -> rusqlite::Result<()> {
+    let too_many = |error: std::num::TryFromIntError| Error::ToSqlConversionFailure(error.into());
+    conn.prepare_cached(
+        "INSERT INTO sales (voucher_id, initial, stock, begin_ms, end_ms, pay_within_ms, min_level, created_ms)
+         VALUES (:voucher, :units, :units, :begin, :end, :pay_within, :min_level, :now)",
+    )?
+    .execute(named_params! {
+        ":voucher": id(voucher.get()),
+        ":units": sale.units.map(i64::try_from).transpose().map_err(too_many)?,
+        ":begin": sale.begin.as_millis(),
+        ":end": sale.end.as_millis(),
+        ":pay_within": span(sale.pay_within),
+        ":min_level": sale.min_level,
+        ":now": now.as_millis(),
+    })
+    .map(drop)
+}
+
+fn voucher(row: &Row<'_>) -> rusqlite::Result<Voucher> {
+    Ok(Voucher {
+        id: VoucherId::new(get_id(row, 9)?),
+        text: VoucherText {
+            shop: ShopId::new(get_id(row, 10)?),
+            title: row.get(11)?,
+            sub_title: row.get(12)?,
+            rules: row.get(13)?,
+            pay_value: Cents::new(row.get(14)?),
+            actual_value: Cents::new(row.get(15)?),
+            status: status(row, 16)?,
+        },
+        sale: row.get::<_, Option<i64>>(0)?.map(|_| sale(row)).transpose()?,
+        created: get_time(row, 17)?,
+        updated: get_time(row, 18)?,
+    })
+}
+
+fn sale(row: &Row<'_>) -> rusqlite::Result<SaleRecord> {
+    let count = |column| match row.get::<_, Option<i64>>(column)? {
+        None => Ok(None),
+        Some(_) => get_count(row, column).map(Some),
+    };
+    let (initial, added) = (count(4)?, row.get(5)?);
+    let units = match initial {
+        None => None,
+        Some(initial) => Some(initial.checked_add_signed(added).ok_or_else(|| unreadable(5, added))?),
+    };
+    let terms = Terms {
+        voucher: VoucherId::new(get_id(row, 0)?),
+        begin: get_time(row, 1)?,
+        end: get_time(row, 2)?,
+        paused: row.get(3)?,
+        units,
+    };
+    let (stock, pay_within, min_level) = (count(6)?, get_span(row, 7)?, row.get(8)?);
+    Ok(SaleRecord { terms, initial, added, stock, pay_within, min_level })
+}
+
+fn status_number(status: VoucherStatus) -> i64 {
+    match status {
+        VoucherStatus::OnShelf => 1,
+        VoucherStatus::OffShelf => 2,
+        VoucherStatus::Expired => 3,
+    }
+}
+
+fn status(row: &Row<'_>, column: usize) -> rusqlite::Result<VoucherStatus> {
+    match row.get(column)? {
+        1 => Ok(VoucherStatus::OnShelf),
+        2 => Ok(VoucherStatus::OffShelf),
+        3 => Ok(VoucherStatus::Expired),
+        other => Err(unreadable(column, i64::from(other))),
+    }
+}

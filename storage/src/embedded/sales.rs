@@ -1,0 +1,271 @@
+//! The [`Sales`] port: stock and buyers in memory, the claim in the journal, one step.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use crossbeam::sync::ShardedLock;
+use foldhash::fast::RandomState;
+use parking_lot::Mutex;
+
+use super::buyers::Buyers;
+use super::journal::commit::Durable;
+use super::journal::{Journal, durable};
+use super::lane::lane;
+use super::pending::Pending;
+use super::record::Holders;
+use super::stock::Stock;
+use crate::{
+    Claim, ClaimAnswer, OrderId, Orders, Release, Sales, StoreError, Terms, Units, UserId, VoucherId,
+};
+
+const CLAIM: &str = "sales.claim";
+/// How often a buyer's order is looked for while it is on its way from one place to another, and how long between.
+const LOOKS: usize = 50;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
+
+/// A sale in memory.
+struct Sale {
+    /// Claims and releases read it, so that a change of the terms comes between two of them and never into one.
+    standing: ShardedLock<Standing>,
+    buyers: Buyers,
+}
+
+struct Standing {
+    terms: Terms,
+    /// Units left; unused while the sale is unlimited.
+    stock: Stock,
+    /// Units taken, counted only while the sale is unlimited.
+    taken: AtomicU64,
+}
+
+impl Standing {
+    fn new(terms: Terms, taken: u64) -> Self {
+        let units = terms.units.map(|units| units.max(taken));
+        Self {
+            terms: Terms { units, ..terms },
+            stock: Stock::new(units.unwrap_or(0).saturating_sub(taken), cells()),
+            taken: AtomicU64::new(taken),
+        }
+    }
+
+    fn take(&self) -> bool {
+        match self.terms.units {
+            Some(_) => self.stock.take(lane()),
+            None => {
+                self.taken.fetch_add(1, Ordering::Relaxed);
+                true
+            }
+        }
+    }
+
+    fn give_back(&self) {
+        match self.terms.units {
+            Some(_) => self.stock.give(1, lane()),
+            None => drop(self.taken.fetch_sub(1, Ordering::Relaxed)),
+        }
+    }
+
+    fn units(&self) -> Units {
+        let taken = match self.terms.units {
+            Some(units) => units.saturating_sub(self.stock.left()),
+            None => self.taken.load(Ordering::Relaxed),
+        };
+        Units { units: self.terms.units, taken }
+    }
+}
+
+/// One cell a core: more would only be more to look through when little is left.
+fn cells() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// What the first look at a claim found.
+enum Taken {
+    /// A unit is taken, and the claim is on its way to the disk.
+    Now(Durable),
+    /// The user holds a unit already.
+    Before,
+    Refused(ClaimAnswer),
+}
+
+/// The port: what it does is in [`Memory`], which a thread of its own may hold while it loads a sale.
+pub(crate) struct EmbeddedSales {
+    memory: Arc<Memory>,
+}
+
+struct Memory {
+    journal: Arc<Journal>,
+    pending: Arc<Pending>,
+    orders: Arc<dyn Orders>,
+    holders: Holders,
+    sales: ShardedLock<HashMap<VoucherId, Arc<Sale>, RandomState>>,
+    /// Held while a sale's buyers are read, so that they are read once.
+    loading: Mutex<()>,
+}
+
+impl EmbeddedSales {
+    pub(crate) fn new(
+        journal: Arc<Journal>,
+        pending: Arc<Pending>,
+        orders: Arc<dyn Orders>,
+        holders: Holders,
+    ) -> Self {
+        let (sales, loading) = (ShardedLock::default(), Mutex::default());
+        Self { memory: Arc::new(Memory { journal, pending, orders, holders, sales, loading }) }
+    }
+}
+
+impl Memory {
+    fn sale(&self, voucher: VoucherId) -> Option<Arc<Sale>> {
+        self.sales.read().unwrap_or_else(PoisonError::into_inner).get(&voucher).map(Arc::clone)
+    }
+
+    /// The atomic step: nothing in it waits, and nobody of the same shard of buyers comes in between.
+    fn take(&self, claim: Claim) -> Taken {
+        let Some(sale) = self.sale(claim.voucher) else { return Taken::Refused(ClaimAnswer::Unknown) };
+        let standing = sale.standing.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(refusal) = standing.terms.refusal(claim.at) {
+            return Taken::Refused(refusal);
+        }
+        let mut buyer = sale.buyers.lock(claim.user);
+        if buyer.has_bought() {
+            return Taken::Before;
+        }
+        if !standing.take() {
+            return Taken::Refused(ClaimAnswer::SoldOut);
+        }
+        buyer.insert();
+        self.pending.insert(claim);
+        Taken::Now(self.journal.append(claim))
+    }
+
+    /// The answer to somebody who holds a unit: the order is pending, or in the record, or on its way between the two.
+    async fn bought_before(&self, claim: Claim) -> Result<Option<ClaimAnswer>, StoreError> {
+        if let Some(order) = self.pending.holding(claim.voucher, claim.user) {
+            if order == claim.order {
+                durable(CLAIM, self.journal.barrier()).await?;
+                return Ok(Some(ClaimAnswer::Accepted));
+            }
+            return Ok(Some(ClaimAnswer::AlreadyBought(order)));
+        }
+        let held = self.orders.holding(claim.voucher, claim.user).await?;
+        Ok(held.map(|order| {
+            if order == claim.order { ClaimAnswer::Accepted } else { ClaimAnswer::AlreadyBought(order) }
+        }))
+    }
+
+    /// Reads who holds a unit: pending claims first, then the record, so that a claim on its way is seen at least once.
+    fn load(&self, terms: Terms) -> Result<Units, StoreError> {
+        let _one = self.loading.lock();
+        if let Some(sale) = self.sale(terms.voucher) {
+            return Ok(sale.put(terms));
+        }
+        let buyers = Buyers::new();
+        let pending = self.pending.of_voucher(terms.voucher);
+        let taken = self.holders.each(terms.voucher, &pending, &mut |user| buyers.lock(user).insert())?;
+        let standing = Standing::new(terms, taken);
+        if let Some(units) = terms.units
+            && taken > units
+        {
+            tracing::error!(
+                voucher = terms.voucher.get(),
+                units,
+                taken,
+                "more units are taken than there are"
+            );
+        }
+        let units = standing.units();
+        let sale = Arc::new(Sale { standing: ShardedLock::new(standing), buyers });
+        self.sales.write().unwrap_or_else(PoisonError::into_inner).insert(terms.voucher, sale);
+        Ok(units)
+    }
+}
+
+impl Sale {
+    fn put(&self, terms: Terms) -> Units {
+        let mut standing = self.standing.write().unwrap_or_else(PoisonError::into_inner);
+        *standing = Standing::new(terms, standing.units().taken);
+        standing.units()
+    }
+}
+
+#[async_trait]
+impl Sales for EmbeddedSales {
+    async fn claim(&self, claim: Claim) -> Result<ClaimAnswer, StoreError> {
+        self.memory.journal.ready(CLAIM)?;
+        for _ in 0..LOOKS {
+            match self.memory.take(claim) {
+                Taken::Refused(answer) => return Ok(answer),
+                Taken::Now(waiting) => {
+                    durable(CLAIM, waiting).await?;
+                    return Ok(ClaimAnswer::Accepted);
+                }
+                Taken::Before => {
+                    if let Some(answer) = self.memory.bought_before(claim).await? {
+                        return Ok(answer);
+                    }
+                }
+            }
+            // Closed in the record, and not released yet.
+            tokio::time::sleep(BETWEEN_LOOKS).await;
+        }
+        Err(StoreError::Unavailable {
+            op: CLAIM,
+            source: "the user's last order is still being closed".into(),
+        })
+    }
+
+    async fn put(&self, terms: Terms) -> Result<Units, StoreError> {
+        if let Some(sale) = self.memory.sale(terms.voucher) {
+            return Ok(sale.put(terms));
+        }
+        // Reading half a million buyers takes some 50 ms: not on a thread that serves.
+        let memory = Arc::clone(&self.memory);
+        let loaded = tokio::task::spawn_blocking(move || memory.load(terms)).await;
+        loaded.map_err(|error| StoreError::Unavailable { op: "sales.put", source: error.into() })?
+    }
+
+    async fn release(&self, voucher: VoucherId, user: UserId, order: OrderId) -> Result<Release, StoreError> {
+        let Some(sale) = self.memory.sale(voucher) else { return Ok(Release::NotHeld) };
+        let another = || self.memory.pending.holding(voucher, user).is_some_and(|held| held != order);
+        loop {
+            let before = {
+                let buyer = sale.buyers.lock(user);
+                if !buyer.has_bought() || another() {
+                    return Ok(Release::NotHeld);
+                }
+                buyer.insertions()
+            };
+            if self.memory.orders.holding(voucher, user).await?.is_some() {
+                return Ok(Release::NotHeld);
+            }
+            let standing = sale.standing.read().unwrap_or_else(PoisonError::into_inner);
+            let mut buyer = sale.buyers.lock(user);
+            if !buyer.has_bought() || another() {
+                return Ok(Release::NotHeld);
+            }
+            // The user may have bought anew meanwhile, and that order be settled already: then look again.
+            if buyer.insertions() == before {
+                buyer.remove();
+                standing.give_back();
+                return Ok(Release::Released);
+            }
+        }
+    }
+
+    async fn units(&self, voucher: VoucherId) -> Result<Option<Units>, StoreError> {
+        let units = self
+            .memory
+            .sale(voucher)
+            .map(|sale| sale.standing.read().unwrap_or_else(PoisonError::into_inner).units());
+        Ok(units)
+    }
+
+    async fn forget(&self, voucher: VoucherId) -> Result<(), StoreError> {
+        self.memory.sales.write().unwrap_or_else(PoisonError::into_inner).remove(&voucher);
+        Ok(())
+    }
+}

@@ -1,0 +1,70 @@
+//! The [`Upkeep`] port.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use async_trait::async_trait;
+
+use super::journal::Journal;
+use super::lock::DirLock;
+use super::pending::Pending;
+use super::rate_limits::EmbeddedRateLimits;
+use super::record::Database;
+use super::sessions::EmbeddedSessions;
+use crate::{Durability, Health, StoreError, Timestamp, Upkeep};
+
+/// What has expired is forgotten this often: it costs a look at every session.
+const SWEEP_EVERY_MS: i64 = 60_000;
+
+pub(crate) struct EmbeddedUpkeep {
+    pub(crate) journal: Arc<Journal>,
+    pub(crate) pending: Arc<Pending>,
+    pub(crate) sessions: Arc<EmbeddedSessions>,
+    pub(crate) rate_limits: Arc<EmbeddedRateLimits>,
+    pub(crate) database: Database,
+    pub(crate) durability: Durability,
+    pub(crate) swept_ms: AtomicI64,
+    /// Held as long as anything of the mall's is open.
+    pub(crate) _lock: DirLock,
+}
+
+/// Where a clean stop is written: `<last commit> <claims pending>`, empty while the mall runs.
+pub(crate) const STOP: &str = "order-log.stop";
+
+#[async_trait]
+impl Upkeep for EmbeddedUpkeep {
+    async fn health(&self) -> Health {
+        let journal = self.journal.trouble().map(|trouble| trouble.text());
+        let troubles = journal.into_iter().chain(self.database.trouble()).collect();
+        Health { backend: "embedded", durability: self.durability, troubles }
+    }
+
+    async fn sweep(&self, now: Timestamp) -> Result<(), StoreError> {
+        let last = self.swept_ms.load(Ordering::Relaxed);
+        if (now.as_millis() - last).abs() >= SWEEP_EVERY_MS {
+            self.swept_ms.store(now.as_millis(), Ordering::Relaxed);
+            self.sessions.sweep(now);
+            self.rate_limits.sweep(now);
+        }
+        Ok(())
+    }
+
+    async fn setting(&self, name: &str) -> Result<Option<String>, StoreError> {
+        self.database.setting(name).await
+    }
+
+    async fn put_setting(&self, name: &str, value: &str) -> Result<(), StoreError> {
+        self.database.put_setting(name, value).await
+    }
+
+    async fn close(&self) -> Result<(), StoreError> {
+        let in_order = self.journal.trouble().is_none();
+        let journal = Arc::clone(&self.journal);
+        let closed = tokio::task::spawn_blocking(move || journal.close()).await;
+        if in_order && closed.is_ok() {
+            let stop = format!("{} {}", self.journal.last_commit(), self.pending.len());
+            self.database.put_setting(STOP, &stop).await?;
+        }
+        self.database.close(in_order).await
+    }
+}

@@ -1,0 +1,145 @@
+//! `Sessions`: codes work once, tokens slide.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mallbox_storage::{CodeCheck, CodeIssue, CodeRules, Phone, TokenHash, UserId};
+
+use crate::world::{HOUR, NOON, World};
+
+crate::contract! {
+    a_code_works_once_and_only_while_it_lives,
+    wrong_tries_kill_a_code,
+    codes_keep_their_distance_and_their_number_a_day,
+    one_of_many_who_try_a_code_is_right,
+    a_session_slides_and_ends_at_the_instant,
+    a_token_is_free_again_after_its_end,
+    all_sessions_of_a_user_end_together,
+    what_was_answered_is_there_after_a_stop,
+}
+
+const MS: Duration = Duration::from_millis(1);
+const TTL: Duration = Duration::from_secs(1800);
+const RULES: CodeRules =
+    CodeRules { lives: Duration::from_secs(120), gap: Duration::from_secs(55), per_day: 3, tries: 5 };
+
+fn phone() -> Phone {
+    Phone::parse("13900000001").unwrap()
+}
+
+fn token(number: u8) -> TokenHash {
+    TokenHash([number; 32])
+}
+
+async fn issue(w: &World, now: mallbox_storage::Timestamp) -> CodeIssue {
+    w.storage.sessions.issue_code(&phone(), "123456", &RULES, now).await.unwrap()
+}
+
+async fn check(w: &World, code: &str, now: mallbox_storage::Timestamp) -> CodeCheck {
+    w.storage.sessions.check_code(&phone(), code, &RULES, now).await.unwrap()
+}
+
+async fn find(w: &World, number: u8, now: mallbox_storage::Timestamp) -> Option<u64> {
+    w.storage.sessions.find(token(number), TTL, now).await.unwrap().map(UserId::get)
+}
+
+async fn a_code_works_once_and_only_while_it_lives(w: &World) {
+    assert_eq!(check(w, "123456", NOON).await, CodeCheck::NoCode);
+    assert_eq!(issue(w, NOON).await, CodeIssue::Issued);
+    assert_eq!(check(w, "123456", NOON + RULES.lives).await, CodeCheck::NoCode, "dead at the instant");
+    assert_eq!(check(w, "123456", NOON + RULES.lives - MS).await, CodeCheck::Right);
+    assert_eq!(check(w, "123456", NOON).await, CodeCheck::NoCode, "used");
+    assert_eq!(issue(w, NOON + RULES.lives).await, CodeIssue::Issued, "and there is another one after it");
+    assert_eq!(check(w, "123456", NOON + RULES.lives).await, CodeCheck::Right);
+}
+
+async fn wrong_tries_kill_a_code(w: &World) {
+    assert_eq!(issue(w, NOON).await, CodeIssue::Issued);
+    for wrong in ["000000", "", "1234567", "12345６", "654321"] {
+        assert_eq!(check(w, wrong, NOON).await, CodeCheck::Wrong);
+    }
+    assert_eq!(check(w, "123456", NOON).await, CodeCheck::NoCode);
+}
+
+async fn codes_keep_their_distance_and_their_number_a_day(w: &World) {
+    assert_eq!(issue(w, NOON).await, CodeIssue::Issued);
+    let refused = CodeIssue::TooSoon { retry_after: MS };
+    assert_eq!(issue(w, NOON + RULES.gap - MS).await, refused);
+    assert_eq!(issue(w, NOON + RULES.gap).await, CodeIssue::Issued);
+    assert_eq!(issue(w, NOON + HOUR).await, CodeIssue::Issued);
+    let refused = CodeIssue::TooMany { retry_after: 22 * HOUR };
+    assert_eq!(issue(w, NOON + 2 * HOUR).await, refused);
+    assert_eq!(issue(w, NOON + 24 * HOUR).await, CodeIssue::Issued);
+    let free = CodeRules { gap: Duration::ZERO, per_day: 0, ..RULES };
+    for _ in 0..5 {
+        let issued = w.storage.sessions.issue_code(&phone(), "1", &free, NOON + 24 * HOUR).await.unwrap();
+        assert_eq!(issued, CodeIssue::Issued);
+    }
+}
+
+async fn one_of_many_who_try_a_code_is_right(w: &World) {
+    assert_eq!(issue(w, NOON).await, CodeIssue::Issued);
+    let tries: Vec<_> = (0..32)
+        .map(|_| {
+            let sessions = Arc::clone(&w.storage.sessions);
+            tokio::spawn(async move { sessions.check_code(&phone(), "123456", &RULES, NOON).await.unwrap() })
+        })
+        .collect();
+    let mut right = 0;
+    for answer in tries {
+        right += u32::from(answer.await.unwrap() == CodeCheck::Right);
+    }
+    assert_eq!(right, 1);
+}
+
+async fn a_session_slides_and_ends_at_the_instant(w: &World) {
+    assert_eq!(find(w, 1, NOON).await, None);
+    w.storage.sessions.begin(token(1), UserId::new(7), TTL, NOON).await.unwrap();
+    assert_eq!(find(w, 1, NOON + TTL - MS).await, Some(7));
+    assert_eq!(find(w, 1, NOON).await, Some(7), "an earlier look never shortens it");
+    assert_eq!(find(w, 1, NOON + 2 * TTL - 2 * MS).await, Some(7));
+    assert_eq!(find(w, 1, NOON + 3 * TTL - 2 * MS).await, None, "dead at the instant");
+    assert_eq!(find(w, 2, NOON).await, None, "another token is another session");
+}
+
+async fn a_token_is_free_again_after_its_end(w: &World) {
+    for user in [7, 8] {
+        w.storage.sessions.begin(token(1), UserId::new(user), TTL, NOON).await.unwrap();
+        assert_eq!(find(w, 1, NOON).await, Some(user));
+        for _ in 0..2 {
+            w.storage.sessions.end(token(1)).await.unwrap();
+            assert_eq!(find(w, 1, NOON).await, None);
+        }
+    }
+}
+
+async fn all_sessions_of_a_user_end_together(w: &World) {
+    for (number, user) in [(1, 7), (2, 7), (3, 8)] {
+        w.storage.sessions.begin(token(number), UserId::new(user), TTL, NOON).await.unwrap();
+    }
+    assert_eq!(w.storage.sessions.end_all(UserId::new(7)).await.unwrap(), 2);
+    assert_eq!(w.storage.sessions.end_all(UserId::new(7)).await.unwrap(), 0);
+    assert_eq!(
+        (find(w, 1, NOON).await, find(w, 2, NOON).await, find(w, 3, NOON).await),
+        (None, None, Some(8))
+    );
+}
+
+async fn what_was_answered_is_there_after_a_stop(w: &World) {
+    // A back end of its own, since this one is only lent.
+    let _ = w;
+    let w = crate::world::embedded();
+    assert_eq!(issue(&w, NOON).await, CodeIssue::Issued);
+    assert_eq!(check(&w, "000000", NOON).await, CodeCheck::Wrong);
+    for number in [1, 2] {
+        w.storage.sessions.begin(token(number), UserId::new(7), TTL, NOON).await.unwrap();
+    }
+    w.storage.sessions.end(token(2)).await.unwrap();
+    let w = w.reopen().await;
+    assert_eq!((find(&w, 1, NOON).await, find(&w, 2, NOON).await), (Some(7), None));
+    for _ in 0..4 {
+        assert_eq!(check(&w, "000000", NOON).await, CodeCheck::Wrong);
+    }
+    assert_eq!(check(&w, "123456", NOON).await, CodeCheck::NoCode, "tries before the stop count");
+    assert!(matches!(issue(&w, NOON).await, CodeIssue::TooSoon { .. }));
+}

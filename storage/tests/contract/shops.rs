@@ -1,0 +1,146 @@
+//! `Shops`: what is written is read, lists are stable.
+
+use mallbox_storage::{Page, ShopId, ShopOrder, ShopText, ShopType, ShopTypeId};
+
+use crate::world::{HOUR, NOON, World, embedded};
+
+crate::contract! {
+    no_shop_is_there_before_one_is_added,
+    types_are_listed_by_sort_and_replaced_by_id,
+    a_shop_is_read_as_it_was_written,
+    an_update_of_no_shop_changes_nothing,
+    lists_are_ordered_and_stable,
+    names_are_found_by_any_part_of_them,
+    shops_outlive_a_restart,
+}
+
+fn text(name: &str) -> ShopText {
+    ShopText {
+        name: name.into(),
+        kind: ShopTypeId::new(1),
+        images: String::new(),
+        area: String::new(),
+        address: "某路 1 号".into(),
+        x: 120.149_993,
+        y: 30.334_229,
+        avg_price: None,
+        open_hours: String::new(),
+        sold: 0,
+        comments: 0,
+        score: 0,
+    }
+}
+
+fn ids(shops: &[mallbox_storage::Shop]) -> Vec<u64> {
+    shops.iter().map(|shop| shop.id.get()).collect()
+}
+
+async fn no_shop_is_there_before_one_is_added(w: &World) {
+    let shops = &w.storage.shops;
+    for id in [0, 1, i64::MAX as u64, u64::MAX].map(ShopId::new) {
+        assert_eq!(shops.get(id).await.unwrap(), None);
+    }
+    assert_eq!(shops.types().await.unwrap(), []);
+    assert_eq!(shops.of_type(None, ShopOrder::Id, Page::new(1, 10)).await.unwrap(), []);
+    assert_eq!(shops.by_name("", Page::new(1, 10)).await.unwrap(), []);
+}
+
+async fn types_are_listed_by_sort_and_replaced_by_id(w: &World) {
+    let shops = &w.storage.shops;
+    let kind = |id, name: &str, sort| ShopType {
+        id: ShopTypeId::new(id),
+        name: name.into(),
+        icon: "/types/ms.png".into(),
+        sort,
+    };
+    for (id, name, sort) in [(1, "美食", 5), (2, "KTV", -1), (3, "丽人", 5), (2, "歌厅", 9)] {
+        shops.put_type(&kind(id, name, sort), NOON).await.unwrap();
+    }
+    let expected = [kind(1, "美食", 5), kind(3, "丽人", 5), kind(2, "歌厅", 9)];
+    assert_eq!(shops.types().await.unwrap(), expected);
+}
+
+async fn a_shop_is_read_as_it_was_written(w: &World) {
+    let shops = &w.storage.shops;
+    let full = ShopText {
+        images: "/imgs/a.png,/imgs/b.png".into(),
+        area: "大关".into(),
+        avg_price: Some(-1),
+        open_hours: "10:00-22:00".into(),
+        x: -180.0,
+        y: 0.1 + 0.2,
+        sold: i64::MAX,
+        comments: i64::MIN,
+        score: 50,
+        ..text("103茶餐厅")
+    };
+    for written in [full, text(""), text("'; DROP TABLE shops; --")] {
+        let id = shops.insert(&written, NOON).await.unwrap();
+        let read = shops.get(id).await.unwrap().unwrap();
+        assert_eq!((read.id, read.text, read.created, read.updated), (id, written.clone(), NOON, NOON));
+        let changed = ShopText { name: "new".into(), x: 0.0, avg_price: Some(80), ..written };
+        assert!(shops.update(id, &changed, NOON + HOUR).await.unwrap());
+        let read = shops.get(id).await.unwrap().unwrap();
+        assert_eq!((read.text, read.created, read.updated), (changed, NOON, NOON + HOUR));
+    }
+}
+
+async fn an_update_of_no_shop_changes_nothing(w: &World) {
+    let shops = &w.storage.shops;
+    let id = shops.insert(&text("one"), NOON).await.unwrap();
+    assert!(!shops.update(ShopId::new(id.get() + 1), &text("other"), NOON).await.unwrap());
+    assert_eq!(ids(&shops.by_name("", Page::new(1, 10)).await.unwrap()), [id.get()]);
+    assert_eq!(shops.get(id).await.unwrap().unwrap().text, text("one"));
+}
+
+async fn lists_are_ordered_and_stable(w: &World) {
+    let shops = &w.storage.shops;
+    for (kind, comments, score) in [(1, 5, 40), (2, 9, 50), (1, 9, 40), (1, 5, 10), (2, 0, 50)] {
+        let shop = ShopText { kind: ShopTypeId::new(kind), comments, score, ..text("shop") };
+        shops.insert(&shop, NOON).await.unwrap();
+    }
+    let (all, first, other) = (None, Some(ShopTypeId::new(1)), Some(ShopTypeId::new(404)));
+    for (kind, order, page, expected) in [
+        (all, ShopOrder::Id, Page::new(1, 10), &[1, 2, 3, 4, 5][..]),
+        (all, ShopOrder::Comments, Page::new(1, 10), &[2, 3, 1, 4, 5]),
+        (all, ShopOrder::Score, Page::new(1, 10), &[2, 5, 1, 3, 4]),
+        (all, ShopOrder::Score, Page::new(2, 2), &[1, 3]),
+        (first, ShopOrder::Id, Page::new(1, 2), &[1, 3]),
+        (first, ShopOrder::Id, Page::new(2, 2), &[4]),
+        (first, ShopOrder::Comments, Page::new(0, 10), &[3, 1, 4]),
+        (other, ShopOrder::Id, Page::new(1, 10), &[]),
+    ] {
+        let list = shops.of_type(kind, order, page).await.unwrap();
+        assert_eq!(ids(&list), expected, "{kind:?} {order:?} {page:?}");
+    }
+}
+
+async fn names_are_found_by_any_part_of_them(w: &World) {
+    let shops = &w.storage.shops;
+    for name in ["103茶餐厅", "KTV 100%", "a_b!c", "茶"] {
+        shops.insert(&text(name), NOON).await.unwrap();
+    }
+    for (part, expected) in [
+        ("茶", &[1, 4][..]),
+        ("茶餐厅", &[1]),
+        ("%", &[2]),
+        ("_", &[3]),
+        ("!", &[3]),
+        ("ktv", &[2]),
+        ("咖啡", &[]),
+        ("", &[1, 2, 3, 4]),
+        ("' OR 1 = 1 --", &[]),
+    ] {
+        let found = shops.by_name(part, Page::new(1, 10)).await.unwrap();
+        assert_eq!(ids(&found), expected, "{part}");
+    }
+    assert_eq!(ids(&shops.by_name("", Page::new(2, 3)).await.unwrap()), [4]);
+}
+
+async fn shops_outlive_a_restart(_: &World) {
+    let w = embedded();
+    let id = w.storage.shops.insert(&text("one"), NOON).await.unwrap();
+    let shop = w.storage.shops.get(id).await.unwrap();
+    let w = w.reopen().await;
+    assert_eq!(w.storage.shops.get(id).await.unwrap(), shop);
+}

@@ -1,0 +1,136 @@
+//! `Vouchers`: what is written is read, a sale from the start or never.
+
+use std::time::Duration;
+
+use mallbox_storage::{Cents, NewSale, ShopId, Terms, VoucherId, VoucherStatus, VoucherText};
+
+use crate::world::{HOUR, NOON, World, embedded};
+
+crate::contract! {
+    no_voucher_is_there_before_one_is_added,
+    a_voucher_is_read_as_it_was_written,
+    a_sale_is_read_as_it_was_written,
+    a_refused_sale_leaves_no_voucher_behind,
+    only_what_is_on_the_shelf_is_listed,
+    sales_are_listed_by_id_and_end,
+    a_window_moves_and_nothing_else,
+    vouchers_outlive_a_restart,
+}
+
+fn text(shop: u64, status: VoucherStatus) -> VoucherText {
+    VoucherText {
+        shop: ShopId::new(shop),
+        title: "100元代金券".into(),
+        sub_title: "周一至周日".into(),
+        rules: "全场通用\n无需预约".into(),
+        pay_value: Cents::new(8000),
+        actual_value: Cents::new(10_000),
+        status,
+    }
+}
+
+fn sale(units: Option<u64>) -> NewSale {
+    let pay_within = Duration::from_secs(900);
+    NewSale { units, begin: NOON, end: NOON + HOUR, pay_within, min_level: 3 }
+}
+
+async fn no_voucher_is_there_before_one_is_added(w: &World) {
+    let vouchers = &w.storage.vouchers;
+    for id in [0, 1, i64::MAX as u64, u64::MAX].map(VoucherId::new) {
+        assert_eq!(vouchers.get(id).await.unwrap(), None);
+        assert_eq!(vouchers.put_window(id, NOON, NOON, true, NOON).await.unwrap(), None);
+        assert_eq!(vouchers.sales(None, id, 10).await.unwrap(), []);
+    }
+    assert_eq!(vouchers.of_shop(ShopId::new(1)).await.unwrap(), []);
+}
+
+async fn a_voucher_is_read_as_it_was_written(w: &World) {
+    let vouchers = &w.storage.vouchers;
+    for status in [VoucherStatus::OnShelf, VoucherStatus::OffShelf, VoucherStatus::Expired] {
+        let written = text(1, status);
+        let id = vouchers.insert(&written, None, NOON).await.unwrap();
+        let read = vouchers.get(id).await.unwrap().unwrap();
+        assert_eq!((read.id, read.text, read.sale), (id, written, None));
+        assert_eq!((read.created, read.updated), (NOON, NOON));
+        assert_eq!(vouchers.put_window(id, NOON, NOON, true, NOON).await.unwrap(), None);
+    }
+}
+
+async fn a_sale_is_read_as_it_was_written(w: &World) {
+    let vouchers = &w.storage.vouchers;
+    for units in [Some(0), Some(100), Some(i64::MAX as u64), None] {
+        let id = vouchers.insert(&text(1, VoucherStatus::OnShelf), Some(&sale(units)), NOON).await.unwrap();
+        let read = vouchers.get(id).await.unwrap().unwrap().sale.unwrap();
+        let terms = Terms { voucher: id, begin: NOON, end: NOON + HOUR, paused: false, units };
+        assert_eq!(read.terms, terms);
+        assert_eq!((read.initial, read.added, read.stock), (units, 0, units));
+        assert_eq!((read.pay_within, read.min_level), (Duration::from_secs(900), 3));
+    }
+}
+
+async fn a_refused_sale_leaves_no_voucher_behind(w: &World) {
+    let vouchers = &w.storage.vouchers;
+    let too_many = sale(Some(u64::MAX));
+    assert!(vouchers.insert(&text(1, VoucherStatus::OnShelf), Some(&too_many), NOON).await.is_err());
+    assert_eq!(vouchers.of_shop(ShopId::new(1)).await.unwrap(), []);
+}
+
+async fn only_what_is_on_the_shelf_is_listed(w: &World) {
+    let vouchers = &w.storage.vouchers;
+    let on = VoucherStatus::OnShelf;
+    for (shop, status, units) in
+        [(1, on, None), (2, on, Some(5)), (1, VoucherStatus::OffShelf, None), (1, on, Some(7))]
+    {
+        let sale = units.map(|units| sale(Some(units)));
+        vouchers.insert(&text(shop, status), sale.as_ref(), NOON).await.unwrap();
+    }
+    let listed = vouchers.of_shop(ShopId::new(1)).await.unwrap();
+    let stock = listed.iter().map(|voucher| (voucher.id.get(), voucher.sale.and_then(|sale| sale.stock)));
+    assert_eq!(stock.collect::<Vec<_>>(), [(1, None), (4, Some(7))]);
+}
+
+async fn sales_are_listed_by_id_and_end(w: &World) {
+    let vouchers = &w.storage.vouchers;
+    for hours in [1, 3, 0, 2] {
+        let sale = NewSale { end: NOON + HOUR * hours, ..sale(Some(1)) };
+        vouchers.insert(&text(1, VoucherStatus::OffShelf), Some(&sale), NOON).await.unwrap();
+        vouchers.insert(&text(1, VoucherStatus::OnShelf), None, NOON).await.unwrap();
+    }
+    for (ending_after, after, max, expected) in [
+        (None, 0, 10, &[1, 3, 5, 7][..]),
+        (None, 1, 2, &[3, 5]),
+        (None, 7, 10, &[]),
+        (Some(NOON + HOUR), 0, 10, &[3, 7]),
+        (Some(NOON + HOUR * 3), 0, 10, &[]),
+    ] {
+        let list = vouchers.sales(ending_after, VoucherId::new(after), max).await.unwrap();
+        let ids: Vec<_> = list.iter().map(|sale| sale.terms.voucher.get()).collect();
+        assert_eq!(ids, expected, "{ending_after:?} {after} {max}");
+    }
+}
+
+async fn a_window_moves_and_nothing_else(w: &World) {
+    let vouchers = &w.storage.vouchers;
+    let id = vouchers.insert(&text(1, VoucherStatus::OnShelf), Some(&sale(Some(5))), NOON).await.unwrap();
+    let other = vouchers.insert(&text(1, VoucherStatus::OnShelf), Some(&sale(None)), NOON).await.unwrap();
+    let before = vouchers.get(id).await.unwrap().unwrap();
+    let untouched = vouchers.get(other).await.unwrap();
+    let mut expected = before.sale.unwrap();
+    expected.terms = Terms { begin: NOON - HOUR, end: NOON + HOUR * 5, paused: true, ..expected.terms };
+    for _ in 0..2 {
+        let moved = vouchers.put_window(id, NOON - HOUR, NOON + HOUR * 5, true, NOON + HOUR).await.unwrap();
+        assert_eq!(moved, Some(expected));
+    }
+    let after = vouchers.get(id).await.unwrap().unwrap();
+    assert_eq!((after.text, after.sale, after.created), (before.text, Some(expected), NOON));
+    assert_eq!(after.updated, NOON + HOUR);
+    assert_eq!(vouchers.get(other).await.unwrap(), untouched);
+}
+
+async fn vouchers_outlive_a_restart(_: &World) {
+    let w = embedded();
+    let id = w.sale(Some(3)).await;
+    let voucher = w.storage.vouchers.get(id).await.unwrap();
+    let w = w.reopen().await;
+    assert_eq!(w.storage.vouchers.get(id).await.unwrap(), voucher);
+}
