@@ -7,14 +7,19 @@ mod random;
 mod settings;
 
 pub mod accounts;
+mod batch_size;
+pub mod books;
 pub mod cashier;
+pub mod chores;
 pub mod clean_text;
 mod flights;
 mod order_numbers;
+pub mod order_workers;
 pub mod orders;
 mod passwords;
 pub mod payments;
 mod recent;
+pub mod sale_chores;
 mod sale_gate;
 mod sale_terms;
 pub mod sales;
@@ -24,6 +29,8 @@ pub mod vouchers;
 pub mod wall_time;
 
 pub use accounts::Accounts;
+pub use books::Books;
+pub use cashier::Cashier;
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use context::Context;
 pub use failure::{Failure, Mistake, Refusal};

@@ -231,6 +231,13 @@ pub trait Orders: Send + Sync {
     /// [`StoreError`]: call again.
     async fn count(&self, voucher: VoucherId) -> Result<OrderCounts, StoreError>;
 
+    /// For each [`OrderId::day`] that has orders or dead letters: the highest count in their ids, for the books. Looks
+    /// at every row.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    async fn highest_counts(&self) -> Result<Vec<(u64, u64)>, StoreError>;
+
     /// Dead letters above `after` by order id, at most `max`; more only where several have the last one's order id, which
     /// a page does not divide.
     ///
