@@ -33,7 +33,7 @@ pub struct SaleBench {
     pub rate: Option<f64>,
     /// How long the ceiling and the refusals are measured.
     pub span: Duration,
-    /// Further flags for the server, such as `--durability`.
+    /// Further flags for the server.
     pub serve: Vec<String>,
     /// Keep the mall here and do not remove it; `None` = a directory of its own that goes away.
     pub dir: Option<PathBuf>,

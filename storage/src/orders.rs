@@ -206,7 +206,7 @@ pub trait Orders: Send + Sync {
     /// [`StoreError`]: call again.
     async fn of_user(&self, user: UserId, page: Page) -> Result<Vec<Order>, StoreError>;
 
-    /// The live order, or dead letter that holds a unit, of a user in a sale.
+    /// The live order of a user in a sale, else the dead letter that stands for one.
     ///
     /// # Errors
     /// [`StoreError`]: call again.
