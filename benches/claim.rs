@@ -5,8 +5,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use mallbox_storage::{
     Cents, Claim, ClaimAnswer, EmbeddedOptions, NewSale, OrderId, Place, ShopId, Storage, Timestamp, UserId,
     VoucherId, VoucherStatus, VoucherText,
@@ -43,7 +43,8 @@ impl Mall {
             status: VoucherStatus::OnShelf,
         };
         let sale = NewSale { units, begin: NOON - HOUR, end: NOON + HOUR, pay_within: HOUR, min_level: 0 };
-        let voucher = self.storage.vouchers.insert(&text, Some(&sale), NOON).await.expect("a sale can be added");
+        let voucher =
+            self.storage.vouchers.insert(&text, Some(&sale), NOON).await.expect("a sale can be added");
         let record = self.storage.vouchers.get(voucher).await.expect("it can be read").expect("it is there");
         self.storage.sales.put(record.sale.expect("it is a sale").terms).await.expect("it can be put");
         voucher
@@ -58,7 +59,8 @@ impl Mall {
     /// Settles what the claims left, so that the log stays as short as it is in a mall.
     async fn settle(&self) {
         loop {
-            let taken = self.storage.order_log.take(WORKER, 100_000, Duration::ZERO).await.expect("it can be read");
+            let taken =
+                self.storage.order_log.take(WORKER, 100_000, Duration::ZERO).await.expect("it can be read");
             if taken.is_empty() {
                 return;
             }
@@ -104,7 +106,8 @@ fn accepted(group: &mut BenchmarkGroup<WallTime>, runtime: &Runtime, mall: &mut 
 }
 
 fn benches(criterion: &mut Criterion) {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime can be made");
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime can be made");
     let mut mall = {
         let _inside = runtime.enter();
         Mall::open()

@@ -1,16 +1,19 @@
-//! People: logging in, and what they tell about themselves.
+//! People: logging in and out; what they tell about themselves; what the operator does with them.
+
+mod cards;
+mod roles;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use mallbox_storage::{
-    Card, CodeCheck, CodeIssue, Limit, Page, Pass, Phone, Role, Timestamp, TokenHash, User, UserId,
-};
+use mallbox_storage::{CodeCheck, CodeIssue, Limit, Pass, Phone, Timestamp, TokenHash, UserId};
 use sha2::{Digest, Sha256};
 
 use super::passwords::Passwords;
 use super::sms::{Inbox, SmsSender};
-use super::{Context, Failure, Mistake, Random, Refusal, clean_text, wall_time};
+use super::{Context, Failure, Mistake, Random, Refusal};
+
+pub use cards::{CardEdit, FullCard};
 
 /// What somebody logs in with.
 #[derive(Clone, Copy)]
@@ -30,36 +33,6 @@ pub struct Brief {
     pub nick_name: String,
     /// Path of the picture, `""` if none.
     pub icon: String,
-}
-
-/// A person's card, with how many follow.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct FullCard {
-    /// Who.
-    pub user: UserId,
-    /// What they tell about themselves.
-    pub card: Card,
-    /// How many follow them. 0 as long as the mall has no follows.
-    pub fans: u64,
-    /// How many they follow. 0 as long as the mall has no follows.
-    pub followee: u64,
-}
-
-/// What a person changes about themselves: what is `None` stays. Credits and level are not theirs to change.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct CardEdit {
-    /// The name others see: 1 to 32 characters.
-    pub nick_name: Option<String>,
-    /// Path of the picture on this mall, `""` for none.
-    pub icon: Option<String>,
-    /// City, at most 64 characters.
-    pub city: Option<String>,
-    /// A few words, at most 128 characters.
-    pub introduce: Option<String>,
-    /// `false` = male, as hm-dianping has it.
-    pub gender: Option<bool>,
-    /// `2000-01-31`; `""` takes it back.
-    pub birthday: Option<String>,
 }
 
 /// Logs people in and out, and keeps what they tell about themselves.
@@ -196,61 +169,6 @@ impl Accounts {
         Ok(user.map(|user| Brief { id: user.id, nick_name: user.nick_name, icon: user.icon }))
     }
 
-    /// A user's card; `None` for no user.
-    ///
-    /// # Errors
-    /// Only if the store is in trouble.
-    pub async fn card(&self, user: UserId) -> Result<Option<FullCard>, Failure> {
-        let card = self.context.storage.users.card(user).await?;
-        Ok(card.map(|card| FullCard { user, card, fans: 0, followee: 0 }))
-    }
-
-    /// Changes one's name, picture and card. Markup is taken out of the texts.
-    ///
-    /// # Errors
-    /// [`Mistake::Missing`] for an empty name, [`Mistake::OutOfRange`] with the value's name; nothing changed then.
-    pub async fn put_card(&self, user: UserId, edit: &CardEdit, now: Timestamp) -> Result<(), Failure> {
-        let users = &self.context.storage.users;
-        let (Some(mut is), Some(mut card)) = (users.get(user).await?, users.card(user).await?) else {
-            return Err(Refusal::NotFound("user").into());
-        };
-        if let Some(name) = &edit.nick_name {
-            is.nick_name = text_within("nickName", clean_text::line(name), 32)?;
-            if is.nick_name.is_empty() {
-                return Err(Mistake::Missing("nickName").into());
-            }
-        }
-        if let Some(icon) = &edit.icon {
-            is.icon = picture_path(icon)?.to_owned();
-        }
-        if let Some(city) = &edit.city {
-            card.city = text_within("city", clean_text::line(city), 64)?;
-        }
-        if let Some(introduce) = &edit.introduce {
-            card.introduce = text_within("introduce", clean_text::lines(introduce), 128)?;
-        }
-        card.gender = edit.gender.unwrap_or(card.gender);
-        if let Some(birthday) = &edit.birthday {
-            card.birthday = self.birthday(birthday, now)?;
-        }
-        if !users.put_card(user, &is.nick_name, &is.icon, &card, now).await? {
-            return Err(Refusal::NotFound("user").into());
-        }
-        Ok(())
-    }
-
-    fn birthday(&self, text: &str, now: Timestamp) -> Result<Option<String>, Mistake> {
-        if text.is_empty() {
-            return Ok(None);
-        }
-        let today = wall_time::day(now, &self.context.zone);
-        // Both have four digits, two and two: they sort as they follow each other.
-        if !wall_time::is_day(text) || *text > *today {
-            return Err(Mistake::OutOfRange("birthday"));
-        }
-        Ok(Some(text.to_owned()))
-    }
-
     /// Sets a password. Who has one already must give it; tries are limited like those of logging in.
     ///
     /// # Errors
@@ -280,14 +198,6 @@ impl Accounts {
         Ok(())
     }
 
-    /// What a user may do, as the record has it now; a customer's rights for no user.
-    ///
-    /// # Errors
-    /// Only if the store is in trouble.
-    pub async fn role(&self, user: UserId) -> Result<Role, Failure> {
-        Ok(self.context.storage.users.get(user).await?.map_or(Role::Customer, |user| user.role))
-    }
-
     /// The last code that was sent to a phone; `None` if there was none, or if this mall has no inbox.
     ///
     /// # Errors
@@ -295,47 +205,6 @@ impl Accounts {
     pub fn inbox(&self, phone: &str) -> Result<Option<String>, Failure> {
         let phone = Phone::parse(phone).ok_or(Mistake::Phone)?;
         Ok(self.inbox.as_ref().and_then(|inbox| inbox.last(&phone)))
-    }
-
-    /// Makes the user with this phone an operator. A phone that nobody has becomes a user first, so that a new
-    /// mall's operator can be named before their first login.
-    ///
-    /// # Errors
-    /// [`Mistake::Phone`].
-    pub async fn grant(&self, phone: &str, now: Timestamp) -> Result<User, Failure> {
-        let phone = Phone::parse(phone).ok_or(Mistake::Phone)?;
-        let users = &self.context.storage.users;
-        let user = users.find_or_create(&phone, &self.random.nick_name(), now).await?;
-        users.put_role(user.id, Role::Operator, now).await?;
-        Ok(User { role: Role::Operator, ..user })
-    }
-
-    /// Takes the operator's role from the user with this phone. Works at their next request.
-    ///
-    /// # Errors
-    /// [`Mistake::Phone`]; [`Refusal::NotFound`] if nobody has it.
-    pub async fn revoke(&self, phone: &str, now: Timestamp) -> Result<User, Failure> {
-        let phone = Phone::parse(phone).ok_or(Mistake::Phone)?;
-        let users = &self.context.storage.users;
-        let user = users.by_phone(&phone).await?.ok_or(Refusal::NotFound("user"))?;
-        users.put_role(user.id, Role::Customer, now).await?;
-        Ok(User { role: Role::Customer, ..user })
-    }
-
-    /// All users by id, or those of one role.
-    ///
-    /// # Errors
-    /// Only if the store is in trouble.
-    pub async fn list(&self, role: Option<Role>, page: Page) -> Result<Vec<User>, Failure> {
-        Ok(self.context.storage.users.list(role, page).await?)
-    }
-
-    /// Ends every session of a user and answers how many there were.
-    ///
-    /// # Errors
-    /// Only if the store is in trouble: some may then still be live.
-    pub async fn end_sessions(&self, user: UserId) -> Result<u64, Failure> {
-        Ok(self.context.storage.sessions.end_all(user).await?)
     }
 }
 
@@ -351,20 +220,6 @@ fn hash_of(token: &str) -> TokenHash {
 /// Rounded up, so that who waits so long waits long enough.
 fn whole_seconds(span: Duration) -> u64 {
     span.as_secs() + u64::from(span.subsec_nanos() > 0)
-}
-
-fn text_within(name: &'static str, text: String, most: usize) -> Result<String, Mistake> {
-    if text.chars().count() <= most { Ok(text) } else { Err(Mistake::OutOfRange(name)) }
-}
-
-/// A path on this mall, or `""`. Not an address elsewhere: every reader's browser would call there.
-fn picture_path(text: &str) -> Result<&str, Mistake> {
-    let elsewhere = text.starts_with("//") || !(text.is_empty() || text.starts_with('/'));
-    let odd = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '<' | '>' | '"' | '\'' | '\\');
-    if elsewhere || text.contains(odd) || text.chars().count() > 255 {
-        return Err(Mistake::OutOfRange("icon"));
-    }
-    Ok(text)
 }
 
 #[cfg(test)]
@@ -392,23 +247,5 @@ mod tests {
         assert_eq!(whole_seconds(Duration::from_millis(54_001)), 55);
         assert_eq!(whole_seconds(Duration::from_secs(55)), 55);
         assert_eq!(whole_seconds(Duration::ZERO), 0);
-    }
-
-    #[test]
-    fn pictures_are_paths_on_this_mall() {
-        for good in ["", "/imgs/icons/a.jpg", "/imgs//types/ms.png"] {
-            assert_eq!(picture_path(good), Ok(good));
-        }
-        for bad in [
-            "//evil.example/a.png",
-            "http://evil.example/a.png",
-            "a.png",
-            "/a b.png",
-            "/a\"onerror=x",
-            "javascript:x",
-        ] {
-            assert_eq!(picture_path(bad), Err(Mistake::OutOfRange("icon")), "{bad}");
-        }
-        assert!(picture_path(&format!("/{}", "x".repeat(255))).is_err());
     }
 }

@@ -90,13 +90,26 @@ impl Cashier {
         }
     }
 
-    /// Looks at payments that were left half-way, and finishes them. Answers how many it looked at.
+    /// Looks at payments that were left half-way, and finishes them, until none is left that can be.
     ///
     /// # Errors
     /// [`StoreError`]: the next call goes on.
-    pub async fn settle(&self, now: Timestamp) -> Result<usize, StoreError> {
-        let rows = self.context.storage.payments.unsettled(now - LEFT_ALONE, AT_ONCE).await?;
-        let looked_at = rows.len();
+    pub async fn settle(&self, now: Timestamp) -> Result<(), StoreError> {
+        let mut before: Vec<PaymentId> = Vec::new();
+        loop {
+            let rows = self.context.storage.payments.unsettled(now - LEFT_ALONE, AT_ONCE).await?;
+            let ids: Vec<PaymentId> = rows.iter().map(|row| row.id).collect();
+            // The same ones again cannot be finished now.
+            if ids.is_empty() || ids == before {
+                return Ok(());
+            }
+            before = ids;
+            self.finish_all(rows, now).await;
+        }
+    }
+
+    /// Finishes these, side by side, as far as it goes.
+    async fn finish_all(&self, rows: Vec<Payment>, now: Timestamp) {
         let mut tasks = tokio::task::JoinSet::new();
         for row in rows.into_iter().filter(|row| !self.in_hand.has(row.id)) {
             let cashier = self.clone();
@@ -106,12 +119,11 @@ impl Cashier {
                 }
             });
         }
-        while let Some(done) = tasks.join_next().await {
-            if let Err(error) = done {
-                tracing::error!(%error, "finishing a payment failed");
+        while let Some(ended) = tasks.join_next().await {
+            if let Err(error) = ended {
+                tracing::error!(%error, "finishing a payment broke off");
             }
         }
-        Ok(looked_at)
     }
 
     /// The gateway has the money: the order is paid, or the money goes back.
@@ -162,6 +174,7 @@ impl Cashier {
         Ok(())
     }
 
+    /// Finishes one. [`Refusal::Busy`]: the gateway cannot be reached.
     async fn finish(&self, row: &Payment, now: Timestamp) -> Result<(), Failure> {
         let storage = &self.context.storage;
         if row.state == PaymentState::Captured {
@@ -182,10 +195,7 @@ impl Cashier {
             }
             Ok(AtGateway::Refunded) => PaymentState::Refunded,
             Ok(AtGateway::Declined | AtGateway::Unknown) => PaymentState::Failed,
-            Err(error) => {
-                tracing::warn!(order = row.order.get(), payment = row.id.get(), %error, "payment still open");
-                return Ok(());
-            }
+            Err(_) => return Err(Refusal::Busy.into()),
         };
         storage.payments.settle(row.id, state, now).await?;
         Ok(())

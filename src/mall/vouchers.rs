@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use mallbox_storage::{
-    Cents, NewSale, ShopId, Terms, Timestamp, Voucher, VoucherId, VoucherStatus, VoucherText,
-};
+use mallbox_storage::{Cents, NewSale, ShopId, Timestamp, Voucher, VoucherId, VoucherStatus, VoucherText};
 
-use super::{Context, Failure, Mistake, Refusal, clean_text};
+use super::{Context, Failure, Mistake, Refusal, SaleCounter, clean_text};
 
 /// A voucher as a shop's page shows it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -63,16 +61,17 @@ pub struct SaleForm {
 /// What the mall has on offer, and lets its operators put there.
 pub struct VoucherShelf {
     context: Context,
+    counter: SaleCounter,
 }
 
 /// The largest number that a page's JavaScript reads exactly.
 const EXACT: i64 = (1 << 53) - 1;
 
 impl VoucherShelf {
-    /// The vouchers of a mall.
+    /// The vouchers of a mall, and the counter that is told of new sales.
     #[must_use]
-    pub fn new(context: Context) -> Self {
-        Self { context }
+    pub fn new(context: Context, counter: SaleCounter) -> Self {
+        Self { context, counter }
     }
 
     /// The vouchers of a shop that are on the shelf, ended sales included; none for an unknown shop.
@@ -125,8 +124,8 @@ impl VoucherShelf {
         let sale = sale.checked(self.context.settings.pay_within)?;
         self.check_shop(text.shop).await?;
         let voucher = self.context.storage.vouchers.insert(&text, Some(&sale), now).await?;
-        let NewSale { units, begin, end, .. } = sale;
-        self.context.storage.sales.put(Terms { voucher, begin, end, paused: false, units }).await?;
+        // Not `Sales::put` alone: a look-up that began before the insert could still tell a claim that there is no such sale.
+        self.counter.opened(voucher).await?;
         Ok(voucher)
     }
 

@@ -173,8 +173,10 @@ async fn what_is_no_token_is_nobodys() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_gateway_that_is_away_is_said_and_counts_for_the_gap() {
-    let nobody = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
-    let sms = Arc::new(Webhook::new(&format!("http://{nobody}/sms")).unwrap());
+    // Bound, but not listening: nobody else gets this port meanwhile.
+    let held = tokio::net::TcpSocket::new_v4().unwrap();
+    held.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let sms = Arc::new(Webhook::new(&format!("http://{}/sms", held.local_addr().unwrap())).unwrap());
     let w = with_sms(sms, Arc::new(Inbox::default())).await;
     assert_eq!(refusal(w.accounts.send_code(ANNE, w.now()).await), Refusal::Busy);
     assert_eq!(mistake(w.accounts.send_code(ANNE, w.now()).await), Mistake::CodeTooSoon(55));

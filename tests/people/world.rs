@@ -7,8 +7,8 @@ use jiff::tz::TimeZone;
 use mallbox::mall::accounts::Proof;
 use mallbox::mall::sms::{Inbox, SmsSender};
 use mallbox::mall::{
-    Accounts, Clock, Context, Failure, ManualClock, Mistake, Random, Refusal, Settings, ShopDirectory,
-    VoucherShelf,
+    Accounts, Clock, Context, Failure, ManualClock, Mistake, Random, Refusal, SaleCounter, Settings,
+    ShopDirectory, VoucherShelf,
 };
 use mallbox_storage::{EmbeddedOptions, Phone, Place, ShopType, ShopTypeId, Storage, Timestamp, UserId};
 use tempfile::TempDir;
@@ -22,6 +22,7 @@ pub struct World {
     pub accounts: Accounts,
     pub shops: ShopDirectory,
     pub vouchers: VoucherShelf,
+    pub counter: SaleCounter,
     pub storage: Storage,
     pub clock: Arc<ManualClock>,
     inbox: Arc<Inbox>,
@@ -54,10 +55,12 @@ pub async fn with_sms(sms: Arc<dyn SmsSender>, inbox: Arc<Inbox>) -> World {
         };
         storage.shops.put_type(&kind, NOON).await.unwrap();
     }
+    let counter = SaleCounter::new(context.clone());
     World {
         accounts: Accounts::new(context.clone(), Arc::new(Random::seeded(7)), sms, Some(inbox.clone())),
         shops: ShopDirectory::new(context.clone()),
-        vouchers: VoucherShelf::new(context),
+        vouchers: VoucherShelf::new(context, counter.clone()),
+        counter,
         storage,
         clock,
         inbox,

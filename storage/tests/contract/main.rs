@@ -3,6 +3,9 @@
 
 mod deadlines;
 mod order_log;
+mod orders;
+mod orders_model;
+mod payments;
 mod rate_limits;
 mod sales;
 mod sequences;
