@@ -13,7 +13,7 @@ use axum::routing::{get, post};
 use mallbox::http::extract::{Json, Query};
 use mallbox::http::router::pages;
 use mallbox::http::{
-    Answer, ApiError, Files, Front, FrontOptions, Patience, Reply, Server, ServerError, ServerOptions,
+    Answer, ApiError, Bound, Files, Front, FrontOptions, Patience, Reply, Server, ServerError, ServerOptions,
 };
 use serde::Deserialize;
 
@@ -82,7 +82,8 @@ impl World {
             address_gate: None,
             metrics: Arc::default(),
         });
-        let server = Server::start(SocketAddr::from(([127, 0, 0, 1], 0)), &front, options).unwrap();
+        let bound = Bound::to(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+        let server = bound.serve(&front, options).unwrap();
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         Self { server, dir, _runtime: runtime.unwrap() }
     }
@@ -334,15 +335,7 @@ fn a_drain_finishes_what_is_in_flight_and_closes_what_is_idle() {
 #[test]
 fn a_port_in_use_is_one_sentence() {
     let world = World::new();
-    let front = Front::new(FrontOptions {
-        api: Router::new(),
-        prefix: "/api".to_owned(),
-        pages: Router::new(),
-        deadline: None,
-        address_gate: None,
-        metrics: Arc::default(),
-    });
-    let error = Server::start(world.server.address(), &front, ServerOptions::default()).unwrap_err();
+    let error = Bound::to(world.server.address()).unwrap_err();
     assert!(matches!(error, ServerError::InUse(_)));
     assert!(error.to_string().contains("in use by another program"), "{error}");
 }

@@ -242,7 +242,7 @@ impl PerMall {
     }
 }
 
-enum Outcome {
+pub(super) enum Outcome {
     Answered(Response),
     Panicked(String),
     TooSlow,
@@ -250,7 +250,7 @@ enum Outcome {
 
 /// Runs a handler in its language, catches its panic, and gives up on it at the deadline. With the outcome comes the
 /// code of the refusal, if it was one.
-async fn guarded(
+pub(super) async fn guarded(
     work: impl Future<Output = Response>,
     language: Language,
     deadline: Option<Duration>,

@@ -13,7 +13,8 @@ use serde::Serialize;
 
 use super::envelope::json_response;
 use super::metrics::{Metrics, counter, gauge};
-use crate::mall::{Context, WorkerFigures};
+use crate::mall::Context;
+use crate::mall::order_workers::WorkerFigures;
 
 /// Answers `/healthz`, `/readyz` and `/metrics`.
 #[derive(Clone)]

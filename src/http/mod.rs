@@ -21,6 +21,7 @@ pub mod voucher_order;
 
 mod address_gate;
 mod connection;
+pub mod control;
 mod files;
 mod front;
 mod health;
@@ -39,7 +40,7 @@ pub use health::Health;
 pub use language::Language;
 pub use metrics::Metrics;
 pub use router::{SiteOptions, site};
-pub use server::{Server, ServerError, ServerOptions};
+pub use server::{Bound, Server, ServerError, ServerOptions};
 
 /// What every handler is given.
 pub type App = Arc<Mall>;

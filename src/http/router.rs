@@ -15,7 +15,6 @@ use super::front::{DEADLINE, Front, FrontOptions};
 use super::health::Health;
 use super::metrics::Metrics;
 use super::{ApiError, App, sale, shop, user, voucher, voucher_order};
-use crate::mall::WorkerFigures;
 
 /// How the mall is served.
 #[derive(Clone, Debug)]
@@ -53,10 +52,10 @@ pub fn pages(files: Files) -> Router {
 
 /// The whole mall, ready to be served.
 #[must_use]
-pub fn site(app: &App, figures: Arc<WorkerFigures>, options: &SiteOptions) -> Front {
+pub fn site(app: &App, options: &SiteOptions) -> Front {
     let metrics = Arc::<Metrics>::default();
     let context = &app.context;
-    let health = Health::new(context.clone(), figures, Arc::clone(&metrics));
+    let health = Health::new(context.clone(), app.worker_figures(), Arc::clone(&metrics));
     let files = Files::new(&options.uploads, options.web.as_deref(), Some(health));
     let address_gate = context.settings.address_limit.map(|limit| {
         AddressGate::new(limit, Arc::clone(&context.storage.rate_limits), Arc::clone(&context.clock))

@@ -61,6 +61,63 @@ pub enum ServerError {
     Thread(io::Error),
 }
 
+/// An address that is ours and that nobody is served at yet. Connections that come meanwhile wait.
+#[derive(Debug)]
+pub struct Bound {
+    listener: std::net::TcpListener,
+    address: SocketAddr,
+}
+
+impl Bound {
+    /// Listens on `address`; port 0: any that is free.
+    ///
+    /// # Errors
+    /// [`ServerError`], one sentence each.
+    pub fn to(address: SocketAddr) -> Result<Self, ServerError> {
+        let refused = |error: io::Error| match error.kind() {
+            io::ErrorKind::AddrInUse => ServerError::InUse(address),
+            io::ErrorKind::PermissionDenied => ServerError::NotAllowed(address),
+            _ => ServerError::Other(address, error),
+        };
+        let listener = std::net::TcpListener::bind(address).map_err(refused)?;
+        listener.set_nonblocking(true).map_err(refused)?;
+        Ok(Self { address: listener.local_addr().map_err(refused)?, listener })
+    }
+
+    /// Which address it is.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Serves from now on.
+    ///
+    /// # Errors
+    /// [`ServerError::Thread`].
+    pub fn serve(self, front: &Front, options: ServerOptions) -> Result<Server, ServerError> {
+        // Made before the threads, so that an early error below stops those that run.
+        let mut server =
+            Server { address: self.address, stop: CancellationToken::new(), threads: Vec::new() };
+        let mut queues = Vec::new();
+        for number in 0..options.workers.max(1) {
+            let (queue, connections) = unbounded_channel();
+            let worker =
+                Worker { front: front.for_worker(), options, stop: server.stop.clone(), connections };
+            server.run(format!("http-{number}"), worker.run())?;
+            queues.push(queue);
+        }
+        let acceptor = Acceptor {
+            listener: self.listener,
+            queues,
+            metrics: Arc::clone(front.metrics()),
+            most: options.most_connections,
+            stop: server.stop.clone(),
+        };
+        server.run("http-accept".to_owned(), acceptor.run())?;
+        Ok(server)
+    }
+}
+
 /// A server at work. Dropping it stops it without waiting.
 #[derive(Debug)]
 pub struct Server {
@@ -71,39 +128,6 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens on `address` (port 0: any that is free) and serves.
-    ///
-    /// # Errors
-    /// [`ServerError`], one sentence each.
-    pub fn start(address: SocketAddr, front: &Front, options: ServerOptions) -> Result<Self, ServerError> {
-        let listener = listen(address).map_err(|error| match error.kind() {
-            io::ErrorKind::AddrInUse => ServerError::InUse(address),
-            io::ErrorKind::PermissionDenied => ServerError::NotAllowed(address),
-            _ => ServerError::Other(address, error),
-        })?;
-        let other = |error| ServerError::Other(address, error);
-        let bound = listener.local_addr().map_err(other)?;
-        // Made before the threads, so that an early error below stops those that run.
-        let mut server = Self { address: bound, stop: CancellationToken::new(), threads: Vec::new() };
-        let mut queues = Vec::new();
-        for number in 0..options.workers.max(1) {
-            let (queue, taken) = unbounded_channel();
-            let worker =
-                Worker { front: front.for_worker(), options, stop: server.stop.clone(), connections: taken };
-            server.run(format!("http-{number}"), worker.run())?;
-            queues.push(queue);
-        }
-        let acceptor = Acceptor {
-            listener,
-            queues,
-            metrics: front.metrics().clone(),
-            most: options.most_connections,
-            stop: server.stop.clone(),
-        };
-        server.run("http-accept".to_owned(), acceptor.run())?;
-        Ok(server)
-    }
-
     /// Where it listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
@@ -148,13 +172,6 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.stop.cancel();
     }
-}
-
-/// A listening socket that does not block.
-fn listen(address: SocketAddr) -> io::Result<std::net::TcpListener> {
-    let listener = std::net::TcpListener::bind(address)?;
-    listener.set_nonblocking(true)?;
-    Ok(listener)
 }
 
 /// Counts an open connection for as long as it is there.
