@@ -32,7 +32,6 @@ pub struct World {
     pub clock: Arc<ManualClock>,
     pub sales: SaleCounter,
     pub orders: OrderDesk,
-    pub cashier: Cashier,
     pub books: Books,
     pub gateway: Arc<Sandbox>,
     pub figures: Arc<WorkerFigures>,
@@ -74,12 +73,11 @@ fn open(dir: TempDir, settings: Settings, now: Timestamp) -> World {
     let chores = sale_chores::chores(&context, &sales, &cashier);
     let workers = Arc::new(OrderWorkers::new(context.clone()));
     World {
-        orders: OrderDesk::new(context.clone(), cashier.clone()),
+        orders: OrderDesk::new(context.clone(), cashier),
         books: Books::new(context.clone(), sales.clone()),
         chores: Arc::new(Chores::new(clock.clone(), chores)),
         figures: workers.figures(),
         workers,
-        cashier,
         sales,
         clock,
         gateway,
