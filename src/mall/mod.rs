@@ -27,6 +27,7 @@ pub mod shops;
 pub mod sms;
 pub mod vouchers;
 pub mod wall_time;
+mod whole;
 
 pub use accounts::Accounts;
 pub use books::Books;
@@ -40,3 +41,4 @@ pub use sales::SaleCounter;
 pub use settings::Settings;
 pub use shops::ShopDirectory;
 pub use vouchers::VoucherShelf;
+pub use whole::{Background, Mall, Means};

@@ -190,7 +190,6 @@ impl Writer {
                 Err(fault) => self.fail(&fault.to_string()),
             }
         }
-        self.shared.bytes.store(self.store.bytes(), Ordering::Relaxed);
     }
 
     /// Takes claims again, once everything unsettled is on the disk for certain.
