@@ -33,7 +33,7 @@ pub struct SaleBench {
     pub rate: Option<f64>,
     /// How long the ceiling and the refusals are measured.
     pub span: Duration,
-    /// Further flags for the server, such as `--durability`.
+    /// Further flags for the server.
     pub serve: Vec<String>,
     /// Keep the mall here and do not remove it; `None` = a directory of its own that goes away.
     pub dir: Option<PathBuf>,
@@ -97,12 +97,13 @@ fn sell(
     bar.enable_steady_tick(Duration::from_millis(100));
     let drained = watch::drained(server.address, DRAIN)?;
     bar.finish_and_clear();
+    let persisted = watch::look(server.address)?.persisted;
     let looks = watch.stop();
     print_claims(&tally, &report, claim_cpu);
     println!("               {:.0} % of the ceiling", 100.0 * report.per_second() / ceiling.per_second());
     let persisting = began.elapsed().as_secs_f64();
     println!(
-        "persisted      {:>9.0} /s until the last order; {left} were pending after the last answer, gone {:.2} s later; at most {} at once",
+        "persisted      {:>9.0} /s until the last of {persisted} orders; {left} were pending after the last answer, gone {:.2} s later; at most {} at once",
         tally.accepted as f64 / persisting,
         drained.as_secs_f64(),
         looks.iter().map(|(_, look)| look.pending).max().unwrap_or(left),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use crate::{Claim, OrderId, StoreError, Timestamp, UserId};
+use crate::{Claim, OrderId, StoreError, Timestamp, UserId, VoucherId};
 
 /// Where a claim stands in the log. Only the log reads anything into it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -84,6 +84,12 @@ pub trait OrderLog: Send + Sync {
     /// # Errors
     /// [`StoreError::Unavailable`]: call again.
     async fn of_user(&self, user: UserId) -> Result<Vec<Claim>, StoreError>;
+
+    /// The pending claims of a sale, counted one by one; for the books.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`]: call again.
+    async fn count(&self, voucher: VoucherId) -> Result<u64, StoreError>;
 
     /// How the log is, now.
     async fn state(&self) -> LogState;

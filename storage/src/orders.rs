@@ -206,7 +206,7 @@ pub trait Orders: Send + Sync {
     /// [`StoreError`]: call again.
     async fn of_user(&self, user: UserId, page: Page) -> Result<Vec<Order>, StoreError>;
 
-    /// The live order, or dead letter that holds a unit, of a user in a sale.
+    /// The live order of a user in a sale, else the dead letter that stands for one.
     ///
     /// # Errors
     /// [`StoreError`]: call again.
@@ -230,6 +230,13 @@ pub trait Orders: Send + Sync {
     /// # Errors
     /// [`StoreError`]: call again.
     async fn count(&self, voucher: VoucherId) -> Result<OrderCounts, StoreError>;
+
+    /// For each [`OrderId::day`] that has orders or dead letters: the highest count in their ids, for the books. Looks
+    /// at every row.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    async fn highest_counts(&self) -> Result<Vec<(u64, u64)>, StoreError>;
 
     /// Dead letters above `after` by order id, at most `max`; more only where several have the last one's order id, which
     /// a page does not divide.

@@ -73,7 +73,7 @@ pub trait PaymentRows: Send + Sync {
     async fn of_order(&self, order: OrderId) -> Result<Vec<Payment>, StoreError>;
 
     /// Payments that need a look, oldest first, at most `max`: started before an instant and still so, or captured on
-    /// an order that is cancelled.
+    /// an order that is cancelled or refunding.
     ///
     /// # Errors
     /// [`StoreError`]: call again.

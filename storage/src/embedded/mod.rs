@@ -56,11 +56,16 @@ pub(crate) fn open(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
     let journal =
         Journal::start(log, log_dir.clone(), options.durability, Arc::clone(&settled), Arc::clone(&queue))
             .map(Arc::new)
-            .map_err(|source| OpenError::Io { path: log_dir.clone(), what: "cannot start the journal", source })?;
+            .map_err(|source| OpenError::Io {
+                path: log_dir.clone(),
+                what: "cannot start the journal",
+                source,
+            })?;
     let sessions = sessions::EmbeddedSessions::load(Arc::clone(&journal), &entries)
         .map_err(|detail| OpenError::LostLog { path: log_dir, detail })?;
     let (sessions, rate_limits) = (Arc::new(sessions), Arc::new(rate_limits::EmbeddedRateLimits::default()));
-    let orders: Arc<dyn crate::Orders> = Arc::new(record::EmbeddedOrders::new(database.clone(), Arc::clone(&settled)));
+    let orders: Arc<dyn crate::Orders> =
+        Arc::new(record::EmbeddedOrders::new(database.clone(), Arc::clone(&settled)));
     Ok(Storage {
         sales: Arc::new(sales::EmbeddedSales::new(
             Arc::clone(&journal),

@@ -9,7 +9,7 @@ use super::journal::Journal;
 use super::pending::Pending;
 use super::queue::Queue;
 use super::settled::Settled;
-use crate::{Claim, LogState, Logged, OrderId, OrderLog, StoreError, UserId};
+use crate::{Claim, LogState, Logged, OrderId, OrderLog, StoreError, UserId, VoucherId};
 
 /// Accepted claims: on the disk in the journal, in memory in the queue and the index.
 pub(crate) struct EmbeddedOrderLog {
@@ -56,6 +56,10 @@ impl OrderLog for EmbeddedOrderLog {
 
     async fn of_user(&self, user: UserId) -> Result<Vec<Claim>, StoreError> {
         Ok(self.pending.of_user(user))
+    }
+
+    async fn count(&self, voucher: VoucherId) -> Result<u64, StoreError> {
+        Ok(self.pending.of_voucher(voucher).len() as u64)
     }
 
     async fn state(&self) -> LogState {

@@ -1,10 +1,15 @@
 //! The one suite that every back end is held to. A second back end is one line: a `mod` in [`contract!`].
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary: a failure is a failed test")]
 
+mod deadlines;
+mod order_log;
 mod orders;
 mod orders_model;
 mod payments;
+mod rate_limits;
+mod sales;
 mod sequences;
+mod sessions;
 mod shops;
 mod users;
 mod vouchers;

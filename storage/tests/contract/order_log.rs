@@ -22,7 +22,10 @@ async fn take(w: &World, worker: &str, max: usize) -> Vec<Logged> {
 async fn fill(w: &World, claims: u64) {
     let voucher = w.sale(None).await;
     for number in 1..=claims {
-        assert_eq!(w.storage.sales.claim(claim(voucher, number, number)).await.unwrap(), ClaimAnswer::Accepted);
+        assert_eq!(
+            w.storage.sales.claim(claim(voucher, number, number)).await.unwrap(),
+            ClaimAnswer::Accepted
+        );
     }
 }
 

@@ -156,7 +156,7 @@ async fn what_is_beyond_the_stock_dies(w: &World) {
     assert_eq!(persist(w, &claims).await, [WRITTEN, WRITTEN, oversold.clone(), oversold, WRITTEN]);
     assert_eq!((stock(w, short).await, stock(w, wide).await), (Some(0), Some(8)));
     assert_eq!(reasons(w).await, [(3, "OVERSOLD".into(), false), (4, "OVERSOLD".into(), false)]);
-    for (user, held) in [(2, Some(claims[1].order)), (3, None)] {
+    for (user, held) in [(2, Some(claims[1].order)), (3, Some(claims[2].order)), (9, None)] {
         assert_eq!(w.storage.orders.holding(short, UserId::new(user)).await.unwrap(), held);
     }
     // A double takes a unit only if one is left.

@@ -50,7 +50,9 @@ impl Model {
     fn holding(&self, voucher: VoucherId, user: UserId) -> Option<OrderId> {
         let dead = || {
             let of_both = |key: &(OrderId, UserId, VoucherId)| (key.1, key.2) == (user, voucher);
-            self.dead.iter().find(|(key, (_, holds))| of_both(key) && *holds).map(|(key, _)| key.0)
+            let theirs = self.dead.iter().filter(|(key, _)| of_both(key));
+            // One that holds a unit before one that does not.
+            theirs.min_by_key(|(key, (_, holds))| (!holds, key.0)).map(|(key, _)| key.0)
         };
         self.live(voucher, user).or_else(dead)
     }

@@ -119,7 +119,10 @@ async fn all_sessions_of_a_user_end_together(w: &World) {
     }
     assert_eq!(w.storage.sessions.end_all(UserId::new(7)).await.unwrap(), 2);
     assert_eq!(w.storage.sessions.end_all(UserId::new(7)).await.unwrap(), 0);
-    assert_eq!((find(w, 1, NOON).await, find(w, 2, NOON).await, find(w, 3, NOON).await), (None, None, Some(8)));
+    assert_eq!(
+        (find(w, 1, NOON).await, find(w, 2, NOON).await, find(w, 3, NOON).await),
+        (None, None, Some(8))
+    );
 }
 
 async fn what_was_answered_is_there_after_a_stop(w: &World) {

@@ -93,7 +93,6 @@ struct Shared {
     applied: AtomicU64,
     /// The last commit that is durable.
     last_commit: AtomicU64,
-    bytes: AtomicU64,
 }
 
 /// The journal's handle.
@@ -118,7 +117,6 @@ impl Journal {
             trouble: RwLock::default(),
             applied: AtomicU64::new(0),
             last_commit: AtomicU64::new(recovered.content.last_commit),
-            bytes: AtomicU64::new(0),
         });
         let writer = thread::Writer::new(Arc::clone(&shared), recovered, log_dir, durability, settled, queue);
         let thread = std::thread::Builder::new().name("journal".to_owned()).spawn(move || writer.run())?;
@@ -175,11 +173,6 @@ impl Journal {
     /// The last commit that is durable.
     pub(crate) fn last_commit(&self) -> u64 {
         self.shared.last_commit.load(Ordering::Acquire)
-    }
-
-    /// Bytes of sled's file, as of the last second.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.shared.bytes.load(Ordering::Relaxed)
     }
 
     /// Writes what has gathered and ends the thread. Whatever comes later is refused.

@@ -155,8 +155,9 @@ impl Writer {
         // Counted before anybody can settle it.
         self.settled.opened(number, claims.len());
         self.shared.last_commit.store(number, Ordering::Release);
-        commit.finish(CommitState::Durable);
+        // Before the answer: whoever was answered finds the claim among those that wait for a worker.
         self.queue.push(logged(number, &claims));
+        commit.finish(CommitState::Durable);
         self.written.push_back(Written { number, parts: codec::parts(claims.len()), claims });
     }
 
@@ -189,7 +190,6 @@ impl Writer {
                 Err(fault) => self.fail(&fault.to_string()),
             }
         }
-        self.shared.bytes.store(self.store.bytes(), Ordering::Relaxed);
     }
 
     /// Takes claims again, once everything unsettled is on the disk for certain.

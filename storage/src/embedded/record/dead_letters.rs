@@ -56,15 +56,15 @@ pub(super) fn any_among(conn: &Connection, orders: impl Iterator<Item = OrderId>
     conn.prepare_cached("SELECT 1 FROM dead_letters WHERE order_id BETWEEN ?1 AND ?2 LIMIT 1")?.exists(span)
 }
 
-/// The dead letter by which a user holds a unit of a sale.
+/// The dead letter that stands for a user in a sale: one that holds a unit, if there is one.
 pub(super) fn holding(
     conn: &Connection,
     voucher: VoucherId,
     user: UserId,
 ) -> rusqlite::Result<Option<OrderId>> {
     conn.prepare_cached(
-        "SELECT order_id FROM dead_letters WHERE voucher_id = ?1 AND user_id = ?2 AND holds_unit = 1
-         ORDER BY order_id LIMIT 1",
+        "SELECT order_id FROM dead_letters WHERE voucher_id = ?1 AND user_id = ?2
+         ORDER BY holds_unit DESC, order_id LIMIT 1",
     )?
     .query_row([id(voucher.get()), id(user.get())], |row| get_id(row, 0).map(OrderId::new))
     .optional()

@@ -117,6 +117,10 @@ impl Orders for EmbeddedOrders {
         self.database.read("count orders", move |conn| count(conn, voucher)).await
     }
 
+    async fn highest_counts(&self) -> Result<Vec<(u64, u64)>, StoreError> {
+        self.database.read("highest counts", highest_counts).await
+    }
+
     async fn dead_letters(&self, from: OrderId, max: u32) -> Result<Vec<DeadLetter>, StoreError> {
         self.database.read("dead letters", move |conn| dead_letters::list(conn, from, max)).await
     }
@@ -204,6 +208,16 @@ fn count(conn: &Connection, voucher: VoucherId) -> rusqlite::Result<OrderCounts>
         )?
         .query_row([key], |row| get_count(row, 0))?;
     Ok(counts)
+}
+
+/// What [`OrderId::compose`] put into the ids, by day.
+fn highest_counts(conn: &Connection) -> rusqlite::Result<Vec<(u64, u64)>> {
+    conn.prepare_cached(
+        "SELECT (id >> 32) / 86400 AS day, MAX((id >> 4) & ?1)
+         FROM (SELECT id FROM orders UNION ALL SELECT order_id FROM dead_letters) AS ids GROUP BY day",
+    )?
+    .query_map([id(OrderId::MAX_COUNT)], |row| Ok((get_count(row, 0)?, get_count(row, 1)?)))?
+    .collect()
 }
 
 fn order(row: &Row<'_>) -> rusqlite::Result<Order> {

@@ -101,7 +101,7 @@ pub(super) fn refund(conn: &Connection, order: OrderId, now: Timestamp) -> rusql
     .map(drop)
 }
 
-/// The order is being cancelled: money that was taken for it must go back.
+/// The order is being cancelled or refunded: money that was taken for it must go back.
 pub(super) fn mark_stray(conn: &Connection, order: OrderId) -> rusqlite::Result<()> {
     conn.prepare_cached("UPDATE payments SET needs_look = 1 WHERE order_id = ?1 AND state = 1")?
         .execute([id(order.get())])
@@ -136,7 +136,7 @@ fn settle(
 ) -> rusqlite::Result<bool> {
     conn.prepare_cached(
         "UPDATE payments SET state = ?2, updated_ms = ?3, needs_look = (?2 = 0 OR (?2 = 1 AND EXISTS
-           (SELECT 1 FROM orders WHERE orders.id = order_id AND status = 4)))
+           (SELECT 1 FROM orders WHERE orders.id = order_id AND status IN (4, 5))))
          WHERE id = ?1",
     )?
     .execute([id(payment.get()), state_number(state), now.as_millis()])

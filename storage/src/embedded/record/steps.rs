@@ -26,9 +26,8 @@ pub(super) fn step(
             capture(conn, which, payment, now)?;
             order.paid = Some(now);
         }
-        Step::Cancel => payments::mark_stray(conn, which)?,
+        Step::Cancel | Step::StartRefund => payments::mark_stray(conn, which)?,
         Step::Use => order.used = Some(now),
-        Step::StartRefund => {}
         Step::FinishRefund => {
             payments::refund(conn, which, now)?;
             order.refunded = Some(now);

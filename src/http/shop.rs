@@ -1,0 +1,184 @@
+//! Shops and their types: `/shop/…` and `/shop-type/list`.
+
+use axum::Router;
+use axum::extract::State;
+use axum::routing::{get, post};
+use jiff::tz::TimeZone;
+use mallbox_storage::{Shop, ShopId, ShopOrder, ShopType, ShopTypeId};
+use serde::{Deserialize, Serialize};
+
+use super::App;
+use super::envelope::{Answer, Reply};
+use super::extract::{Json, Now, Operator, Path, Query};
+use crate::mall::shops::ShopEdit;
+use crate::mall::{Mistake, wall_time};
+
+/// The routes of this area.
+pub fn routes() -> Router<App> {
+    Router::new()
+        .route("/shop-type/list", get(types))
+        .route("/shop/{id}", get(one))
+        .route("/shop", post(add).put(update))
+        .route("/shop/of/type", get(of_type))
+        .route("/shop/of/name", get(by_name))
+}
+
+#[derive(Serialize)]
+struct TypeAnswer {
+    id: u64,
+    name: String,
+    icon: String,
+    sort: i64,
+}
+
+impl From<ShopType> for TypeAnswer {
+    fn from(kind: ShopType) -> Self {
+        Self { id: kind.id.get(), name: kind.name, icon: kind.icon, sort: kind.sort }
+    }
+}
+
+async fn types(State(app): State<App>) -> Reply {
+    let types = app.shops.types().await?;
+    Ok(Answer::ok(types.into_iter().map(TypeAnswer::from).collect::<Vec<_>>()))
+}
+
+/// A shop as pages know it. Texts are always there: pages split `images` without looking.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ShopAnswer {
+    id: u64,
+    name: String,
+    type_id: u64,
+    images: String,
+    area: String,
+    address: String,
+    x: f64,
+    y: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    avg_price: Option<i64>,
+    sold: i64,
+    comments: i64,
+    score: i64,
+    open_hours: String,
+    create_time: String,
+    update_time: String,
+}
+
+impl ShopAnswer {
+    fn new(shop: Shop, zone: &TimeZone) -> Self {
+        let Shop { id, text, created, updated } = shop;
+        Self {
+            id: id.get(),
+            name: text.name,
+            type_id: text.kind.get(),
+            images: text.images,
+            area: text.area,
+            address: text.address,
+            x: text.x,
+            y: text.y,
+            avg_price: text.avg_price,
+            sold: text.sold,
+            comments: text.comments,
+            score: text.score,
+            open_hours: text.open_hours,
+            create_time: wall_time::text(created, zone),
+            update_time: wall_time::text(updated, zone),
+        }
+    }
+
+    fn list(shops: Vec<Shop>, zone: &TimeZone) -> Answer {
+        Answer::ok(shops.into_iter().map(|shop| Self::new(shop, zone)).collect::<Vec<_>>())
+    }
+}
+
+async fn one(State(app): State<App>, Path(id): Path<u64>) -> Reply {
+    let shop = app.shops.get(ShopId::new(id)).await?;
+    Ok(Answer::ok(ShopAnswer::new(shop, &app.context.zone)))
+}
+
+/// What an operator sends about a shop. An `id` beside it counts in `PUT` alone.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ShopBody {
+    name: Option<String>,
+    type_id: Option<u64>,
+    images: Option<String>,
+    area: Option<String>,
+    address: Option<String>,
+    x: Option<f64>,
+    y: Option<f64>,
+    avg_price: Option<i64>,
+    sold: Option<i64>,
+    comments: Option<i64>,
+    score: Option<i64>,
+    open_hours: Option<String>,
+}
+
+impl From<ShopBody> for ShopEdit {
+    fn from(body: ShopBody) -> Self {
+        Self {
+            name: body.name,
+            kind: body.type_id.map(ShopTypeId::new),
+            images: body.images,
+            area: body.area,
+            address: body.address,
+            x: body.x,
+            y: body.y,
+            avg_price: body.avg_price,
+            open_hours: body.open_hours,
+            sold: body.sold,
+            comments: body.comments,
+            score: body.score,
+        }
+    }
+}
+
+async fn add(State(app): State<App>, _: Operator, Now(now): Now, Json(body): Json<ShopBody>) -> Reply {
+    Ok(Answer::ok(app.shops.add(&body.into(), now).await?.get()))
+}
+
+#[derive(Deserialize)]
+struct ShopChange {
+    id: Option<u64>,
+    #[serde(flatten)]
+    shop: ShopBody,
+}
+
+async fn update(State(app): State<App>, _: Operator, Now(now): Now, Json(body): Json<ShopChange>) -> Reply {
+    let shop = body.id.ok_or(Mistake::Missing("id"))?;
+    app.shops.update(ShopId::new(shop), &body.shop.into(), now).await?;
+    Ok(Answer::done())
+}
+
+/// `x` and `y` are taken and not looked at yet: as long as the mall has no index of places, the answer is the same
+/// with them as without, and no shop has a `distance`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct OfType {
+    type_id: Option<u64>,
+    current: Option<u32>,
+    sort_by: Option<String>,
+}
+
+async fn of_type(State(app): State<App>, Query(query): Query<OfType>) -> Reply {
+    let kind = query.type_id.filter(|id| *id != 0).map(ShopTypeId::new);
+    let order = match query.sort_by.as_deref() {
+        Some("comments") => ShopOrder::Comments,
+        Some("score") => ShopOrder::Score,
+        _ => ShopOrder::Id,
+    };
+    let shops = app.shops.of_type(kind, order, query.current.unwrap_or(1)).await?;
+    Ok(ShopAnswer::list(shops, &app.context.zone))
+}
+
+#[derive(Deserialize)]
+struct ByName {
+    #[serde(default)]
+    name: String,
+    current: Option<u32>,
+}
+
+async fn by_name(State(app): State<App>, Query(query): Query<ByName>) -> Reply {
+    let shops = app.shops.by_name(&query.name, query.current.unwrap_or(1)).await?;
+    Ok(ShopAnswer::list(shops, &app.context.zone))
+}

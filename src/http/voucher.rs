@@ -1,0 +1,153 @@
+//! Vouchers: `/voucher/…`.
+
+use axum::Router;
+use axum::extract::State;
+use axum::routing::{get, post};
+use jiff::tz::TimeZone;
+use mallbox_storage::{ShopId, Timestamp, VoucherStatus};
+use serde::{Deserialize, Serialize};
+
+use super::App;
+use super::envelope::{Answer, Reply};
+use super::extract::{Json, Now, Operator, Path};
+use crate::mall::vouchers::{Left, Offer, SaleForm, VoucherForm};
+use crate::mall::{Mistake, wall_time};
+
+/// The routes of this area.
+pub fn routes() -> Router<App> {
+    Router::new()
+        .route("/voucher/list/{shop}", get(of_shop))
+        .route("/voucher", post(add))
+        .route("/voucher/seckill", post(add_sale))
+}
+
+/// What pages are told of an unlimited sale: they refuse to buy below 1 and know no "unlimited".
+const UNLIMITED: u64 = 999_999;
+
+/// A voucher as pages know it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct VoucherAnswer {
+    id: u64,
+    shop_id: u64,
+    title: String,
+    sub_title: String,
+    rules: String,
+    pay_value: i64,
+    actual_value: i64,
+    /// 0 ordinary, 1 flash sale.
+    r#type: u8,
+    status: u8,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    sale: Option<SaleAnswer>,
+}
+
+/// What a flash sale adds.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SaleAnswer {
+    stock: u64,
+    begin_time: String,
+    end_time: String,
+}
+
+impl VoucherAnswer {
+    fn new(offer: Offer, zone: &TimeZone) -> Self {
+        let Offer { voucher, left } = offer;
+        let sale = voucher.sale.zip(left).map(|(sale, left)| SaleAnswer {
+            stock: match left {
+                Left::Units(units) => units,
+                Left::Unlimited => UNLIMITED,
+            },
+            begin_time: wall_time::text(sale.terms.begin, zone),
+            end_time: wall_time::text(sale.terms.end, zone),
+        });
+        let text = voucher.text;
+        Self {
+            id: voucher.id.get(),
+            shop_id: text.shop.get(),
+            title: text.title,
+            sub_title: text.sub_title,
+            rules: text.rules,
+            pay_value: text.pay_value.get(),
+            actual_value: text.actual_value.get(),
+            r#type: u8::from(sale.is_some()),
+            status: match text.status {
+                VoucherStatus::OnShelf => 1,
+                VoucherStatus::OffShelf => 2,
+                VoucherStatus::Expired => 3,
+            },
+            sale,
+        }
+    }
+}
+
+async fn of_shop(State(app): State<App>, Path(shop): Path<u64>) -> Reply {
+    let offers = app.vouchers.of_shop(ShopId::new(shop)).await?;
+    let zone = &app.context.zone;
+    Ok(Answer::ok(offers.into_iter().map(|offer| VoucherAnswer::new(offer, zone)).collect::<Vec<_>>()))
+}
+
+/// What an operator sends about a voucher. An `id` or a `type` beside it counts for nothing.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct VoucherBody {
+    shop_id: Option<u64>,
+    title: Option<String>,
+    sub_title: Option<String>,
+    rules: Option<String>,
+    pay_value: Option<i64>,
+    actual_value: Option<i64>,
+    status: Option<u8>,
+}
+
+impl VoucherBody {
+    fn form(self) -> Result<VoucherForm, Mistake> {
+        let status = match self.status {
+            None => None,
+            Some(1) => Some(VoucherStatus::OnShelf),
+            Some(2) => Some(VoucherStatus::OffShelf),
+            Some(3) => Some(VoucherStatus::Expired),
+            Some(_) => return Err(Mistake::OutOfRange("status")),
+        };
+        Ok(VoucherForm {
+            shop: self.shop_id.map(ShopId::new),
+            title: self.title,
+            sub_title: self.sub_title,
+            rules: self.rules,
+            pay_value: self.pay_value,
+            actual_value: self.actual_value,
+            status,
+        })
+    }
+}
+
+async fn add(State(app): State<App>, _: Operator, Now(now): Now, Json(body): Json<VoucherBody>) -> Reply {
+    Ok(Answer::ok(app.vouchers.add(&body.form()?, now).await?.get()))
+}
+
+/// A voucher and the terms of its sale. How long a buyer has to pay is the mall's setting.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SaleBody {
+    #[serde(flatten)]
+    voucher: VoucherBody,
+    stock: Option<i64>,
+    begin_time: Option<String>,
+    end_time: Option<String>,
+}
+
+async fn add_sale(State(app): State<App>, _: Operator, Now(now): Now, Json(body): Json<SaleBody>) -> Reply {
+    let zone = &app.context.zone;
+    let sale = SaleForm {
+        stock: body.stock,
+        begin: instant("beginTime", body.begin_time.as_deref(), zone)?,
+        end: instant("endTime", body.end_time.as_deref(), zone)?,
+        ..SaleForm::default()
+    };
+    Ok(Answer::ok(app.vouchers.add_sale(&body.voucher.form()?, &sale, now).await?.get()))
+}
+
+fn instant(name: &'static str, text: Option<&str>, zone: &TimeZone) -> Result<Option<Timestamp>, Mistake> {
+    text.map(|text| wall_time::parse(text, zone).ok_or(Mistake::OutOfRange(name))).transpose()
+}

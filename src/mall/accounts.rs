@@ -1,0 +1,251 @@
+//! People: logging in and out; what they tell about themselves; what the operator does with them.
+
+mod cards;
+mod roles;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mallbox_storage::{CodeCheck, CodeIssue, Limit, Pass, Phone, Timestamp, TokenHash, UserId};
+use sha2::{Digest, Sha256};
+
+use super::passwords::Passwords;
+use super::sms::{Inbox, SmsSender};
+use super::{Context, Failure, Mistake, Random, Refusal};
+
+pub use cards::{CardEdit, FullCard};
+
+/// What somebody logs in with.
+#[derive(Clone, Copy)]
+pub enum Proof<'a> {
+    /// The code that was sent to the phone.
+    Code(&'a str),
+    /// The password that was set before.
+    Password(&'a str),
+}
+
+/// A person as others see them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Brief {
+    /// Who.
+    pub id: UserId,
+    /// The name others see.
+    pub nick_name: String,
+    /// Path of the picture, `""` if none.
+    pub icon: String,
+}
+
+/// Logs people in and out, and keeps what they tell about themselves.
+pub struct Accounts {
+    context: Context,
+    random: Arc<Random>,
+    passwords: Passwords,
+    sms: Arc<dyn SmsSender>,
+    inbox: Option<Arc<Inbox>>,
+}
+
+/// Passwords tried per phone, right ones included, since a limit on wrong ones would have to be looked at first and
+/// counted later, which a crowd of concurrent tries slips through. One more every two minutes.
+const PASSWORD_TRIES: Limit = Limit { count: 5, per: Duration::from_secs(600) };
+
+impl Accounts {
+    /// `inbox` is what `GET /demo/inbox` reads; `sms` must then send to it too.
+    #[must_use]
+    pub fn new(
+        context: Context,
+        random: Arc<Random>,
+        sms: Arc<dyn SmsSender>,
+        inbox: Option<Arc<Inbox>>,
+    ) -> Self {
+        Self { context, passwords: Passwords::new(random.clone()), random, sms, inbox }
+    }
+
+    /// Sends a login code to a phone.
+    ///
+    /// The code is stored before it is sent. If sending fails, that code still counts for the limits: the next one
+    /// can be asked for after the usual gap, since the gateway may have taken this one.
+    ///
+    /// # Errors
+    /// [`Mistake::Phone`]; [`Mistake::CodeTooSoon`] with the seconds to wait; [`Refusal::Busy`] if sending failed.
+    pub async fn send_code(&self, phone: &str, now: Timestamp) -> Result<(), Failure> {
+        let phone = Phone::parse(phone).ok_or(Mistake::Phone)?;
+        let code = self.random.code();
+        let rules = &self.context.settings.codes;
+        match self.context.storage.sessions.issue_code(&phone, &code, rules, now).await? {
+            CodeIssue::Issued => {}
+            CodeIssue::TooSoon { retry_after } | CodeIssue::TooMany { retry_after } => {
+                return Err(Mistake::CodeTooSoon(whole_seconds(retry_after)).into());
+            }
+        }
+        self.sms.send(&phone, &code).await.map_err(|error| {
+            tracing::error!(%error, "a login code could not be sent");
+            Refusal::Busy.into()
+        })
+    }
+
+    /// Begins a session and answers its token.
+    ///
+    /// A phone that nobody has becomes a new user if the code is right. A code is used up by being right, whatever
+    /// happens after. A phone without a user or without a password is refused like a wrong password, and as slowly.
+    ///
+    /// # Errors
+    /// [`Mistake::Phone`], [`Mistake::Code`], [`Mistake::NoCode`], [`Mistake::Password`];
+    /// [`Refusal::RateLimited`] for too many passwords tried.
+    pub async fn log_in(&self, phone: &str, proof: Proof<'_>, now: Timestamp) -> Result<String, Failure> {
+        let phone = Phone::parse(phone).ok_or(Mistake::Phone)?;
+        let user = match proof {
+            Proof::Code(code) => self.user_by_code(&phone, code, now).await?,
+            Proof::Password(password) => self.user_by_password(&phone, password, now).await?,
+        };
+        let token = self.random.token();
+        let ttl = self.context.settings.session_ttl;
+        self.context.storage.sessions.begin(hash_of(&token), user, ttl, now).await?;
+        Ok(token)
+    }
+
+    async fn user_by_code(&self, phone: &Phone, code: &str, now: Timestamp) -> Result<UserId, Failure> {
+        let storage = &self.context.storage;
+        match storage.sessions.check_code(phone, code, &self.context.settings.codes, now).await? {
+            CodeCheck::Right => {}
+            CodeCheck::Wrong => return Err(Mistake::Code.into()),
+            CodeCheck::NoCode => return Err(Mistake::NoCode.into()),
+        }
+        Ok(storage.users.find_or_create(phone, &self.random.nick_name(), now).await?.id)
+    }
+
+    async fn user_by_password(
+        &self,
+        phone: &Phone,
+        password: &str,
+        now: Timestamp,
+    ) -> Result<UserId, Failure> {
+        self.count_password_try(phone, now).await?;
+        let user = self.context.storage.users.by_phone(phone).await?.map(|user| user.id);
+        // Ids begin with 1: the look-up of nobody's password takes the time of anybody's.
+        let stored = self.context.storage.users.password(user.unwrap_or(UserId::new(0))).await?;
+        let right = self.passwords.matches(password, stored).await?;
+        user.filter(|_| right).ok_or_else(|| Mistake::Password.into())
+    }
+
+    async fn count_password_try(&self, phone: &Phone, now: Timestamp) -> Result<(), Failure> {
+        let key = format!("password:{}", phone.as_str());
+        match self.context.storage.rate_limits.pass(&key, PASSWORD_TRIES, now).await? {
+            Pass::Allowed => Ok(()),
+            Pass::Refused { retry_after } => Err(Refusal::RateLimited { retry_after }.into()),
+        }
+    }
+
+    /// Ends a session; no error if there is none.
+    ///
+    /// # Errors
+    /// Only if the store is in trouble: the session may then still be live.
+    pub async fn log_out(&self, token: &str) -> Result<(), Failure> {
+        if is_token(token) {
+            self.context.storage.sessions.end(hash_of(token)).await?;
+        }
+        Ok(())
+    }
+
+    /// Whose live session this is, extended by the call. A dead, unknown or malformed token is nobody's.
+    ///
+    /// Every request with a token comes through here: one SHA-256 and one look-up in memory.
+    ///
+    /// # Errors
+    /// Only if the store is in trouble.
+    pub async fn who(&self, token: &str, now: Timestamp) -> Result<Option<UserId>, Failure> {
+        if !is_token(token) {
+            return Ok(None);
+        }
+        let ttl = self.context.settings.session_ttl;
+        Ok(self.context.storage.sessions.find(hash_of(token), ttl, now).await?)
+    }
+
+    /// A user as others see them; `None` for no user.
+    ///
+    /// # Errors
+    /// Only if the store is in trouble.
+    pub async fn brief(&self, user: UserId) -> Result<Option<Brief>, Failure> {
+        let user = self.context.storage.users.get(user).await?;
+        Ok(user.map(|user| Brief { id: user.id, nick_name: user.nick_name, icon: user.icon }))
+    }
+
+    /// Sets a password. Who has one already must give it; tries are limited like those of logging in.
+    ///
+    /// # Errors
+    /// [`Mistake::PasswordLength`]; [`Mistake::Password`] if the old one is missing or wrong.
+    pub async fn set_password(
+        &self,
+        user: UserId,
+        old: Option<&str>,
+        new: &str,
+        now: Timestamp,
+    ) -> Result<(), Failure> {
+        Passwords::check_length(new)?;
+        let users = &self.context.storage.users;
+        let is = users.get(user).await?.ok_or(Refusal::NotFound("user"))?;
+        let stored = users.password(user).await?.filter(|stored| Passwords::is_hash(stored));
+        if stored.is_some() {
+            let old = old.ok_or(Mistake::Password)?;
+            self.count_password_try(&is.phone, now).await?;
+            if !self.passwords.matches(old, stored).await? {
+                return Err(Mistake::Password.into());
+            }
+        }
+        let hash = self.passwords.hash(new).await?;
+        if !users.put_password(user, &hash, now).await? {
+            return Err(Refusal::NotFound("user").into());
+        }
+        Ok(())
+    }
+
+    /// The last code that was sent to a phone; `None` if there was none, or if this mall has no inbox.
+    ///
+    /// # Errors
+    /// [`Mistake::Phone`].
+    pub fn inbox(&self, phone: &str) -> Result<Option<String>, Failure> {
+        let phone = Phone::parse(phone).ok_or(Mistake::Phone)?;
+        Ok(self.inbox.as_ref().and_then(|inbox| inbox.last(&phone)))
+    }
+}
+
+/// Whether this has the form of a token: 48 hexadecimal digits in lower case.
+fn is_token(text: &str) -> bool {
+    text.len() == 48 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+fn hash_of(token: &str) -> TokenHash {
+    TokenHash(Sha256::digest(token.as_bytes()).into())
+}
+
+/// Rounded up, so that who waits so long waits long enough.
+fn whole_seconds(span: Duration) -> u64 {
+    span.as_secs() + u64::from(span.subsec_nanos() > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_have_one_form() {
+        let token = Random::seeded(3).token();
+        assert!(is_token(&token));
+        for bad in [
+            "",
+            "x",
+            &token[1..],
+            &format!("{token}0"),
+            &token.replace(char::is_alphanumeric, "A"),
+            &"é".repeat(24),
+        ] {
+            assert!(!is_token(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn seconds_to_wait_are_rounded_up() {
+        assert_eq!(whole_seconds(Duration::from_millis(54_001)), 55);
+        assert_eq!(whole_seconds(Duration::from_secs(55)), 55);
+        assert_eq!(whole_seconds(Duration::ZERO), 0);
+    }
+}

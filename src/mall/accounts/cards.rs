@@ -1,0 +1,130 @@
+//! What people tell about themselves.
+
+use mallbox_storage::{Card, Timestamp, UserId};
+
+use super::Accounts;
+use crate::mall::{Failure, Mistake, Refusal, clean_text, wall_time};
+
+/// A person's card, with how many follow.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FullCard {
+    /// Who.
+    pub user: UserId,
+    /// What they tell about themselves.
+    pub card: Card,
+    /// How many follow them. 0 as long as the mall has no follows.
+    pub fans: u64,
+    /// How many they follow. 0 as long as the mall has no follows.
+    pub followee: u64,
+}
+
+/// What a person changes about themselves: what is `None` stays. Credits and level are not theirs to change.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct CardEdit {
+    /// The name others see: 1 to 32 characters.
+    pub nick_name: Option<String>,
+    /// Path of the picture on this mall, `""` for none.
+    pub icon: Option<String>,
+    /// City, at most 64 characters.
+    pub city: Option<String>,
+    /// A few words, at most 128 characters.
+    pub introduce: Option<String>,
+    /// `false` = male, as hm-dianping has it.
+    pub gender: Option<bool>,
+    /// `2000-01-31`; `""` takes it back.
+    pub birthday: Option<String>,
+}
+
+impl Accounts {
+    /// A user's card; `None` for no user.
+    ///
+    /// # Errors
+    /// Only if the store is in trouble.
+    pub async fn card(&self, user: UserId) -> Result<Option<FullCard>, Failure> {
+        let card = self.context.storage.users.card(user).await?;
+        Ok(card.map(|card| FullCard { user, card, fans: 0, followee: 0 }))
+    }
+
+    /// Changes one's name, picture and card. Markup is taken out of the texts.
+    ///
+    /// # Errors
+    /// [`Mistake::Missing`] for an empty name, [`Mistake::OutOfRange`] with the value's name; nothing changed then.
+    pub async fn put_card(&self, user: UserId, edit: &CardEdit, now: Timestamp) -> Result<(), Failure> {
+        let users = &self.context.storage.users;
+        let (Some(mut is), Some(mut card)) = (users.get(user).await?, users.card(user).await?) else {
+            return Err(Refusal::NotFound("user").into());
+        };
+        if let Some(name) = &edit.nick_name {
+            is.nick_name = text_within("nickName", clean_text::line(name), 32)?;
+            if is.nick_name.is_empty() {
+                return Err(Mistake::Missing("nickName").into());
+            }
+        }
+        if let Some(icon) = &edit.icon {
+            is.icon = picture_path(icon)?.to_owned();
+        }
+        if let Some(city) = &edit.city {
+            card.city = text_within("city", clean_text::line(city), 64)?;
+        }
+        if let Some(introduce) = &edit.introduce {
+            card.introduce = text_within("introduce", clean_text::lines(introduce), 128)?;
+        }
+        card.gender = edit.gender.unwrap_or(card.gender);
+        if let Some(birthday) = &edit.birthday {
+            card.birthday = self.birthday(birthday, now)?;
+        }
+        if !users.put_card(user, &is.nick_name, &is.icon, &card, now).await? {
+            return Err(Refusal::NotFound("user").into());
+        }
+        Ok(())
+    }
+
+    fn birthday(&self, text: &str, now: Timestamp) -> Result<Option<String>, Mistake> {
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let today = wall_time::day(now, &self.context.zone);
+        // Both have four digits, two and two: they sort as they follow each other.
+        if !wall_time::is_day(text) || *text > *today {
+            return Err(Mistake::OutOfRange("birthday"));
+        }
+        Ok(Some(text.to_owned()))
+    }
+}
+
+fn text_within(name: &'static str, text: String, most: usize) -> Result<String, Mistake> {
+    if text.chars().count() <= most { Ok(text) } else { Err(Mistake::OutOfRange(name)) }
+}
+
+/// A path on this mall, or `""`. Not an address elsewhere: every reader's browser would call there.
+fn picture_path(text: &str) -> Result<&str, Mistake> {
+    let elsewhere = text.starts_with("//") || !(text.is_empty() || text.starts_with('/'));
+    let odd = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '<' | '>' | '"' | '\'' | '\\');
+    if elsewhere || text.contains(odd) || text.chars().count() > 255 {
+        return Err(Mistake::OutOfRange("icon"));
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pictures_are_paths_on_this_mall() {
+        for good in ["", "/imgs/icons/a.jpg", "/imgs//types/ms.png"] {
+            assert_eq!(picture_path(good), Ok(good));
+        }
+        for bad in [
+            "//evil.example/a.png",
+            "http://evil.example/a.png",
+            "a.png",
+            "/a b.png",
+            "/a\"onerror=x",
+            "javascript:x",
+        ] {
+            assert_eq!(picture_path(bad), Err(Mistake::OutOfRange("icon")), "{bad}");
+        }
+        assert!(picture_path(&format!("/{}", "x".repeat(255))).is_err());
+    }
+}

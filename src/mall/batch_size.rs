@@ -1,0 +1,90 @@
+//! How many claims a worker takes at once.
+
+use std::time::Duration;
+
+/// What one transaction should take: the record's writer serves log-ins and payments too, and they wait behind it.
+const AIM: Duration = Duration::from_millis(10);
+/// About 4 MB of SQLite pages: more at once only makes others wait.
+const MOST: usize = 4_096;
+const FIRST: usize = 256;
+
+/// Adapts to what the record can take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BatchSize(usize);
+
+impl BatchSize {
+    pub(super) fn new() -> Self {
+        Self(FIRST)
+    }
+
+    pub(super) fn get(self) -> usize {
+        self.0
+    }
+
+    /// Writing so many took so long.
+    pub(super) fn observe(&mut self, written: usize, took: Duration) {
+        let would_fit = written as f64 * AIM.as_secs_f64() / took.as_secs_f64().max(1e-6);
+        let (least, most) = (self.0 / 2, self.0.saturating_mul(2));
+        if took > AIM {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "saturates, then is clamped"
+            )]
+            let wanted = would_fit as usize;
+            self.0 = wanted.clamp(least, self.0).clamp(1, MOST);
+        } else if written >= self.0 {
+            // Only a full batch says that a larger one would do.
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "saturates, then is clamped"
+            )]
+            let wanted = would_fit as usize;
+            self.0 = wanted.clamp(self.0, most).clamp(1, MOST);
+        }
+    }
+
+    /// At most so many next time.
+    pub(super) fn limit(&mut self, most: usize) {
+        self.0 = self.0.min(most).max(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(start: usize, written: usize, took_ms: u64) -> usize {
+        let mut size = BatchSize(start);
+        size.observe(written, Duration::from_millis(took_ms));
+        size.get()
+    }
+
+    #[test]
+    fn a_full_quick_batch_grows_and_a_small_one_says_nothing() {
+        assert_eq!(after(256, 256, 5), 512);
+        assert_eq!(after(256, 256, 1), 512, "at most twice as many");
+        assert_eq!(after(256, 3, 1), 256);
+    }
+
+    #[test]
+    fn a_slow_batch_shrinks_in_proportion_but_by_half_at_the_most() {
+        assert_eq!(after(1_000, 1_000, 16), 625);
+        assert_eq!(after(1_000, 1_000, 500), 500, "a single spell of the disk does not undo everything");
+        assert_eq!(after(1, 1, 500), 1);
+    }
+
+    #[test]
+    fn it_settles_where_a_batch_takes_the_time_aimed_at_and_stays_in_its_bounds() {
+        for (per_claim_us, expected) in [(10, 1_000), (100, 100), (1, MOST), (50_000, 1)] {
+            let mut size = BatchSize::new();
+            for _ in 0..64 {
+                let written = size.get();
+                size.observe(written, Duration::from_micros(per_claim_us * written as u64));
+                assert!((1..=MOST).contains(&size.get()));
+            }
+            assert!(size.get().abs_diff(expected) <= expected / 10, "{per_claim_us} us: {}", size.get());
+        }
+    }
+}

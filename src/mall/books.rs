@@ -1,0 +1,423 @@
+//! Do the books balance? Rows and log entries counted one by one, against what is kept by counting along.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mallbox_storage::{LogState, OrderCounts, SaleRecord, StoreError, Timestamp, Units, VoucherId};
+use serde::Serialize;
+
+use super::Context;
+use super::order_numbers::SEQUENCE;
+use super::sales::SaleCounter;
+
+/// How often a sale is read before it is said never to have stood still.
+const READINGS: usize = 20;
+/// From this reading on, the sale's claims wait while it is read.
+const HOLD_FROM: usize = 6;
+/// Readings that must agree before a fault is believed: numbers that move together are seen half-moved.
+const AGREEING: usize = 3;
+/// Between two readings of a sale that did not balance, in real time.
+const PAUSE: Duration = Duration::from_millis(25);
+
+/// Something that does not add up.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Finding {
+    /// Which sale, if it is about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub voucher: Option<u64>,
+    /// Which term.
+    pub term: &'static str,
+    /// What it should be.
+    pub expected: String,
+    /// What it is.
+    pub found: String,
+}
+
+impl Finding {
+    fn new(
+        voucher: Option<VoucherId>,
+        term: &'static str,
+        expected: impl fmt::Display,
+        found: impl fmt::Display,
+    ) -> Self {
+        let voucher = voucher.map(VoucherId::get);
+        Self { voucher, term, expected: expected.to_string(), found: found.to_string() }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(voucher) = self.voucher {
+            write!(f, "sale {voucher}: ")?;
+        }
+        write!(f, "{}: expected {}, found {}", self.term, self.expected, self.found)
+    }
+}
+
+/// The terms of one sale, as they were read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SaleBooks {
+    /// Which.
+    pub voucher: u64,
+    /// Units at the start; absent if unlimited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial: Option<u64>,
+    /// Units added since.
+    pub added: i64,
+    /// Units left; absent if unlimited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remaining: Option<i64>,
+    /// Claims in the log.
+    pub pending: u64,
+    /// Orders by status.
+    pub unpaid: u64,
+    /// Status 2.
+    pub paid: u64,
+    /// Status 3.
+    pub used: u64,
+    /// Status 5.
+    pub refunding: u64,
+    /// Dead letters that hold a unit.
+    pub dead_letters: u64,
+    /// Whether the sale is in memory, and memory was checked too.
+    pub in_memory: bool,
+}
+
+impl fmt::Display for SaleBooks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { voucher, added, pending, unpaid, paid, used, refunding, dead_letters, .. } = self;
+        write!(f, "sale {voucher}: ")?;
+        match (self.initial, self.remaining) {
+            (Some(initial), Some(remaining)) => {
+                write!(f, "initial {initial} + added {added} = remaining {remaining} + ")?;
+            }
+            _ => write!(f, "unlimited; ")?,
+        }
+        write!(
+            f,
+            "pending {pending} + unpaid {unpaid} + paid {paid} + used {used} + refunding {refunding} + dead letters \
+             {dead_letters}"
+        )
+    }
+}
+
+/// What [`Books::verify`] saw.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    /// Every sale.
+    pub sales: Vec<SaleBooks>,
+    /// What does not add up.
+    pub findings: Vec<Finding>,
+    /// Sales that moved so fast that no two readings agreed: nothing is said about them.
+    pub unsettled: Vec<u64>,
+    /// Claims in the log that are not in the record yet.
+    pub pending: u64,
+}
+
+impl Report {
+    /// Whether all of it adds up, as far as it stood still.
+    #[must_use]
+    pub fn balances(&self) -> bool {
+        self.findings.is_empty()
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for sale in &self.sales {
+            writeln!(f, "{sale}")?;
+        }
+        for voucher in &self.unsettled {
+            writeln!(f, "sale {voucher}: never stood still while it was read; ask again")?;
+        }
+        for finding in &self.findings {
+            writeln!(f, "WRONG: {finding}")?;
+        }
+        let (sales, pending) = (self.sales.len() + self.unsettled.len(), self.pending);
+        match self.findings.len() {
+            0 => write!(f, "the books balance: {sales} sales, {pending} claims on their way to the record"),
+            wrong => write!(f, "the books do NOT balance: {wrong} findings in {sales} sales"),
+        }
+    }
+}
+
+/// Checks the books. Cheap to clone.
+#[derive(Clone)]
+pub struct Books {
+    context: Context,
+    sales: SaleCounter,
+    /// One at a time: it holds claims.
+    turn: Arc<tokio::sync::Mutex<()>>,
+}
+
+/// One sale as it was read once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Reading {
+    sale: SaleRecord,
+    counts: OrderCounts,
+    pending: u64,
+    units: Option<Units>,
+}
+
+impl Books {
+    /// The books of the mall whose claims this counter takes.
+    #[must_use]
+    pub fn new(context: Context, sales: SaleCounter) -> Self {
+        Self { context, sales, turn: Arc::default() }
+    }
+
+    /// Checks every sale, one at a time, and what is common to all.
+    ///
+    /// While the mall runs, numbers move: a sale that does not balance is read again until readings agree, if need be
+    /// with its claims waiting for a moment. Sales that are not in memory are checked against the record alone.
+    ///
+    /// # Errors
+    /// [`StoreError`]: something could not be read.
+    pub async fn verify(&self, _now: Timestamp) -> Result<Report, StoreError> {
+        /// Sales read at once.
+        const PAGE: u32 = 500;
+        let _turn = self.turn.lock().await;
+        let mut report = Report::default();
+        let mut after = VoucherId::new(0);
+        loop {
+            let sales = self.context.storage.vouchers.sales(None, after, PAGE).await?;
+            let Some(last) = sales.last() else { break };
+            after = last.terms.voucher;
+            for sale in sales {
+                self.verify_sale(sale.terms.voucher, &mut report).await?;
+            }
+        }
+        self.verify_payments(&mut report).await?;
+        self.verify_ids(&mut report).await?;
+        let LogState { pending, trouble, .. } = self.context.storage.order_log.state().await;
+        report.pending = pending;
+        if let Some(trouble) = trouble {
+            report.findings.push(Finding::new(None, "order log", "in order", trouble));
+        }
+        Ok(report)
+    }
+
+    async fn verify_sale(&self, voucher: VoucherId, report: &mut Report) -> Result<(), StoreError> {
+        let mut last: Option<Reading> = None;
+        let mut agreeing = 0;
+        let mut hold = None;
+        for reading_no in 0..READINGS {
+            let Some(reading) = self.read(voucher).await? else { return Ok(()) };
+            let findings = reading.findings();
+            agreeing = if last == Some(reading) { agreeing + 1 } else { 1 };
+            if findings.is_empty() || agreeing >= AGREEING {
+                report.sales.push(reading.books());
+                report.findings.extend(findings);
+                return Ok(());
+            }
+            last = Some(reading);
+            if reading_no >= HOLD_FROM && hold.is_none() {
+                hold = Some(self.sales.hold(voucher));
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+        drop(hold);
+        report.unsettled.push(voucher.get());
+        Ok(())
+    }
+
+    async fn read(&self, voucher: VoucherId) -> Result<Option<Reading>, StoreError> {
+        let storage = &self.context.storage;
+        let units = storage.sales.units(voucher).await?;
+        let pending = storage.order_log.count(voucher).await?;
+        let counts = storage.orders.count(voucher).await?;
+        let sale = storage.vouchers.get(voucher).await?.and_then(|voucher| voucher.sale);
+        Ok(sale.map(|sale| Reading { sale, counts, pending, units }))
+    }
+
+    async fn verify_payments(&self, report: &mut Report) -> Result<(), StoreError> {
+        let mut last = None;
+        // As for sales: an order and its payment are two rows, and somebody may be between them.
+        for _ in 0..AGREEING {
+            let faults = self.context.storage.payments.faults().await?;
+            if faults.paid_without_payment == 0 && faults.captured_on_cancelled == 0 {
+                return Ok(());
+            }
+            last = Some(faults);
+            tokio::time::sleep(PAUSE).await;
+        }
+        let Some(faults) = last else { return Ok(()) };
+        for (term, found) in [
+            ("paid orders without a captured payment", faults.paid_without_payment),
+            ("captured payments on cancelled orders", faults.captured_on_cancelled),
+        ] {
+            if found > 0 {
+                report.findings.push(Finding::new(None, term, 0, found));
+            }
+        }
+        Ok(())
+    }
+
+    async fn verify_ids(&self, report: &mut Report) -> Result<(), StoreError> {
+        let storage = &self.context.storage;
+        // The ids first: a number is given out before an order carries it.
+        for (day, highest) in storage.orders.highest_counts().await? {
+            let high_water = storage.sequences.high_water(SEQUENCE, day).await?;
+            if high_water.is_none_or(|high_water| high_water < highest) {
+                let found = high_water.map_or_else(|| "none".to_owned(), |mark| mark.to_string());
+                let expected = format!("at least {highest} on day {day}");
+                report.findings.push(Finding::new(None, "order ids' high-water mark", expected, found));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Reading {
+    fn books(&self) -> SaleBooks {
+        let Self { sale, counts, pending, units } = self;
+        SaleBooks {
+            voucher: sale.terms.voucher.get(),
+            initial: sale.initial,
+            added: sale.added,
+            remaining: self.remaining(),
+            pending: *pending,
+            unpaid: counts.unpaid,
+            paid: counts.paid,
+            used: counts.used,
+            refunding: counts.refunding,
+            dead_letters: counts.dead_letters,
+            in_memory: units.is_some(),
+        }
+    }
+
+    /// Units left: as memory has it, or the record's stock without what is still on its way there.
+    fn remaining(&self) -> Option<i64> {
+        match self.units {
+            Some(units) => units.left().map(signed),
+            None => self.sale.stock.map(|stock| signed(stock) - signed(self.pending)),
+        }
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        let Self { sale, counts, pending, units } = self;
+        let mut findings = Vec::new();
+        let mut check = |term, expected: i64, found: i64| {
+            if expected != found {
+                findings.push(Finding::new(Some(sale.terms.voucher), term, expected, found));
+            }
+        };
+        let held = signed(counts.held());
+        let pending = signed(*pending);
+        check("users with two live orders", 0, signed(counts.doubles));
+        if let Some(initial) = sale.initial {
+            let total = signed(initial) + sale.added;
+            let stock = sale.stock.map_or(-1, signed);
+            check("stock kept by the order transactions", total - held, stock);
+            if let Some(remaining) = self.remaining() {
+                check("initial + added", remaining + pending + held, total);
+            }
+            if let Some(units) = units {
+                check("units in memory", total, units.units.map_or(-1, signed));
+            }
+        }
+        if let Some(units) = units {
+            check("units taken in memory", held + pending, signed(units.taken));
+        }
+        findings
+    }
+}
+
+/// Counts are far below 2^63; what is not counts as all there is.
+fn signed(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use mallbox_storage::Terms;
+
+    use super::*;
+
+    /// 100 + 20 units: 7 pending, 15 in the record, 98 left.
+    fn balanced() -> Reading {
+        let voucher = VoucherId::new(7);
+        let (begin, end) = (Timestamp::from_millis(0), Timestamp::from_millis(1));
+        Reading {
+            sale: SaleRecord {
+                terms: Terms { voucher, begin, end, paused: false, units: Some(120) },
+                initial: Some(100),
+                added: 20,
+                stock: Some(105),
+                pay_within: Duration::from_secs(900),
+                min_level: 0,
+            },
+            counts: OrderCounts {
+                unpaid: 5,
+                paid: 4,
+                used: 3,
+                refunding: 2,
+                dead_letters: 1,
+                cancelled: 9,
+                refunded: 8,
+                doubles: 0,
+            },
+            pending: 7,
+            units: Some(Units { units: Some(120), taken: 22 }),
+        }
+    }
+
+    #[test]
+    fn what_balances_is_not_found_fault_with_in_memory_or_out_of_it_limited_or_not() {
+        let reading = balanced();
+        assert_eq!(reading.findings(), []);
+        assert_eq!(Reading { units: None, ..reading }.findings(), []);
+        assert_eq!(Reading { units: None, ..reading }.remaining(), Some(98));
+        let unlimited = SaleRecord { initial: None, stock: None, ..reading.sale };
+        let units = Some(Units { units: None, taken: 22 });
+        assert_eq!(Reading { sale: unlimited, units, ..reading }.findings(), []);
+    }
+
+    #[test]
+    fn each_term_that_is_spoiled_is_named() {
+        let spoil = |spoil: fn(&mut Reading)| {
+            let mut reading = balanced();
+            spoil(&mut reading);
+            reading.findings().into_iter().map(|finding| finding.term).collect::<Vec<_>>()
+        };
+        let rows: [(fn(&mut Reading), &str); 12] = [
+            (|r| r.sale.initial = Some(101), "initial + added"),
+            (|r| r.sale.added -= 1, "initial + added"),
+            (|r| r.sale.stock = Some(104), "stock kept by the order transactions"),
+            (|r| r.counts.unpaid += 1, "stock kept by the order transactions"),
+            (|r| r.counts.paid -= 1, "stock kept by the order transactions"),
+            (|r| r.counts.used += 1, "stock kept by the order transactions"),
+            (|r| r.counts.refunding -= 1, "stock kept by the order transactions"),
+            (|r| r.counts.dead_letters += 1, "stock kept by the order transactions"),
+            (|r| r.pending -= 1, "units taken in memory"),
+            (|r| r.counts.doubles = 1, "users with two live orders"),
+            (|r| r.units = Some(Units { units: Some(121), taken: 22 }), "units in memory"),
+            (|r| r.units = Some(Units { units: Some(120), taken: 21 }), "units taken in memory"),
+        ];
+        for (row, (change, term)) in rows.into_iter().enumerate() {
+            assert!(spoil(change).contains(&term), "row {row}: {term} is not named");
+        }
+    }
+
+    #[test]
+    fn the_report_reads_alone() {
+        let mut reading = balanced();
+        reading.sale.stock = Some(104);
+        let report =
+            Report { sales: vec![reading.books()], findings: reading.findings(), ..Report::default() };
+        assert!(!report.balances());
+        let text = report.to_string();
+        assert!(text.contains("initial 100 + added 20 = remaining 98 + pending 7 + unpaid 5"), "{text}");
+        assert!(
+            text.contains("sale 7: stock kept by the order transactions: expected 105, found 104"),
+            "{text}"
+        );
+        let json = serde_json::to_value(&report).unwrap();
+        assert_eq!(json["findings"][0]["voucher"], 7);
+        assert_eq!(json["sales"][0]["deadLetters"], 1);
+    }
+}

@@ -1,0 +1,225 @@
+//! Work that falls due by the mall's clock.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use mallbox_storage::Timestamp;
+use tokio_util::sync::CancellationToken;
+
+use super::Clock;
+
+/// Something to be done now and then.
+#[async_trait]
+pub trait Chore: Send + Sync {
+    /// Its name, for the log.
+    fn name(&self) -> &'static str;
+
+    /// When it is to run next; at or before `now` = at once, `None` = not as things stand.
+    async fn next_due(&self, now: Timestamp) -> Option<Timestamp>;
+
+    /// Does what is due at `now`, all of it, and says in the log what went wrong. Safe to repeat.
+    async fn run(&self, now: Timestamp);
+}
+
+/// A chore, and whose turn it is with it: it never runs twice at once.
+struct Entry {
+    chore: Arc<dyn Chore>,
+    turn: tokio::sync::Mutex<()>,
+}
+
+/// The mall's chores. Each is driven by itself, so that one that waits for a gateway keeps none of the others.
+pub struct Chores {
+    clock: Arc<dyn Clock>,
+    entries: Vec<Arc<Entry>>,
+}
+
+impl Chores {
+    /// These chores by this clock.
+    #[must_use]
+    pub fn new(clock: Arc<dyn Clock>, chores: Vec<Arc<dyn Chore>>) -> Self {
+        let entry = |chore| Arc::new(Entry { chore, turn: tokio::sync::Mutex::default() });
+        Self { clock, entries: chores.into_iter().map(entry).collect() }
+    }
+
+    /// Runs each chore whenever it is due, until `stop`. A run that has begun is finished.
+    pub async fn run(&self, stop: CancellationToken) {
+        let mut driven = tokio::task::JoinSet::new();
+        for entry in &self.entries {
+            driven.spawn(drive(Arc::clone(entry), Arc::clone(&self.clock), stop.clone()));
+        }
+        while let Some(ended) = driven.join_next().await {
+            if let Err(error) = ended {
+                tracing::error!(%error, "the driver of a chore broke off");
+            }
+        }
+    }
+
+    /// Runs chores until none is due at `now`: what follows a move of the clock.
+    ///
+    /// Before the move, see that the order log is [drained](super::order_workers::drained).
+    pub async fn run_all_due(&self, now: Timestamp) {
+        /// One chore may make work for another; a chore that stays due is in trouble, and its driver goes on with it.
+        const ROUNDS: usize = 8;
+        for _ in 0..ROUNDS {
+            let mut was_idle = true;
+            for entry in &self.entries {
+                was_idle &= !entry.run_if_due(now).await;
+            }
+            if was_idle {
+                return;
+            }
+        }
+        tracing::warn!(now_ms = now.as_millis(), "a chore is still due after {ROUNDS} runs");
+    }
+}
+
+impl Entry {
+    /// Runs the chore if it is due. Answers whether it was.
+    async fn run_if_due(self: &Arc<Self>, now: Timestamp) -> bool {
+        let _turn = self.turn.lock().await;
+        if self.chore.next_due(now).await.is_none_or(|due| due > now) {
+            return false;
+        }
+        // A task of its own, so that a chore that panics is said to have done so and runs again.
+        let chore = Arc::clone(&self.chore);
+        if let Err(error) = tokio::spawn(async move { chore.run(now).await }).await {
+            tracing::error!(chore = self.chore.name(), %error, "a chore broke off");
+        }
+        true
+    }
+}
+
+async fn drive(entry: Arc<Entry>, clock: Arc<dyn Clock>, stop: CancellationToken) {
+    /// Something may have become due earlier since it was last asked: the mall's time between two questions.
+    const ASK_AGAIN: Duration = Duration::from_secs(1);
+    /// Real time before a chore that could not do its work tries again.
+    const PAUSE: Duration = Duration::from_millis(100);
+    while !stop.is_cancelled() {
+        let now = clock.now();
+        let ran = entry.run_if_due(now).await;
+        let next = entry.chore.next_due(now).await;
+        let wait = async {
+            match next {
+                Some(due) if due <= now && ran => tokio::time::sleep(PAUSE).await,
+                Some(due) => clock.reach(due.min(now + ASK_AGAIN)).await,
+                None => clock.reach(now + ASK_AGAIN).await,
+            }
+        };
+        tokio::select! {
+            () = wait => {}
+            () = stop.cancelled() => {}
+        }
+    }
+}
+
+/// Due once in a span, and at once the first time or when the clock went back.
+#[derive(Debug)]
+pub(super) struct Every {
+    span: Duration,
+    last_ms: AtomicI64,
+}
+
+impl Every {
+    pub(super) fn new(span: Duration) -> Self {
+        Self { span, last_ms: AtomicI64::new(i64::MAX) }
+    }
+
+    pub(super) fn next(&self, now: Timestamp) -> Timestamp {
+        let last = Timestamp::from_millis(self.last_ms.load(Ordering::SeqCst));
+        if last > now { now } else { last + self.span }
+    }
+
+    pub(super) fn ran(&self, now: Timestamp) {
+        self.last_ms.store(now.as_millis(), Ordering::SeqCst);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use parking_lot::Mutex;
+
+    use super::*;
+    use crate::mall::ManualClock;
+
+    const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
+
+    /// Writes down when it ran.
+    struct Bell {
+        every: Every,
+        rang: Mutex<Vec<Timestamp>>,
+    }
+
+    impl Bell {
+        fn every(seconds: u64) -> Arc<Self> {
+            Arc::new(Self { every: Every::new(Duration::from_secs(seconds)), rang: Mutex::default() })
+        }
+    }
+
+    #[async_trait]
+    impl Chore for Bell {
+        fn name(&self) -> &'static str {
+            "bell"
+        }
+
+        async fn next_due(&self, now: Timestamp) -> Option<Timestamp> {
+            Some(self.every.next(now))
+        }
+
+        async fn run(&self, now: Timestamp) {
+            self.every.ran(now);
+            self.rang.lock().push(now);
+            assert!(now != NOON + Duration::from_secs(20), "a chore that breaks off");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_moved_clock_runs_what_is_due_once_however_far_it_moved() {
+        let clock = Arc::new(ManualClock::new(NOON));
+        let (quick, slow) = (Bell::every(1), Bell::every(60));
+        let chores = Chores::new(clock.clone(), vec![quick.clone(), slow.clone()]);
+        for seconds in [0, 0, 20, 59, 3_600] {
+            let now = NOON + Duration::from_secs(seconds);
+            clock.set(now);
+            chores.run_all_due(now).await;
+        }
+        let at = |seconds| NOON + Duration::from_secs(seconds);
+        assert_eq!(*quick.rang.lock(), [at(0), at(20), at(59), at(3_600)]);
+        assert_eq!(*slow.rang.lock(), [at(0), at(3_600)]);
+    }
+
+    #[tokio::test]
+    async fn driven_chores_follow_the_clock_outlive_a_panic_and_stop_when_told() {
+        let clock = Arc::new(ManualClock::new(NOON));
+        let bell = Bell::every(10);
+        let chores = Arc::new(Chores::new(clock.clone(), vec![bell.clone()]));
+        let stop = CancellationToken::new();
+        let running = tokio::spawn({
+            let (chores, stop) = (Arc::clone(&chores), stop.clone());
+            async move { chores.run(stop).await }
+        });
+        for (step, seconds) in [0, 20, 30].into_iter().enumerate() {
+            clock.set(NOON + Duration::from_secs(seconds));
+            for _ in 0..1_000 {
+                if bell.rang.lock().len() > step {
+                    break;
+                }
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+            assert_eq!(bell.rang.lock().len(), step + 1, "at {seconds} s");
+        }
+        stop.cancel();
+        tokio::time::timeout(Duration::from_secs(5), running).await.unwrap().unwrap();
+    }
+
+    #[test]
+    fn a_clock_that_went_back_makes_a_chore_due_at_once() {
+        let every = Every::new(Duration::from_secs(10));
+        assert_eq!(every.next(NOON), NOON);
+        every.ran(NOON);
+        assert_eq!(every.next(NOON), NOON + Duration::from_secs(10));
+        let before = NOON - Duration::from_secs(3_600);
+        assert_eq!(every.next(before), before);
+    }
+}

@@ -1,0 +1,108 @@
+//! One call for many who want the same.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use tokio::sync::OnceCell;
+
+/// Calls under way, by key. Whoever asks for a key while a call for it is under way shares that call's answer.
+///
+/// If the caller who does the work goes away, the next who waits takes it over. Nothing is kept once a call has
+/// answered.
+#[derive(Debug)]
+pub(super) struct Flights<K: Hash + Eq + Copy, V> {
+    under_way: Mutex<HashMap<K, Arc<OnceCell<V>>>>,
+}
+
+impl<K: Hash + Eq + Copy, V> Default for Flights<K, V> {
+    fn default() -> Self {
+        Self { under_way: Mutex::default() }
+    }
+}
+
+impl<K: Hash + Eq + Copy, V: Clone> Flights<K, V> {
+    /// The answer of the call under way for `key`, or of `work` if there is none.
+    pub(super) async fn share<F: Future<Output = V>>(&self, key: K, work: impl FnOnce() -> F) -> V {
+        let cell = Arc::clone(self.under_way.lock().entry(key).or_default());
+        let seat = Seat { flights: self, key, cell };
+        let answer = seat.cell.get_or_init(work).await.clone();
+        drop(seat);
+        answer
+    }
+
+    /// Whoever asks from now on gets a call of its own: what it is about has changed.
+    pub(super) fn part(&self, key: &K) {
+        self.under_way.lock().remove(key);
+    }
+}
+
+/// One who waits. The first to leave after the answer, or the last to give up before it, clears the place.
+struct Seat<'a, K: Hash + Eq + Copy, V> {
+    flights: &'a Flights<K, V>,
+    key: K,
+    cell: Arc<OnceCell<V>>,
+}
+
+impl<K: Hash + Eq + Copy, V> Drop for Seat<'_, K, V> {
+    fn drop(&mut self) {
+        /// The map's and one's own.
+        const NOBODY_ELSE: usize = 2;
+        let mut under_way = self.flights.under_way.lock();
+        let is_mine = under_way.get(&self.key).is_some_and(|cell| Arc::ptr_eq(cell, &self.cell));
+        if is_mine && (self.cell.initialized() || Arc::strong_count(&self.cell) <= NOBODY_ELSE) {
+            under_way.remove(&self.key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::time::Duration;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn many_who_ask_at_once_share_one_call_and_the_next_one_makes_its_own() {
+        let flights = Arc::new(Flights::<u8, u32>::default());
+        let calls = Arc::new(AtomicU32::new(0));
+        let mut tasks = tokio::task::JoinSet::new();
+        for _ in 0..100 {
+            let (flights, calls) = (Arc::clone(&flights), Arc::clone(&calls));
+            tasks.spawn(async move {
+                flights
+                    .share(1, || async {
+                        tokio::time::sleep(Duration::from_millis(20)).await;
+                        calls.fetch_add(1, Ordering::SeqCst)
+                    })
+                    .await
+            });
+        }
+        assert!(tasks.join_all().await.iter().all(|answer| *answer == 0));
+        assert_eq!(flights.share(1, || async { calls.fetch_add(1, Ordering::SeqCst) }).await, 1);
+        assert!(flights.under_way.lock().is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_caller_who_gives_up_leaves_nothing_behind_and_strands_nobody() {
+        let flights = Arc::new(Flights::<u8, u32>::default());
+        let never = flights.share(1, std::future::pending);
+        let gave_up = tokio::time::timeout(Duration::from_millis(5), never).await;
+        assert!(gave_up.is_err());
+        assert!(flights.under_way.lock().is_empty());
+        let first = {
+            let flights = Arc::clone(&flights);
+            tokio::spawn(async move { flights.share(1, std::future::pending).await })
+        };
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        let second = {
+            let flights = Arc::clone(&flights);
+            tokio::spawn(async move { flights.share(1, || async { 7 }).await })
+        };
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        first.abort();
+        assert_eq!(second.await.unwrap(), 7);
+    }
+}

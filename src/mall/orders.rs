@@ -1,0 +1,310 @@
+//! Orders from their buyers' side: lists, and the steps of an order's life.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mallbox_storage::{
+    Claim, Order, OrderId, OrderStatus, Page, Step, Stepped, Timestamp, UserId, Voucher, VoucherId,
+    VoucherStatus,
+};
+
+use super::cashier::{Cashier, closed};
+use super::order_numbers::OrderNumbers;
+use super::sales::within_limit;
+use super::{Context, Failure, Refusal};
+
+/// Orders on a page.
+pub const PAGE_SIZE: u32 = 10;
+/// How long a step waits, in real time, for an order that is not in the record yet.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// How often it looks.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// Paid from the balance, as hm-dianping counts.
+const PAY_TYPE: u8 = 1;
+
+/// An order as its owner sees it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OrderView {
+    /// The order; status 0 while it is not in the record yet.
+    pub order: Order,
+    /// The voucher's title, `""` if the voucher is gone.
+    pub title: String,
+}
+
+impl OrderView {
+    /// Until when it can be paid, if it waits for that.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Timestamp> {
+        (self.order.status == OrderStatus::Unpaid).then_some(self.order.deadline)
+    }
+}
+
+/// Keeps people's orders. Cheap to clone.
+///
+/// Each step is idempotent: one that has been taken before is success, and any other that the order's status excludes is
+/// [`Refusal::OrderStands`]. Somebody else's order is as unknown as one that is not there.
+#[derive(Clone)]
+pub struct OrderDesk {
+    context: Context,
+    cashier: Cashier,
+    numbers: Arc<OrderNumbers>,
+}
+
+impl OrderDesk {
+    /// A desk with this cashier.
+    #[must_use]
+    pub fn new(context: Context, cashier: Cashier) -> Self {
+        Self { context, cashier, numbers: Arc::new(OrderNumbers::new()) }
+    }
+
+    /// A page of a user's orders, newest first, counted from 1. Those that are not in the record yet come first.
+    ///
+    /// # Errors
+    /// The store is in trouble.
+    pub async fn of_user(&self, user: UserId, page: u32) -> Result<Vec<OrderView>, Failure> {
+        // The log first: an order on its way from there to the record is then seen at least once.
+        let mut pending = self.context.storage.order_log.of_user(user).await?;
+        if !pending.is_empty() {
+            let newest = self.rows(user, 0).await?;
+            pending.retain(|claim| newest.iter().all(|order| order.id != claim.order));
+            pending.sort_by_key(|claim| std::cmp::Reverse(claim.order));
+        }
+        let size = PAGE_SIZE as usize;
+        let skipped = (page.max(1) as usize - 1).saturating_mul(size);
+        let mut orders: Vec<Order> = Vec::with_capacity(size);
+        for claim in pending.iter().skip(skipped).take(size) {
+            orders.push(self.pending_order(claim).await?);
+        }
+        if orders.len() < size {
+            let rows = self.rows(user, skipped.saturating_sub(pending.len())).await?;
+            orders.extend(rows.into_iter().take(size - orders.len()));
+        }
+        self.with_titles(orders).await
+    }
+
+    /// One of a user's orders.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`], or the store is in trouble.
+    pub async fn get(&self, user: UserId, order: OrderId) -> Result<OrderView, Failure> {
+        let found = match self.find(order).await? {
+            Some(Found::Recorded(order)) => Some(order),
+            Some(Found::Pending(claim)) => Some(self.pending_order(&claim).await?),
+            None => None,
+        };
+        let order = found.filter(|order| order.user == user).ok_or(Refusal::NotFound("order"))?;
+        self.view(order).await
+    }
+
+    /// Buys an ordinary voucher: an unpaid order with a deadline.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] for a voucher that is not on the shelf, [`Refusal::BadRequest`] for one that is a sale, and
+    /// the store's trouble.
+    pub async fn buy(&self, user: UserId, voucher: VoucherId, now: Timestamp) -> Result<OrderId, Failure> {
+        let storage = &self.context.storage;
+        within_limit(&self.context, "buy", user, now).await?;
+        let found = storage.vouchers.get(voucher).await?;
+        let found = found
+            .filter(|voucher| voucher.text.status == VoucherStatus::OnShelf)
+            .ok_or(Refusal::NotFound("voucher"))?;
+        if found.sale.is_some() {
+            let text = format!("voucher {voucher} is sold in a flash sale: claim it there");
+            return Err(Refusal::BadRequest(text).into());
+        }
+        let (id, _) = self.numbers.next(storage, voucher, now).await?;
+        let order = Order {
+            deadline: now + self.context.settings.pay_within,
+            ..unpaid(id, &found, user, now, OrderStatus::Unpaid)
+        };
+        let context = self.context.clone();
+        detached(async move {
+            context.storage.orders.insert(&order).await?;
+            context.storage.deadlines.set(order.id, order.deadline).await?;
+            Ok(order.id)
+        })
+        .await
+    }
+
+    /// Pays for one's order.
+    ///
+    /// # Errors
+    /// [`Refusal::OrderStands`] if it was cancelled first, and money taken for it goes back by itself;
+    /// [`Refusal::PaymentDeclined`]; [`Refusal::Busy`] if the gateway cannot be reached; [`Refusal::NotYet`].
+    pub async fn pay(&self, user: UserId, order: OrderId, now: Timestamp) -> Result<OrderView, Failure> {
+        let order = self.recorded(Some(user), order).await?;
+        let cashier = self.cashier.clone();
+        let paid = match order.status {
+            OrderStatus::Paid => order,
+            OrderStatus::Unpaid => detached(async move { cashier.pay(&order, now).await }).await?,
+            status => return Err(Refusal::OrderStands(status as u8).into()),
+        };
+        self.view(paid).await
+    }
+
+    /// Cancels one's unpaid order.
+    ///
+    /// # Errors
+    /// [`Refusal::OrderStands`], [`Refusal::NotYet`], or the store is in trouble: a repeat goes on.
+    pub async fn cancel(&self, user: UserId, order: OrderId, now: Timestamp) -> Result<OrderView, Failure> {
+        let order = self.recorded(Some(user), order).await?;
+        let context = self.context.clone();
+        let cancelled = detached(async move { cancel(&context, order.id, now).await }).await?;
+        self.view(cancelled).await
+    }
+
+    /// Asks for the money of one's paid order back. The order is refunded when this answers, or refunding if the gateway
+    /// cannot be reached just now.
+    ///
+    /// # Errors
+    /// [`Refusal::OrderStands`], [`Refusal::NotYet`], or the store is in trouble: a repeat goes on.
+    pub async fn refund(&self, user: UserId, order: OrderId, now: Timestamp) -> Result<OrderView, Failure> {
+        let order = self.recorded(Some(user), order).await?;
+        let (context, cashier) = (self.context.clone(), self.cashier.clone());
+        let refunded = detached(async move {
+            match context.storage.orders.step(order.id, Step::StartRefund, now).await? {
+                Stepped::Done(order) => cashier.give_back(order, now).await,
+                Stepped::Stands(order) => match order.status {
+                    OrderStatus::Refunding => cashier.give_back(order, now).await,
+                    OrderStatus::Refunded => {
+                        closed(&context, &order).await?;
+                        Ok(order)
+                    }
+                    status => Err(Refusal::OrderStands(status as u8).into()),
+                },
+                Stepped::Unknown => Err(Refusal::NotFound("order").into()),
+            }
+        });
+        self.view(refunded.await?).await
+    }
+
+    /// Redeems a paid order, whosever it is: the operator's step.
+    ///
+    /// # Errors
+    /// [`Refusal::OrderStands`], [`Refusal::NotYet`], [`Refusal::NotFound`], or the store is in trouble.
+    pub async fn redeem(&self, order: OrderId, now: Timestamp) -> Result<OrderView, Failure> {
+        let order = self.recorded(None, order).await?;
+        let used = match self.context.storage.orders.step(order.id, Step::Use, now).await? {
+            Stepped::Done(order) => order,
+            Stepped::Stands(order) if order.status == OrderStatus::Used => order,
+            Stepped::Stands(order) => return Err(Refusal::OrderStands(order.status as u8).into()),
+            Stepped::Unknown => return Err(Refusal::NotFound("order").into()),
+        };
+        self.view(used).await
+    }
+
+    /// The order once it is in the record. `owner`: whose it must be.
+    async fn recorded(&self, owner: Option<UserId>, order: OrderId) -> Result<Order, Failure> {
+        let until = tokio::time::Instant::now() + PATIENCE;
+        loop {
+            let (user, recorded) = match self.find(order).await? {
+                Some(Found::Recorded(order)) => (order.user, Some(order)),
+                Some(Found::Pending(claim)) => (claim.user, None),
+                None => return Err(Refusal::NotFound("order").into()),
+            };
+            if owner.is_some_and(|owner| owner != user) {
+                return Err(Refusal::NotFound("order").into());
+            }
+            match recorded {
+                Some(order) => return Ok(order),
+                None if tokio::time::Instant::now() >= until => return Err(Refusal::NotYet.into()),
+                None => tokio::time::sleep(LOOK_EVERY).await,
+            }
+        }
+    }
+
+    /// The record, the log, and the record again: an order may have gone from one to the other in between.
+    async fn find(&self, order: OrderId) -> Result<Option<Found>, Failure> {
+        let storage = &self.context.storage;
+        if let Some(order) = storage.orders.get(order).await? {
+            return Ok(Some(Found::Recorded(order)));
+        }
+        if let Some(claim) = storage.order_log.find(order).await? {
+            return Ok(Some(Found::Pending(claim)));
+        }
+        Ok(storage.orders.get(order).await?.map(Found::Recorded))
+    }
+
+    /// A page's worth of a user's rows after the first `skipped`, which need not be whole pages.
+    async fn rows(&self, user: UserId, skipped: usize) -> Result<Vec<Order>, Failure> {
+        let orders = &self.context.storage.orders;
+        let size = PAGE_SIZE as usize;
+        let number = u32::try_from(skipped / size + 1).unwrap_or(u32::MAX);
+        let mut rows = orders.of_user(user, Page::new(number, PAGE_SIZE)).await?;
+        let into_page = skipped % size;
+        if into_page > 0 && rows.len() == size {
+            let next = Page::new(number.saturating_add(1), PAGE_SIZE);
+            rows.extend(orders.of_user(user, next).await?);
+        }
+        Ok(rows.into_iter().skip(into_page).take(size).collect())
+    }
+
+    /// How a claim will look as an order.
+    async fn pending_order(&self, claim: &Claim) -> Result<Order, Failure> {
+        let found = self.context.storage.vouchers.get(claim.voucher).await?;
+        let voucher = found.ok_or_else(|| {
+            Failure::Bug(format!("the claim {} is for voucher {}, which is gone", claim.order, claim.voucher))
+        })?;
+        let pay_within = voucher.sale.map_or(self.context.settings.pay_within, |sale| sale.pay_within);
+        let order = unpaid(claim.order, &voucher, claim.user, claim.at, OrderStatus::Pending);
+        Ok(Order { deadline: claim.at + pay_within, ..order })
+    }
+
+    async fn view(&self, order: Order) -> Result<OrderView, Failure> {
+        let voucher = self.context.storage.vouchers.get(order.voucher).await?;
+        Ok(OrderView { title: voucher.map(|voucher| voucher.text.title).unwrap_or_default(), order })
+    }
+
+    async fn with_titles(&self, orders: Vec<Order>) -> Result<Vec<OrderView>, Failure> {
+        let mut titles: HashMap<VoucherId, String> = HashMap::new();
+        for order in &orders {
+            if !titles.contains_key(&order.voucher) {
+                let voucher = self.context.storage.vouchers.get(order.voucher).await?;
+                titles.insert(order.voucher, voucher.map(|voucher| voucher.text.title).unwrap_or_default());
+            }
+        }
+        let title = |order: &Order| titles.get(&order.voucher).cloned().unwrap_or_default();
+        Ok(orders.into_iter().map(|order| OrderView { title: title(&order), order }).collect())
+    }
+}
+
+enum Found {
+    Recorded(Order),
+    Pending(Claim),
+}
+
+/// Cancels an order if it is unpaid, and gives its unit back. Success if it is cancelled already.
+pub(super) async fn cancel(context: &Context, order: OrderId, now: Timestamp) -> Result<Order, Failure> {
+    match context.storage.orders.step(order, Step::Cancel, now).await? {
+        Stepped::Done(order) | Stepped::Stands(order) if order.status == OrderStatus::Cancelled => {
+            closed(context, &order).await?;
+            Ok(order)
+        }
+        Stepped::Done(order) | Stepped::Stands(order) => Err(Refusal::OrderStands(order.status as u8).into()),
+        Stepped::Unknown => Err(Refusal::NotFound("order").into()),
+    }
+}
+
+fn unpaid(id: OrderId, voucher: &Voucher, user: UserId, at: Timestamp, status: OrderStatus) -> Order {
+    Order {
+        id,
+        voucher: voucher.id,
+        user,
+        status,
+        pay_value: voucher.text.pay_value,
+        pay_type: PAY_TYPE,
+        created: at,
+        deadline: at,
+        paid: None,
+        used: None,
+        refunded: None,
+    }
+}
+
+/// Does it to the end even if the caller goes away: several stores are written, one after the other.
+async fn detached<T: Send + 'static>(
+    work: impl Future<Output = Result<T, Failure>> + Send + 'static,
+) -> Result<T, Failure> {
+    tokio::spawn(work).await.unwrap_or_else(|error| Err(Failure::Bug(format!("a step broke off: {error}"))))
+}

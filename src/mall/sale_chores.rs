@@ -1,0 +1,222 @@
+//! The chores that sales and orders need.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use mallbox_storage::{OrderId, StoreError, Timestamp};
+use tokio::task::JoinSet;
+
+use super::cashier::Cashier;
+use super::chores::{Chore, Every};
+use super::orders::cancel;
+use super::sales::SaleCounter;
+use super::{Context, Failure, Refusal};
+
+/// Every chore that sales, orders and the store need.
+#[must_use]
+pub fn chores(context: &Context, sales: &SaleCounter, cashier: &Cashier) -> Vec<Arc<dyn Chore>> {
+    let every = |ms| Every::new(Duration::from_millis(ms));
+    vec![
+        Arc::new(ExpireOrders { context: context.clone() }),
+        Arc::new(SettlePayments { every: every(5_000), cashier: cashier.clone() }),
+        Arc::new(RefreshTerms { every: every(500), sales: sales.clone() }),
+        Arc::new(ForgetSales { every: every(60_000), sales: sales.clone() }),
+        Arc::new(Sweep { every: every(1_000), context: context.clone() }),
+    ]
+}
+
+/// Sets the deadlines of all unpaid orders anew. For the start. Answers how many.
+///
+/// # Errors
+/// [`StoreError`]: orders whose deadline is not set would not be cancelled; do not start without it.
+pub async fn restore_deadlines(context: &Context) -> Result<u64, StoreError> {
+    /// Rows read at once: 64 KB.
+    const PAGE: u32 = 4_096;
+    let storage = &context.storage;
+    let (mut after, mut restored) = (OrderId::new(0), 0);
+    loop {
+        let unpaid = storage.orders.unpaid(after, PAGE).await?;
+        let Some((last, _)) = unpaid.last() else { return Ok(restored) };
+        after = *last;
+        for (order, deadline) in unpaid {
+            storage.deadlines.set(order, deadline).await?;
+            restored += 1;
+        }
+    }
+}
+
+/// Cancels unpaid orders at their deadline. Asks the deadlines alone, never the record, what is due.
+struct ExpireOrders {
+    context: Context,
+}
+
+impl ExpireOrders {
+    /// Orders cancelled at once: they share the record's commits, and leave it room for others between two of them.
+    const AT_ONCE: usize = 256;
+
+    /// Cancels these, side by side. Answers whether all went well.
+    async fn expire(&self, due: Vec<OrderId>, now: Timestamp) -> bool {
+        let mut tasks = JoinSet::new();
+        for order in due {
+            let context = self.context.clone();
+            tasks.spawn(async move { (order, expire(&context, order, now).await) });
+        }
+        let mut is_well = true;
+        while let Some(ended) = tasks.join_next().await {
+            match ended {
+                Ok((_, Ok(()))) => {}
+                Ok((order, Err(error))) => {
+                    is_well = false;
+                    tracing::warn!(order = order.get(), %error, "an order is still to be cancelled");
+                }
+                Err(error) => {
+                    is_well = false;
+                    tracing::error!(%error, "cancelling an order broke off");
+                }
+            }
+        }
+        is_well
+    }
+}
+
+#[async_trait]
+impl Chore for ExpireOrders {
+    fn name(&self) -> &'static str {
+        "expire orders"
+    }
+
+    async fn next_due(&self, now: Timestamp) -> Option<Timestamp> {
+        // Deadlines that cannot be asked are asked again in a second.
+        self.context.storage.deadlines.next().await.unwrap_or(Some(now + Duration::from_secs(1)))
+    }
+
+    async fn run(&self, now: Timestamp) {
+        loop {
+            match self.context.storage.deadlines.due(now, Self::AT_ONCE).await {
+                Ok(due) if due.is_empty() => return,
+                Ok(due) => {
+                    // What failed is due again when its lease ends: no need to go on against a store in trouble.
+                    if !self.expire(due, now).await {
+                        return;
+                    }
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "deadlines cannot be read");
+                    return;
+                }
+            }
+        }
+    }
+}
+
+async fn expire(context: &Context, order: OrderId, now: Timestamp) -> Result<(), Failure> {
+    match cancel(context, order, now).await {
+        Ok(_) => Ok(()),
+        // Paid in time, or gone further since: its deadline was only still to be cleared.
+        Err(Failure::Refused(Refusal::OrderStands(_))) => Ok(context.storage.deadlines.clear(order).await?),
+        Err(Failure::Refused(Refusal::NotFound(_))) => {
+            tracing::warn!(order = order.get(), "a deadline without an order is dropped");
+            Ok(context.storage.deadlines.clear(order).await?)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Finishes payments that were left half-way.
+struct SettlePayments {
+    every: Every,
+    cashier: Cashier,
+}
+
+#[async_trait]
+impl Chore for SettlePayments {
+    fn name(&self) -> &'static str {
+        "settle payments"
+    }
+
+    async fn next_due(&self, now: Timestamp) -> Option<Timestamp> {
+        Some(self.every.next(now))
+    }
+
+    async fn run(&self, now: Timestamp) {
+        self.every.ran(now);
+        if let Err(error) = self.cashier.settle(now).await {
+            tracing::warn!(%error, "open payments cannot be read");
+        }
+    }
+}
+
+/// Keeps the copies of the sales' terms young, so that no claim has to wait for them.
+struct RefreshTerms {
+    every: Every,
+    sales: SaleCounter,
+}
+
+#[async_trait]
+impl Chore for RefreshTerms {
+    fn name(&self) -> &'static str {
+        "refresh terms"
+    }
+
+    async fn next_due(&self, now: Timestamp) -> Option<Timestamp> {
+        self.sales.has_copies().then(|| self.every.next(now))
+    }
+
+    async fn run(&self, now: Timestamp) {
+        self.every.ran(now);
+        if let Err(error) = self.sales.refresh(now).await {
+            tracing::warn!(%error, "the terms of the sales cannot be read");
+        }
+    }
+}
+
+/// Drops sales that have been over for a while from memory.
+struct ForgetSales {
+    every: Every,
+    sales: SaleCounter,
+}
+
+#[async_trait]
+impl Chore for ForgetSales {
+    fn name(&self) -> &'static str {
+        "forget sales"
+    }
+
+    async fn next_due(&self, now: Timestamp) -> Option<Timestamp> {
+        Some(self.every.next(now))
+    }
+
+    async fn run(&self, now: Timestamp) {
+        self.every.ran(now);
+        match self.sales.forget_over(now).await {
+            Ok(0) => {}
+            Ok(sales) => tracing::info!(sales, "sales that are over left memory"),
+            Err(error) => tracing::warn!(%error, "sales that are over stay in memory"),
+        }
+    }
+}
+
+/// Frees what has expired in the store, and retries there what failed.
+struct Sweep {
+    every: Every,
+    context: Context,
+}
+
+#[async_trait]
+impl Chore for Sweep {
+    fn name(&self) -> &'static str {
+        "sweep"
+    }
+
+    async fn next_due(&self, now: Timestamp) -> Option<Timestamp> {
+        Some(self.every.next(now))
+    }
+
+    async fn run(&self, now: Timestamp) {
+        self.every.ran(now);
+        if let Err(error) = self.context.storage.upkeep.sweep(now).await {
+            tracing::warn!(%error, "the store could not be swept");
+        }
+    }
+}

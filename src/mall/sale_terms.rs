@@ -1,0 +1,173 @@
+//! The mall's own copy of each sale's terms, so that a claim need not ask the record.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
+
+use mallbox_storage::{SaleRecord, Shop, Storage, StoreError, Timestamp, Voucher, VoucherId};
+use parking_lot::{Mutex, RwLock};
+use tokio::sync::OnceCell;
+
+use super::flights::Flights;
+use super::recent::Recent;
+
+/// How old a copy, or the memory that there is no such sale, may be.
+const FRESH: Duration = Duration::from_secs(1);
+/// Copies that nobody asked for during this long are dropped.
+const IDLE: Duration = Duration::from_secs(60);
+/// Ids remembered as unknown: 2 MB at the most. More at once, and some are looked up again.
+const ABSENT: usize = 32_768;
+
+/// A sale as the record had it at most a second ago.
+#[derive(Debug)]
+pub(super) struct Known {
+    pub(super) voucher: Voucher,
+    pub(super) sale: SaleRecord,
+    read: Timestamp,
+    used_ms: AtomicI64,
+    shop: OnceCell<Option<Shop>>,
+}
+
+impl Known {
+    /// The shop, read once a copy.
+    pub(super) async fn shop(&self, storage: &Storage) -> Result<Option<Shop>, StoreError> {
+        self.shop.get_or_try_init(|| storage.shops.get(self.voucher.text.shop)).await.cloned()
+    }
+
+    fn touch(&self, now: Timestamp) {
+        // Written now and then only: the line is read by every claim on every core.
+        if self.used_ms.load(Ordering::Relaxed) < now.as_millis().saturating_sub(1_000) {
+            self.used_ms.store(now.as_millis(), Ordering::Relaxed);
+        }
+    }
+}
+
+type Found = Result<Option<Arc<Known>>, Arc<StoreError>>;
+
+/// Copies of the sales that are asked for, read by each claim and written once in half a second.
+///
+/// - A copy is at most [`FRESH`] old; one reading serves all who ask at once.
+/// - An id that is no sale is remembered too, so that unknown ids cost the record one reading each a second.
+pub(super) struct SaleTerms {
+    storage: Storage,
+    known: RwLock<HashMap<VoucherId, Arc<Known>>>,
+    absent: Mutex<Recent<VoucherId, Timestamp>>,
+    flights: Flights<VoucherId, Found>,
+    /// Counts what was forgotten: a reading that began before is not kept.
+    changes: AtomicU64,
+}
+
+impl SaleTerms {
+    pub(super) fn new(storage: Storage) -> Self {
+        Self {
+            storage,
+            known: RwLock::default(),
+            absent: Mutex::new(Recent::new(ABSENT)),
+            flights: Flights::default(),
+            changes: AtomicU64::new(0),
+        }
+    }
+
+    /// The sale's copy; `None` if the voucher is no sale.
+    pub(super) async fn get(
+        &self,
+        voucher: VoucherId,
+        now: Timestamp,
+    ) -> Result<Option<Arc<Known>>, StoreError> {
+        if let Some(known) = self.copy(voucher, now) {
+            return Ok(Some(known));
+        }
+        // Who adds a sale puts it in the store's memory, and need not know that its id was asked for too early.
+        if self.is_absent(voucher, now) && self.storage.sales.units(voucher).await?.is_none() {
+            return Ok(None);
+        }
+        let found = self.flights.share(voucher, || self.read(voucher, now)).await;
+        found.inspect(|known| known.iter().for_each(|known| known.touch(now))).map_err(|error| shared(&error))
+    }
+
+    /// Forgets what is known of a voucher: it has changed.
+    pub(super) fn forget(&self, voucher: VoucherId) {
+        self.changes.fetch_add(1, Ordering::SeqCst);
+        self.flights.part(&voucher);
+        self.known.write().remove(&voucher);
+        self.absent.lock().remove(&voucher);
+    }
+
+    /// Reads the copies in use anew and drops the others.
+    pub(super) async fn refresh(&self, now: Timestamp) -> Result<(), StoreError> {
+        let idle_ms = (now - IDLE).as_millis();
+        let in_use: Vec<VoucherId> = {
+            let mut known = self.known.write();
+            known.retain(|_, known| known.used_ms.load(Ordering::Relaxed) >= idle_ms);
+            known.keys().copied().collect()
+        };
+        for voucher in in_use {
+            self.flights.share(voucher, || self.read(voucher, now)).await.map_err(|error| shared(&error))?;
+        }
+        Ok(())
+    }
+
+    /// Whether there is anything to refresh.
+    pub(super) fn is_empty(&self) -> bool {
+        self.known.read().is_empty()
+    }
+
+    fn copy(&self, voucher: VoucherId, now: Timestamp) -> Option<Arc<Known>> {
+        let known = self.known.read();
+        let known = known.get(&voucher).filter(|known| is_fresh(known.read, now))?;
+        known.touch(now);
+        Some(Arc::clone(known))
+    }
+
+    fn is_absent(&self, voucher: VoucherId, now: Timestamp) -> bool {
+        self.absent.lock().get(&voucher).is_some_and(|read| is_fresh(read, now))
+    }
+
+    async fn read(&self, voucher: VoucherId, now: Timestamp) -> Found {
+        let changes = self.changes.load(Ordering::SeqCst);
+        let found = self.storage.vouchers.get(voucher).await.map_err(Arc::new)?;
+        let found = found.and_then(|voucher| voucher.sale.map(|sale| (voucher, sale)));
+        let mut known = self.known.write();
+        let used_ms = known.get(&voucher).map_or(now.as_millis(), |old| old.used_ms.load(Ordering::Relaxed));
+        let copy = found.map(|(voucher, sale)| {
+            let (used_ms, shop) = (AtomicI64::new(used_ms), OnceCell::new());
+            Arc::new(Known { voucher, sale, read: now, used_ms, shop })
+        });
+        if self.changes.load(Ordering::SeqCst) == changes {
+            match &copy {
+                Some(copy) => drop(known.insert(voucher, Arc::clone(copy))),
+                None => {
+                    known.remove(&voucher);
+                    self.absent.lock().insert(voucher, now);
+                }
+            }
+        }
+        Ok(copy)
+    }
+}
+
+/// Young enough, whichever way the clock went since.
+fn is_fresh(read: Timestamp, now: Timestamp) -> bool {
+    now.since(read) < FRESH && read.since(now) < FRESH
+}
+
+/// The trouble of a call that several waited for, said to each of them.
+pub(super) fn shared(error: &Arc<StoreError>) -> StoreError {
+    StoreError::Unavailable { op: "sale terms", source: error.to_string().into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_is_fresh_for_less_than_a_second_and_a_clock_that_went_back_makes_it_old() {
+        let at = Timestamp::from_millis(10_000);
+        for (now_ms, fresh) in
+            [(10_000, true), (10_999, true), (11_000, false), (9_001, true), (9_000, false)]
+        {
+            assert_eq!(is_fresh(at, Timestamp::from_millis(now_ms)), fresh, "at {now_ms}");
+        }
+    }
+}

@@ -1,0 +1,353 @@
+//! Flash sales: claims, and what is shown of a sale.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use mallbox_storage::{
+    Claim, ClaimAnswer, OrderId, Pass, SaleRecord, Shop, StoreError, Terms, Timestamp, UserId, Voucher,
+    VoucherId,
+};
+
+use super::flights::Flights;
+use super::order_numbers::OrderNumbers;
+use super::sale_gate::{Backlog, Hold, Holds};
+use super::sale_terms::{SaleTerms, shared};
+use super::{Context, Failure, Refusal};
+
+/// How many sales are read at once when all are gone through.
+const PAGE: u32 = 500;
+
+/// Where a sale is, as a countdown page needs it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SaleState {
+    /// Before its window.
+    NotOpen,
+    /// In its window, with units left.
+    Open,
+    /// Held by the operator.
+    Paused,
+    /// After its window.
+    Ended,
+    /// In its window, with none left. A cancelled order may bring one back.
+    SoldOut,
+}
+
+impl SaleState {
+    /// The word of the API.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NotOpen => "NOT_OPEN",
+            Self::Open => "OPEN",
+            Self::Paused => "PAUSED",
+            Self::Ended => "ENDED",
+            Self::SoldOut => "SOLD_OUT",
+        }
+    }
+}
+
+/// A sale at one instant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LiveSale {
+    /// Which.
+    pub voucher: VoucherId,
+    /// Units left. `None` = unlimited.
+    pub stock: Option<u64>,
+    /// Where it is.
+    pub state: SaleState,
+    /// When that was so, by the mall's clock.
+    pub at: Timestamp,
+    /// First instant at which a claim is taken.
+    pub begin: Timestamp,
+    /// First instant at which none is taken any more.
+    pub end: Timestamp,
+}
+
+/// What a sale's page tells, none of which changes from claim to claim.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SalePage {
+    /// The voucher.
+    pub voucher: Voucher,
+    /// Its sale.
+    pub sale: SaleRecord,
+    /// Its shop, if there still is one.
+    pub shop: Option<Shop>,
+}
+
+/// Takes claims. Cheap to clone; clones are one counter.
+///
+/// A claim is checked in this order: limit, known, window, pause, level, length of the log; then
+/// [`Sales`](mallbox_storage::Sales) decides. Everything before that rests on a copy of the sale's terms that is at most
+/// a second old by the mall's clock.
+#[derive(Clone)]
+pub struct SaleCounter {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    context: Context,
+    terms: SaleTerms,
+    numbers: OrderNumbers,
+    backlog: Backlog,
+    holds: Holds,
+    puts: Flights<VoucherId, Result<bool, Arc<StoreError>>>,
+    /// Sales that ended at or before this instant have been dropped from memory.
+    forgotten_ms: AtomicI64,
+}
+
+impl SaleCounter {
+    /// A counter that has asked nobody for anything yet.
+    #[must_use]
+    pub fn new(context: Context) -> Self {
+        let forgotten_ms = AtomicI64::new(context.now().as_millis());
+        let inner = Inner {
+            terms: SaleTerms::new(context.storage.clone()),
+            numbers: OrderNumbers::new(),
+            backlog: Backlog::new(),
+            holds: Holds::default(),
+            puts: Flights::default(),
+            forgotten_ms,
+            context,
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Tells the store of every sale that is not over, so that claims find them. For the start.
+    ///
+    /// # Errors
+    /// [`StoreError`]: some sales may not be known yet; they become so when they are asked for.
+    pub async fn load(&self, now: Timestamp) -> Result<u64, StoreError> {
+        let mut loaded = 0;
+        let mut after = VoucherId::new(0);
+        loop {
+            let sales = self.inner.context.storage.vouchers.sales(Some(now), after, PAGE).await?;
+            let Some(last) = sales.last() else { return Ok(loaded) };
+            after = last.terms.voucher;
+            for sale in sales {
+                self.inner.context.storage.sales.put(sale.terms).await?;
+                loaded += 1;
+            }
+        }
+    }
+
+    /// Takes one unit of a sale for a user. The order that this answers with is on the disk.
+    ///
+    /// # Errors
+    /// [`Failure`]: why not. A store in trouble leaves it open whether the unit was taken; the user's orders tell.
+    pub async fn claim(&self, user: UserId, voucher: VoucherId, now: Timestamp) -> Result<OrderId, Failure> {
+        let inner = &*self.inner;
+        within_limit(&inner.context, "claim", user, now).await?;
+        let known = inner.terms.get(voucher, now).await?.ok_or(Refusal::UnknownSale)?;
+        if let Some(refusal) = refusal(&known.sale.terms, now) {
+            return Err(refusal.into());
+        }
+        inner.check_level(user, known.sale.min_level).await?;
+        let context = &inner.context;
+        if inner.backlog.pending(&*context.storage.order_log).await > context.settings.max_backlog {
+            return Err(Refusal::Busy.into());
+        }
+        inner.holds.pass(voucher).await;
+        inner.take(user, voucher, now).await
+    }
+
+    /// A sale as it is now.
+    ///
+    /// # Errors
+    /// [`Refusal::UnknownSale`], or the store is in trouble.
+    pub async fn live(&self, voucher: VoucherId, now: Timestamp) -> Result<LiveSale, Failure> {
+        let inner = &*self.inner;
+        let known = inner.terms.get(voucher, now).await?.ok_or(Refusal::UnknownSale)?;
+        let terms = known.sale.terms;
+        let sales = &inner.context.storage.sales;
+        let mut units = sales.units(voucher).await?;
+        if units.is_none() && now < terms.end && inner.put(voucher).await? {
+            units = sales.units(voucher).await?;
+        }
+        // A sale that is over need not be in memory: the record's stock is what it ended with.
+        let stock = units.map_or(known.sale.stock, |units| units.left());
+        let state = match refusal(&terms, now) {
+            Some(Refusal::Ended) => SaleState::Ended,
+            Some(Refusal::NotOpen) => SaleState::NotOpen,
+            Some(_) => SaleState::Paused,
+            None if stock == Some(0) => SaleState::SoldOut,
+            None => SaleState::Open,
+        };
+        Ok(LiveSale { voucher, stock, state, at: now, begin: terms.begin, end: terms.end })
+    }
+
+    /// What a sale's page tells.
+    ///
+    /// # Errors
+    /// [`Refusal::UnknownSale`], or the store is in trouble.
+    pub async fn page(&self, voucher: VoucherId, now: Timestamp) -> Result<SalePage, Failure> {
+        let inner = &*self.inner;
+        let known = inner.terms.get(voucher, now).await?.ok_or(Refusal::UnknownSale)?;
+        let shop = known.shop(&inner.context.storage).await?;
+        Ok(SalePage { voucher: known.voucher.clone(), sale: known.sale, shop })
+    }
+
+    /// A sale was added to the record: it is open for claims when this answers.
+    ///
+    /// # Errors
+    /// [`Refusal::UnknownSale`], or the store is in trouble: the first claim tries again.
+    pub async fn opened(&self, voucher: VoucherId) -> Result<(), Failure> {
+        self.inner.terms.forget(voucher);
+        self.inner.puts.part(&voucher);
+        if self.inner.put(voucher).await? { Ok(()) } else { Err(Refusal::UnknownSale.into()) }
+    }
+
+    /// A voucher or its terms were changed in the record: the copy here is old.
+    pub fn changed(&self, voucher: VoucherId) {
+        self.inner.terms.forget(voucher);
+    }
+
+    /// Whether [`refresh`](Self::refresh) has anything to do.
+    #[must_use]
+    pub fn has_copies(&self) -> bool {
+        !self.inner.terms.is_empty()
+    }
+
+    /// Reads the copies in use anew, so that no claim has to wait for the record.
+    ///
+    /// # Errors
+    /// [`StoreError`]: the copies left are read when they are asked for.
+    pub async fn refresh(&self, now: Timestamp) -> Result<(), StoreError> {
+        self.inner.terms.refresh(now).await
+    }
+
+    /// Drops sales from the store's memory that have been over for a while. Answers how many.
+    ///
+    /// # Errors
+    /// [`StoreError`]: the next call goes on.
+    pub async fn forget_over(&self, now: Timestamp) -> Result<u64, StoreError> {
+        /// Longer than a buyer has to pay, usually: a unit that comes back after the end need not load the sale anew.
+        const AFTER: Duration = Duration::from_secs(60 * 60);
+        let storage = &self.inner.context.storage;
+        let over = now - AFTER;
+        let since = Timestamp::from_millis(self.inner.forgotten_ms.load(Ordering::SeqCst));
+        let mut forgotten = 0;
+        let mut after = VoucherId::new(0);
+        loop {
+            let sales = storage.vouchers.sales(Some(since), after, PAGE).await?;
+            let Some(last) = sales.last() else { break };
+            after = last.terms.voucher;
+            for sale in sales.iter().filter(|sale| sale.terms.end <= over) {
+                storage.sales.forget(sale.terms.voucher).await?;
+                forgotten += 1;
+            }
+        }
+        self.inner.forgotten_ms.store(since.max(over).as_millis(), Ordering::SeqCst);
+        Ok(forgotten)
+    }
+
+    /// Keeps the claims of a sale waiting for a moment, while its books are read.
+    pub(super) fn hold(&self, voucher: VoucherId) -> Hold<'_> {
+        self.inner.holds.hold(voucher)
+    }
+}
+
+impl Inner {
+    async fn check_level(&self, user: UserId, min_level: u8) -> Result<(), Failure> {
+        if min_level == 0 {
+            return Ok(());
+        }
+        let card = self.context.storage.users.card(user).await?;
+        if card.is_some_and(|card| card.level >= min_level) {
+            Ok(())
+        } else {
+            Err(Refusal::LevelTooLow.into())
+        }
+    }
+
+    async fn take(&self, user: UserId, voucher: VoucherId, now: Timestamp) -> Result<OrderId, Failure> {
+        let storage = &self.context.storage;
+        let (order, number) = self.numbers.next(storage, voucher, now).await?;
+        let claim = Claim { order, voucher, user, at: now };
+        let mut answer = storage.sales.claim(claim).await?;
+        if answer == ClaimAnswer::Unknown && self.put(voucher).await? {
+            answer = storage.sales.claim(claim).await?;
+        }
+        let refusal = match answer {
+            ClaimAnswer::Accepted => return Ok(order),
+            ClaimAnswer::AlreadyBought(order) => Refusal::AlreadyBought(order),
+            ClaimAnswer::SoldOut => Refusal::SoldOut,
+            ClaimAnswer::NotOpen => Refusal::NotOpen,
+            ClaimAnswer::Ended => Refusal::Ended,
+            ClaimAnswer::Paused => Refusal::Paused,
+            ClaimAnswer::Unknown => Refusal::UnknownSale,
+        };
+        self.numbers.give_back(number);
+        Err(refusal.into())
+    }
+
+    /// Tells the store of a sale, as the record has it now; `false` if the record has no such sale.
+    ///
+    /// Read anew, not from the copy: what [`put`](mallbox_storage::Sales::put) sets is absolute, and an old number of
+    /// units would undo a change.
+    async fn put(&self, voucher: VoucherId) -> Result<bool, StoreError> {
+        let storage = &self.context.storage;
+        let put = self.puts.share(voucher, || async {
+            let found = storage.vouchers.get(voucher).await.map_err(Arc::new)?;
+            let Some(sale) = found.and_then(|voucher| voucher.sale) else { return Ok(false) };
+            storage.sales.put(sale.terms).await.map_err(Arc::new)?;
+            Ok(true)
+        });
+        put.await.map_err(|error| shared(&error))
+    }
+}
+
+/// Counts a call of a user, if there is a limit.
+pub(super) async fn within_limit(
+    context: &Context,
+    what: &str,
+    user: UserId,
+    now: Timestamp,
+) -> Result<(), Failure> {
+    let Some(limit) = context.settings.claim_limit else { return Ok(()) };
+    match context.storage.rate_limits.pass(&format!("{what}:{user}"), limit, now).await? {
+        Pass::Allowed => Ok(()),
+        Pass::Refused { retry_after } => Err(Refusal::RateLimited { retry_after }.into()),
+    }
+}
+
+/// What the window, and then the operator's pause, says at `now`.
+fn refusal(terms: &Terms, now: Timestamp) -> Option<Refusal> {
+    if now >= terms.end {
+        Some(Refusal::Ended)
+    } else if now < terms.begin {
+        Some(Refusal::NotOpen)
+    } else if terms.paused {
+        Some(Refusal::Paused)
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_window_speaks_before_the_pause() {
+        let terms = |paused| Terms {
+            voucher: VoucherId::new(1),
+            begin: Timestamp::from_millis(100),
+            end: Timestamp::from_millis(200),
+            paused,
+            units: None,
+        };
+        let rows = [
+            (99, false, Some(Refusal::NotOpen)),
+            (100, false, None),
+            (199, false, None),
+            (200, false, Some(Refusal::Ended)),
+            (99, true, Some(Refusal::NotOpen)),
+            (100, true, Some(Refusal::Paused)),
+            (200, true, Some(Refusal::Ended)),
+        ];
+        for (at, paused, expected) in rows {
+            assert_eq!(refusal(&terms(paused), Timestamp::from_millis(at)), expected, "at {at}, {paused}");
+        }
+    }
+}

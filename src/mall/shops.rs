@@ -1,0 +1,315 @@
+//! Shops and their types.
+
+use mallbox_storage::{Page, Shop, ShopId, ShopOrder, ShopText, ShopType, ShopTypeId, Timestamp};
+
+use super::{Context, Failure, Mistake, Refusal, clean_text};
+
+/// What an operator writes about a shop: what is `None` stays as it is, and is empty in a new shop.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct ShopEdit {
+    /// Its name: 1 to 128 characters. A new shop must have one.
+    pub name: Option<String>,
+    /// Its kind. A new shop must have one.
+    pub kind: Option<ShopTypeId>,
+    /// Comma-separated pictures, at most 1024 characters.
+    pub images: Option<String>,
+    /// The neighbourhood, at most 128 characters.
+    pub area: Option<String>,
+    /// The address, at most 255 characters.
+    pub address: Option<String>,
+    /// Longitude, -180 to 180. A new shop must have one.
+    pub x: Option<f64>,
+    /// Latitude, -85.05 to 85.05: what Redis can index. A new shop must have one.
+    pub y: Option<f64>,
+    /// What one person spends on average, in whole yuan.
+    pub avg_price: Option<i64>,
+    /// `10:00-22:00`, at most 32 characters.
+    pub open_hours: Option<String>,
+    /// Sold so far.
+    pub sold: Option<i64>,
+    /// Comments so far.
+    pub comments: Option<i64>,
+    /// Stars × 10: 10 to 50, or 0 for none yet.
+    pub score: Option<i64>,
+}
+
+/// What the mall tells about its shops, and lets its operators write.
+pub struct ShopDirectory {
+    context: Context,
+}
+
+/// Shops of a type on a page.
+const OF_TYPE: u32 = 5;
+/// Shops by name on a page.
+const BY_NAME: u32 = 10;
+/// The longest name, in characters.
+const NAME: usize = 128;
+/// The largest count: hm-dianping's column.
+const COUNT: i64 = 4_294_967_295;
+/// The largest number that a page's JavaScript reads exactly.
+const EXACT: i64 = (1 << 53) - 1;
+
+impl ShopDirectory {
+    /// The shops of a mall.
+    #[must_use]
+    pub fn new(context: Context) -> Self {
+        Self { context }
+    }
+
+    /// All types by `sort`.
+    ///
+    /// # Errors
+    /// Only if the store is in trouble.
+    pub async fn types(&self) -> Result<Vec<ShopType>, Failure> {
+        Ok(self.context.storage.shops.types().await?)
+    }
+
+    /// A shop.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`].
+    pub async fn get(&self, shop: ShopId) -> Result<Shop, Failure> {
+        Ok(self.context.storage.shops.get(shop).await?.ok_or(Refusal::NotFound("shop"))?)
+    }
+
+    /// Adds a shop. Markup is taken out of its texts.
+    ///
+    /// # Errors
+    /// [`Mistake::Missing`], [`Mistake::OutOfRange`] with the value's name; [`Refusal::NotFound`] for its type.
+    pub async fn add(&self, edit: &ShopEdit, now: Timestamp) -> Result<ShopId, Failure> {
+        let text = edit.applied(edit.blank()?)?;
+        self.check_type(text.kind).await?;
+        Ok(self.context.storage.shops.insert(&text, now).await?)
+    }
+
+    /// Changes a shop. Markup is taken out of the texts.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add), and [`Refusal::NotFound`] for the shop; nothing changed then.
+    pub async fn update(&self, shop: ShopId, edit: &ShopEdit, now: Timestamp) -> Result<(), Failure> {
+        let text = edit.applied(self.get(shop).await?.text)?;
+        if edit.kind.is_some() {
+            self.check_type(text.kind).await?;
+        }
+        if !self.context.storage.shops.update(shop, &text, now).await? {
+            return Err(Refusal::NotFound("shop").into());
+        }
+        Ok(())
+    }
+
+    async fn check_type(&self, kind: ShopTypeId) -> Result<(), Failure> {
+        if self.types().await?.iter().any(|known| known.id == kind) {
+            Ok(())
+        } else {
+            Err(Refusal::NotFound("shop type").into())
+        }
+    }
+
+    /// Shops of a type, five a page; `None` for all types. An unknown type has none.
+    ///
+    /// # Errors
+    /// Only if the store is in trouble.
+    pub async fn of_type(
+        &self,
+        kind: Option<ShopTypeId>,
+        order: ShopOrder,
+        page: u32,
+    ) -> Result<Vec<Shop>, Failure> {
+        Ok(self.context.storage.shops.of_type(kind, order, Page::new(page, OF_TYPE)).await?)
+    }
+
+    /// Shops whose name contains `part`, ten a page; all for an empty one.
+    ///
+    /// # Errors
+    /// Only if the store is in trouble.
+    pub async fn by_name(&self, part: &str, page: u32) -> Result<Vec<Shop>, Failure> {
+        let part = part.trim();
+        if part.chars().count() > NAME {
+            return Ok(Vec::new());
+        }
+        Ok(self.context.storage.shops.by_name(part, Page::new(page, BY_NAME)).await?)
+    }
+}
+
+impl ShopEdit {
+    /// A shop with what it must have and nothing else.
+    fn blank(&self) -> Result<ShopText, Mistake> {
+        Ok(ShopText {
+            name: self.name.clone().ok_or(Mistake::Missing("name"))?,
+            kind: self.kind.ok_or(Mistake::Missing("typeId"))?,
+            x: self.x.ok_or(Mistake::Missing("x"))?,
+            y: self.y.ok_or(Mistake::Missing("y"))?,
+            images: String::new(),
+            area: String::new(),
+            address: String::new(),
+            avg_price: None,
+            open_hours: String::new(),
+            sold: 0,
+            comments: 0,
+            score: 0,
+        })
+    }
+
+    /// `text` with this edit, if every value that the edit brings is allowed.
+    fn applied(&self, mut text: ShopText) -> Result<ShopText, Mistake> {
+        put_line(&mut text.name, "name", self.name.as_deref(), NAME)?;
+        if text.name.is_empty() {
+            return Err(Mistake::Missing("name"));
+        }
+        if let Some(images) = &self.images {
+            text.images = pictures(images)?;
+        }
+        put_line(&mut text.area, "area", self.area.as_deref(), 128)?;
+        put_line(&mut text.address, "address", self.address.as_deref(), 255)?;
+        put_line(&mut text.open_hours, "openHours", self.open_hours.as_deref(), 32)?;
+        text.kind = self.kind.unwrap_or(text.kind);
+        text.x = within("x", self.x, -180.0, 180.0)?.unwrap_or(text.x);
+        text.y = within("y", self.y, -85.05, 85.05)?.unwrap_or(text.y);
+        text.avg_price = within("avgPrice", self.avg_price, 0, EXACT)?.or(text.avg_price);
+        text.sold = within("sold", self.sold, 0, COUNT)?.unwrap_or(text.sold);
+        text.comments = within("comments", self.comments, 0, COUNT)?.unwrap_or(text.comments);
+        text.score = match self.score {
+            Some(0) => 0,
+            score => within("score", score, 10, 50)?.unwrap_or(text.score),
+        };
+        Ok(text)
+    }
+}
+
+fn put_line(
+    place: &mut String,
+    name: &'static str,
+    new: Option<&str>,
+    most_chars: usize,
+) -> Result<(), Mistake> {
+    if let Some(new) = new {
+        let clean = clean_text::line(new);
+        if clean.chars().count() > most_chars {
+            return Err(Mistake::OutOfRange(name));
+        }
+        *place = clean;
+    }
+    Ok(())
+}
+
+/// Not a number is within nothing.
+fn within<N: PartialOrd>(
+    name: &'static str,
+    new: Option<N>,
+    least: N,
+    most: N,
+) -> Result<Option<N>, Mistake> {
+    match new {
+        Some(number) if !(least <= number && number <= most) => Err(Mistake::OutOfRange(name)),
+        other => Ok(other),
+    }
+}
+
+/// Paths or addresses of pictures, as they are, if they can stand in an attribute of a page.
+fn pictures(text: &str) -> Result<String, Mistake> {
+    let odd = |c: char| c.is_control() || matches!(c, '<' | '>' | '"' | '\'' | '\\');
+    let parts: Vec<&str> = text.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
+    let fit =
+        |part: &&str| part.starts_with('/') || part.starts_with("https://") || part.starts_with("http://");
+    let joined = parts.join(",");
+    if !parts.iter().all(fit) || joined.contains(odd) || joined.chars().count() > 1024 {
+        return Err(Mistake::OutOfRange("images"));
+    }
+    Ok(joined)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edit() -> ShopEdit {
+        ShopEdit {
+            name: Some("103茶餐厅".to_owned()),
+            kind: Some(ShopTypeId::new(1)),
+            x: Some(120.149993),
+            y: Some(30.334229),
+            ..ShopEdit::default()
+        }
+    }
+
+    fn added(edit: &ShopEdit) -> Result<ShopText, Mistake> {
+        edit.applied(edit.blank()?)
+    }
+
+    #[test]
+    fn a_new_shop_needs_name_type_and_place() {
+        assert_eq!(added(&edit()).unwrap().name, "103茶餐厅");
+        assert_eq!(added(&ShopEdit { name: None, ..edit() }), Err(Mistake::Missing("name")));
+        assert_eq!(
+            added(&ShopEdit { name: Some(" <b></b> ".into()), ..edit() }),
+            Err(Mistake::Missing("name"))
+        );
+        assert_eq!(added(&ShopEdit { kind: None, ..edit() }), Err(Mistake::Missing("typeId")));
+        assert_eq!(added(&ShopEdit { x: None, ..edit() }), Err(Mistake::Missing("x")));
+        assert_eq!(added(&ShopEdit { y: None, ..edit() }), Err(Mistake::Missing("y")));
+    }
+
+    #[test]
+    fn every_value_has_its_range() {
+        let bad: Vec<(&str, ShopEdit)> = vec![
+            ("name", ShopEdit { name: Some("x".repeat(129)), ..edit() }),
+            ("area", ShopEdit { area: Some("x".repeat(129)), ..edit() }),
+            ("address", ShopEdit { address: Some("x".repeat(256)), ..edit() }),
+            ("openHours", ShopEdit { open_hours: Some("x".repeat(33)), ..edit() }),
+            ("images", ShopEdit { images: Some(format!("/{}", "x".repeat(1024))), ..edit() }),
+            ("images", ShopEdit { images: Some("/a.png,javascript:x".into()), ..edit() }),
+            ("images", ShopEdit { images: Some("/a\"onerror=x".into()), ..edit() }),
+            ("x", ShopEdit { x: Some(180.01), ..edit() }),
+            ("x", ShopEdit { x: Some(f64::NAN), ..edit() }),
+            ("y", ShopEdit { y: Some(-85.06), ..edit() }),
+            ("avgPrice", ShopEdit { avg_price: Some(-1), ..edit() }),
+            ("sold", ShopEdit { sold: Some(-1), ..edit() }),
+            ("comments", ShopEdit { comments: Some(COUNT + 1), ..edit() }),
+            ("score", ShopEdit { score: Some(9), ..edit() }),
+            ("score", ShopEdit { score: Some(51), ..edit() }),
+        ];
+        for (name, edit) in bad {
+            assert_eq!(added(&edit), Err(Mistake::OutOfRange(name)), "{edit:?}");
+        }
+        let ends = ShopEdit {
+            name: Some("字".repeat(128)),
+            x: Some(-180.0),
+            y: Some(85.05),
+            score: Some(50),
+            sold: Some(COUNT),
+            avg_price: Some(0),
+            images: Some(" /imgs/a.jpg , https://example.org/b c.jpg,".into()),
+            ..edit()
+        };
+        let text = added(&ends).unwrap();
+        assert_eq!((text.x, text.y, text.score), (-180.0, 85.05, 50));
+        assert_eq!(text.images, "/imgs/a.jpg,https://example.org/b c.jpg");
+        assert_eq!(added(&ShopEdit { score: Some(0), ..edit() }).unwrap().score, 0);
+    }
+
+    #[test]
+    fn what_an_edit_leaves_out_stays() {
+        let all = ShopEdit {
+            images: Some("/a.png".into()),
+            area: Some("大关".into()),
+            address: Some("金华路29号".into()),
+            avg_price: Some(80),
+            open_hours: Some("10:00-22:00".into()),
+            sold: Some(42),
+            comments: Some(7),
+            score: Some(37),
+            ..edit()
+        };
+        let before = added(&all).unwrap();
+        assert_eq!(ShopEdit::default().applied(before.clone()).unwrap(), before);
+        let after =
+            ShopEdit { area: Some(String::new()), ..ShopEdit::default() }.applied(before.clone()).unwrap();
+        assert_eq!(after, ShopText { area: String::new(), ..before });
+    }
+
+    #[test]
+    fn texts_are_stored_without_markup() {
+        let text = added(&ShopEdit { name: Some("<i>茶</i>餐厅".into()), ..edit() }).unwrap();
+        assert_eq!(text.name, "茶餐厅");
+    }
+}

@@ -1,0 +1,81 @@
+//! Login codes kept where a visitor of the demo can read them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use async_trait::async_trait;
+use mallbox_storage::Phone;
+use parking_lot::Mutex;
+
+use super::{SmsError, SmsSender};
+
+/// Keeps the last code of each phone, for `GET /demo/inbox`. In `demo` and `fixture` alone.
+#[derive(Default)]
+pub struct Inbox {
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    codes: HashMap<Phone, (u64, String)>,
+    /// Which phone got its code when, to drop the oldest first.
+    order: BTreeMap<u64, Phone>,
+    received: u64,
+}
+
+impl Inbox {
+    /// More phones than a bench logs in; some 15 MB.
+    const MOST: usize = 65_536;
+
+    /// The last code that went to this phone, used or not.
+    #[must_use]
+    pub fn last(&self, phone: &Phone) -> Option<String> {
+        self.kept.lock().codes.get(phone).map(|(_, code)| code.clone())
+    }
+}
+
+impl Kept {
+    fn put(&mut self, phone: &Phone, code: &str) {
+        self.received += 1;
+        if let Some((earlier, _)) = self.codes.insert(phone.clone(), (self.received, code.to_owned())) {
+            self.order.remove(&earlier);
+        }
+        self.order.insert(self.received, phone.clone());
+        if self.order.len() > Inbox::MOST
+            && let Some((_, oldest)) = self.order.pop_first()
+        {
+            self.codes.remove(&oldest);
+        }
+    }
+}
+
+#[async_trait]
+impl SmsSender for Inbox {
+    async fn send(&self, phone: &Phone, code: &str) -> Result<(), SmsError> {
+        self.kept.lock().put(phone, code);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn phone(text: &str) -> Phone {
+        Phone::parse(text).unwrap()
+    }
+
+    #[tokio::test]
+    async fn inbox_drops_the_oldest_when_it_is_full() {
+        let inbox = Inbox::default();
+        let nth = |n: usize| phone(&format!("139{n:08}"));
+        for n in 0..Inbox::MOST {
+            inbox.send(&nth(n), "111111").await.unwrap();
+        }
+        inbox.send(&nth(0), "222222").await.unwrap();
+        inbox.send(&nth(Inbox::MOST), "333333").await.unwrap();
+        assert_eq!(inbox.last(&nth(0)).as_deref(), Some("222222"));
+        assert_eq!(inbox.last(&nth(1)), None, "the one that had waited longest");
+        assert_eq!(inbox.kept.lock().codes.len(), Inbox::MOST);
+        assert_eq!(inbox.kept.lock().order.len(), Inbox::MOST);
+    }
+}

@@ -1,0 +1,281 @@
+//! Vouchers: what a shop offers, and how an operator puts it on the shelf.
+
+use std::time::Duration;
+
+use mallbox_storage::{Cents, NewSale, ShopId, Timestamp, Voucher, VoucherId, VoucherStatus, VoucherText};
+
+use super::{Context, Failure, Mistake, Refusal, SaleCounter, clean_text};
+
+/// A voucher as a shop's page shows it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Offer {
+    /// The voucher.
+    pub voucher: Voucher,
+    /// What is left of its sale, if it is one.
+    pub left: Option<Left>,
+}
+
+/// What is left of a sale.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Left {
+    /// So many units.
+    Units(u64),
+    /// It has no end of units.
+    Unlimited,
+}
+
+/// What an operator writes about a new voucher.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct VoucherForm {
+    /// Whose. It must be there.
+    pub shop: Option<ShopId>,
+    /// Its title: 1 to 255 characters. It must be there.
+    pub title: Option<String>,
+    /// A second line, at most 255 characters.
+    pub sub_title: Option<String>,
+    /// Rules, at most 1024 characters.
+    pub rules: Option<String>,
+    /// What it costs, in cents. It must be there.
+    pub pay_value: Option<i64>,
+    /// What it is worth, in cents. It must be there.
+    pub actual_value: Option<i64>,
+    /// Whether it is to be seen; on the shelf unless told.
+    pub status: Option<VoucherStatus>,
+}
+
+/// The terms that an operator writes for a new sale.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SaleForm {
+    /// Units, 1 or more; -1 = unlimited. It must be there.
+    pub stock: Option<i64>,
+    /// First instant at which a claim is taken. It must be there.
+    pub begin: Option<Timestamp>,
+    /// First instant at which none is taken any more, after `begin`. It must be there.
+    pub end: Option<Timestamp>,
+    /// How long a buyer has to pay; the mall's setting unless told.
+    pub pay_within: Option<Duration>,
+    /// The least member level that may buy, 0 to 9.
+    pub min_level: u8,
+}
+
+/// What the mall has on offer, and lets its operators put there.
+pub struct VoucherShelf {
+    context: Context,
+    counter: SaleCounter,
+}
+
+/// The largest number that a page's JavaScript reads exactly.
+const EXACT: i64 = (1 << 53) - 1;
+
+impl VoucherShelf {
+    /// The vouchers of a mall, and the counter that is told of new sales.
+    #[must_use]
+    pub fn new(context: Context, counter: SaleCounter) -> Self {
+        Self { context, counter }
+    }
+
+    /// The vouchers of a shop that are on the shelf, ended sales included; none for an unknown shop.
+    ///
+    /// What is left of a sale is the live number; the record's, for a sale that is over and no longer in memory.
+    ///
+    /// # Errors
+    /// Only if the store is in trouble.
+    pub async fn of_shop(&self, shop: ShopId) -> Result<Vec<Offer>, Failure> {
+        let vouchers = self.context.storage.vouchers.of_shop(shop).await?;
+        let mut offers = Vec::with_capacity(vouchers.len());
+        for voucher in vouchers {
+            let left = match &voucher.sale {
+                Some(sale) => Some(self.left(voucher.id, sale.stock).await?),
+                None => None,
+            };
+            offers.push(Offer { voucher, left });
+        }
+        Ok(offers)
+    }
+
+    async fn left(&self, voucher: VoucherId, in_record: Option<u64>) -> Result<Left, Failure> {
+        let live = self.context.storage.sales.units(voucher).await?;
+        let left = live.map_or(in_record, |units| units.left());
+        Ok(left.map_or(Left::Unlimited, Left::Units))
+    }
+
+    /// Puts an ordinary voucher on the shelf. Markup is taken out of its texts.
+    ///
+    /// # Errors
+    /// [`Mistake::Missing`], [`Mistake::OutOfRange`] with the value's name; [`Refusal::NotFound`] for its shop.
+    pub async fn add(&self, form: &VoucherForm, now: Timestamp) -> Result<VoucherId, Failure> {
+        let text = form.checked()?;
+        self.check_shop(text.shop).await?;
+        Ok(self.context.storage.vouchers.insert(&text, None, now).await?)
+    }
+
+    /// Puts a flash-sale voucher on the shelf. When this answers, claims are taken from `begin` on.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add). If the store is in trouble after the record was written, the sale is on the shelf all the
+    /// same, and known to claims once one was made or the mall was started again.
+    pub async fn add_sale(
+        &self,
+        form: &VoucherForm,
+        sale: &SaleForm,
+        now: Timestamp,
+    ) -> Result<VoucherId, Failure> {
+        let text = form.checked()?;
+        let sale = sale.checked(self.context.settings.pay_within)?;
+        self.check_shop(text.shop).await?;
+        let voucher = self.context.storage.vouchers.insert(&text, Some(&sale), now).await?;
+        // Not `Sales::put` alone: a look-up that began before the insert could still tell a claim that there is no such sale.
+        self.counter.opened(voucher).await?;
+        Ok(voucher)
+    }
+
+    async fn check_shop(&self, shop: ShopId) -> Result<(), Failure> {
+        match self.context.storage.shops.get(shop).await? {
+            Some(_) => Ok(()),
+            None => Err(Refusal::NotFound("shop").into()),
+        }
+    }
+}
+
+impl VoucherForm {
+    fn checked(&self) -> Result<VoucherText, Mistake> {
+        let title = clean_text::line(self.title.as_deref().unwrap_or_default());
+        if title.is_empty() {
+            return Err(Mistake::Missing("title"));
+        }
+        Ok(VoucherText {
+            shop: self.shop.ok_or(Mistake::Missing("shopId"))?,
+            title: at_most("title", title, 255)?,
+            sub_title: at_most(
+                "subTitle",
+                clean_text::line(self.sub_title.as_deref().unwrap_or_default()),
+                255,
+            )?,
+            rules: at_most("rules", clean_text::lines(self.rules.as_deref().unwrap_or_default()), 1024)?,
+            pay_value: cents("payValue", self.pay_value)?,
+            actual_value: cents("actualValue", self.actual_value)?,
+            status: self.status.unwrap_or(VoucherStatus::OnShelf),
+        })
+    }
+}
+
+impl SaleForm {
+    fn checked(&self, pay_within: Duration) -> Result<NewSale, Mistake> {
+        let units = match self.stock.ok_or(Mistake::Missing("stock"))? {
+            -1 => None,
+            units @ 1..=EXACT => Some(units.unsigned_abs()),
+            _ => return Err(Mistake::OutOfRange("stock")),
+        };
+        let begin = self.begin.ok_or(Mistake::Missing("beginTime"))?;
+        let end = self.end.ok_or(Mistake::Missing("endTime"))?;
+        if begin >= end {
+            return Err(Mistake::OutOfRange("endTime"));
+        }
+        if self.min_level > 9 {
+            return Err(Mistake::OutOfRange("minLevel"));
+        }
+        Ok(NewSale {
+            units,
+            begin,
+            end,
+            pay_within: self.pay_within.unwrap_or(pay_within),
+            min_level: self.min_level,
+        })
+    }
+}
+
+fn at_most(name: &'static str, text: String, most_chars: usize) -> Result<String, Mistake> {
+    if text.chars().count() <= most_chars { Ok(text) } else { Err(Mistake::OutOfRange(name)) }
+}
+
+fn cents(name: &'static str, value: Option<i64>) -> Result<Cents, Mistake> {
+    match value {
+        Some(cents @ 0..=EXACT) => Ok(Cents::new(cents)),
+        Some(_) => Err(Mistake::OutOfRange(name)),
+        None => Err(Mistake::Missing(name)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn form() -> VoucherForm {
+        VoucherForm {
+            shop: Some(ShopId::new(1)),
+            title: Some("100元代金券".to_owned()),
+            pay_value: Some(8000),
+            actual_value: Some(10_000),
+            ..VoucherForm::default()
+        }
+    }
+
+    fn sale() -> SaleForm {
+        let at = Timestamp::from_millis;
+        SaleForm { stock: Some(100), begin: Some(at(1000)), end: Some(at(2000)), ..SaleForm::default() }
+    }
+
+    const QUARTER: Duration = Duration::from_secs(900);
+
+    #[test]
+    fn a_voucher_needs_title_shop_and_values() {
+        let text = form().checked().unwrap();
+        assert_eq!((text.pay_value.get(), text.actual_value.get()), (8000, 10_000));
+        assert_eq!(text.status, VoucherStatus::OnShelf);
+        for (name, form) in [
+            ("title", VoucherForm { title: None, ..form() }),
+            ("title", VoucherForm { title: Some(" <p></p> ".into()), ..form() }),
+            ("shopId", VoucherForm { shop: None, ..form() }),
+            ("payValue", VoucherForm { pay_value: None, ..form() }),
+            ("actualValue", VoucherForm { actual_value: None, ..form() }),
+        ] {
+            assert_eq!(form.checked(), Err(Mistake::Missing(name)));
+        }
+    }
+
+    #[test]
+    fn a_voucher_keeps_to_its_ranges() {
+        for (name, form) in [
+            ("title", VoucherForm { title: Some("x".repeat(256)), ..form() }),
+            ("subTitle", VoucherForm { sub_title: Some("x".repeat(256)), ..form() }),
+            ("rules", VoucherForm { rules: Some("x".repeat(1025)), ..form() }),
+            ("payValue", VoucherForm { pay_value: Some(-1), ..form() }),
+            ("payValue", VoucherForm { pay_value: Some(1 << 53), ..form() }),
+            ("actualValue", VoucherForm { actual_value: Some(i64::MIN), ..form() }),
+        ] {
+            assert_eq!(form.checked(), Err(Mistake::OutOfRange(name)));
+        }
+        assert!(VoucherForm { pay_value: Some(0), actual_value: Some(EXACT), ..form() }.checked().is_ok());
+    }
+
+    #[test]
+    fn rules_keep_their_lines_and_titles_do_not() {
+        let form = VoucherForm {
+            title: Some("<b>100元</b>\n代金券".into()),
+            rules: Some("全场<br>通用\n无需预约".into()),
+            ..form()
+        };
+        let text = form.checked().unwrap();
+        assert_eq!(text.title, "100元 代金券");
+        assert_eq!(text.rules, "全场通用\n无需预约");
+    }
+
+    #[test]
+    fn a_sale_needs_stock_and_a_window() {
+        let checked = sale().checked(QUARTER).unwrap();
+        assert_eq!((checked.units, checked.pay_within, checked.min_level), (Some(100), QUARTER, 0));
+        assert_eq!(SaleForm { stock: Some(-1), ..sale() }.checked(QUARTER).unwrap().units, None);
+        for (mistake, sale) in [
+            (Mistake::Missing("stock"), SaleForm { stock: None, ..sale() }),
+            (Mistake::OutOfRange("stock"), SaleForm { stock: Some(0), ..sale() }),
+            (Mistake::OutOfRange("stock"), SaleForm { stock: Some(-2), ..sale() }),
+            (Mistake::OutOfRange("stock"), SaleForm { stock: Some(EXACT + 1), ..sale() }),
+            (Mistake::Missing("beginTime"), SaleForm { begin: None, ..sale() }),
+            (Mistake::Missing("endTime"), SaleForm { end: None, ..sale() }),
+            (Mistake::OutOfRange("endTime"), SaleForm { end: sale().begin, ..sale() }),
+            (Mistake::OutOfRange("minLevel"), SaleForm { min_level: 10, ..sale() }),
+        ] {
+            assert_eq!(sale.checked(QUARTER), Err(mistake));
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! One mall: its services over one store, and what works in its background.
+
+use std::sync::Arc;
+
+use jiff::tz::TimeZone;
+use mallbox_storage::{Storage, StoreError};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::books::Books;
+use super::cashier::Cashier;
+use super::chores::Chores;
+use super::order_workers::{OrderWorkers, WorkerFigures};
+use super::payments::Payments;
+use super::sms::{Inbox, SmsSender};
+use super::{
+    Accounts, Clock, Context, OrderDesk, Random, SaleCounter, Settings, ShopDirectory, VoucherShelf,
+    sale_chores,
+};
+
+/// What a mall is made of. Nothing in it is process-wide.
+pub struct Means {
+    /// What it remembers.
+    pub storage: Storage,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// The zone in which times are written for people.
+    pub zone: TimeZone,
+    /// How it behaves.
+    pub settings: Settings,
+    /// How login codes reach people.
+    pub sms: Arc<dyn SmsSender>,
+    /// Where `GET /demo/inbox` finds them, in a demo; `sms` must send there too.
+    pub inbox: Option<Arc<Inbox>>,
+    /// Who takes people's money.
+    pub payments: Arc<dyn Payments>,
+    /// Where codes and tokens come from.
+    pub random: Arc<Random>,
+}
+
+/// One mall.
+pub struct Mall {
+    /// What its services share.
+    pub context: Context,
+    /// People.
+    pub accounts: Accounts,
+    /// Shops and their types.
+    pub shops: ShopDirectory,
+    /// Vouchers.
+    pub vouchers: VoucherShelf,
+    /// Flash sales.
+    pub sales: SaleCounter,
+    /// Orders and their steps.
+    pub orders: OrderDesk,
+    /// Whether everything adds up.
+    pub books: Books,
+    workers: OrderWorkers,
+    chores: Chores,
+}
+
+impl Mall {
+    /// Puts the services together and loads the sales that are not over and the deadlines of unpaid orders.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store cannot be read.
+    pub async fn open(means: Means) -> Result<Arc<Self>, StoreError> {
+        let Means { storage, clock, zone, settings, sms, inbox, payments, random } = means;
+        let context = Context { storage, clock: Arc::clone(&clock), zone, settings: Arc::new(settings) };
+        let sales = SaleCounter::new(context.clone());
+        let cashier = Cashier::new(context.clone(), payments);
+        let chores = Chores::new(clock, sale_chores::chores(&context, &sales, &cashier));
+        let mall = Self {
+            accounts: Accounts::new(context.clone(), random, sms, inbox),
+            shops: ShopDirectory::new(context.clone()),
+            vouchers: VoucherShelf::new(context.clone(), sales.clone()),
+            orders: OrderDesk::new(context.clone(), cashier),
+            books: Books::new(context.clone(), sales.clone()),
+            workers: OrderWorkers::new(context.clone()),
+            sales,
+            chores,
+            context,
+        };
+        mall.sales.load(mall.context.now()).await?;
+        sale_chores::restore_deadlines(&mall.context).await?;
+        Ok(Arc::new(mall))
+    }
+
+    /// Starts what works in the background, on the runtime this is called on.
+    #[must_use]
+    pub fn start(self: &Arc<Self>) -> Background {
+        /// The record has one writer: a second worker would only wait for the first.
+        const WORKERS: usize = 1;
+        let background = Background { stop: CancellationToken::new(), tasks: TaskTracker::new() };
+        let (mall, stop) = (Arc::clone(self), background.stop.clone());
+        background.tasks.spawn(async move { mall.workers.run(WORKERS, stop).await });
+        let (mall, stop) = (Arc::clone(self), background.stop.clone());
+        background.tasks.spawn(async move { mall.chores.run(stop).await });
+        background
+    }
+
+    /// Does everything that is due now, and what falls due by doing it: what moving the clock means.
+    pub async fn catch_up(&self) {
+        self.chores.run_all_due(self.context.now()).await;
+    }
+
+    /// What the order workers have done so far.
+    #[must_use]
+    pub fn worker_figures(&self) -> Arc<WorkerFigures> {
+        self.workers.figures()
+    }
+}
+
+/// The mall's background work.
+pub struct Background {
+    stop: CancellationToken,
+    tasks: TaskTracker,
+}
+
+impl Background {
+    /// Lets everybody finish what they have in hand.
+    pub async fn stop(self) {
+        self.stop.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+}

@@ -1,0 +1,124 @@
+//! A mall made beforehand, through the same ports that the mall uses.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use mallbox::mall::{Clock as _, SystemClock};
+use mallbox_storage::{
+    Cents, EmbeddedOptions, NewSale, Phone, Place, ShopId, ShopText, ShopType, ShopTypeId, Storage,
+    Timestamp, TokenHash, UserId, VoucherId, VoucherStatus, VoucherText,
+};
+use sha2::{Digest as _, Sha256};
+use tokio::task::JoinSet;
+
+/// Longer than any test: nothing falls due while one runs.
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+/// Log-ins under way at once while the mall is made: they share the disk's syncs.
+const AT_ONCE: usize = 512;
+
+/// Who is there, and what is for sale.
+#[derive(Clone)]
+pub struct Mall {
+    pub people: Arc<Vec<Person>>,
+    pub sales: Vec<VoucherId>,
+    /// Units of each sale.
+    pub units: u64,
+}
+
+/// Somebody who is logged in.
+pub struct Person {
+    pub id: UserId,
+    pub token: String,
+}
+
+/// How large it is to be.
+#[derive(Clone, Copy)]
+pub struct Size {
+    pub people: usize,
+    pub sales: usize,
+    pub units: u64,
+}
+
+/// Opens a mall's memory without a server.
+pub fn open(dir: &Path) -> anyhow::Result<Storage> {
+    Storage::open(&Place::Embedded(EmbeddedOptions::new(dir)))
+        .with_context(|| format!("{} cannot be opened", dir.display()))
+}
+
+/// A runtime for calls of the ports.
+pub fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?)
+}
+
+/// Makes a mall in an empty directory, and lets go of it.
+pub fn make(dir: &Path, size: Size) -> anyhow::Result<Mall> {
+    let now = SystemClock.now();
+    runtime()?.block_on(async {
+        let storage = open(dir)?;
+        let sales = open_sales(&storage, size, now).await?;
+        let mut under_way = JoinSet::new();
+        let mut people = Vec::with_capacity(size.people);
+        for number in 0..size.people {
+            under_way.spawn(log_in(storage.clone(), number, now));
+            if under_way.len() >= AT_ONCE
+                && let Some(person) = under_way.join_next().await
+            {
+                people.push(person??);
+            }
+        }
+        while let Some(person) = under_way.join_next().await {
+            people.push(person??);
+        }
+        storage.upkeep.close().await?;
+        Ok(Mall { people: Arc::new(people), sales, units: size.units })
+    })
+}
+
+async fn log_in(storage: Storage, number: usize, now: Timestamp) -> anyhow::Result<Person> {
+    let phone = Phone::parse(&format!("19{number:09}")).context("more people than phone numbers")?;
+    let user = storage.users.find_or_create(&phone, &format!("person_{number}"), now).await?;
+    let token = format!("person-{number:08}-{:016x}", rand::random::<u64>());
+    let hash = TokenHash(Sha256::digest(token.as_bytes()).into());
+    storage.sessions.begin(hash, user.id, DAY, now).await?;
+    Ok(Person { id: user.id, token })
+}
+
+async fn open_sales(storage: &Storage, size: Size, now: Timestamp) -> anyhow::Result<Vec<VoucherId>> {
+    let text = VoucherText {
+        shop: make_shop(storage, now).await?,
+        title: "One bowl of noodles".to_owned(),
+        sub_title: String::new(),
+        rules: String::new(),
+        pay_value: Cents::new(100),
+        actual_value: Cents::new(1_000),
+        status: VoucherStatus::OnShelf,
+    };
+    let sale = NewSale { units: Some(size.units), begin: now, end: now + DAY, pay_within: DAY, min_level: 0 };
+    let mut sales = Vec::with_capacity(size.sales);
+    for _ in 0..size.sales {
+        sales.push(storage.vouchers.insert(&text, Some(&sale), now).await?);
+    }
+    Ok(sales)
+}
+
+async fn make_shop(storage: &Storage, now: Timestamp) -> anyhow::Result<ShopId> {
+    let kind = ShopType { id: ShopTypeId::new(1), name: "Noodles".to_owned(), icon: String::new(), sort: 1 };
+    storage.shops.put_type(&kind, now).await?;
+    let text = ShopText {
+        name: "Noodles".to_owned(),
+        kind: kind.id,
+        images: String::new(),
+        area: String::new(),
+        address: "localhost".to_owned(),
+        x: 120.15,
+        y: 30.33,
+        avg_price: None,
+        open_hours: String::new(),
+        sold: 0,
+        comments: 0,
+        score: 50,
+    };
+    Ok(storage.shops.insert(&text, now).await?)
+}

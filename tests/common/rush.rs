@@ -1,0 +1,58 @@
+//! A load on a running mall: until it is stopped, or until everybody is done.
+
+use std::net::SocketAddr;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, ensure};
+use mallbox::bench::load::{self, Load, LoadError, Progress, Report, Script};
+
+/// Longer than anything should take: what is lost is lost by the crash.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a load that has an end may take, on a machine with much else to do.
+const LONGEST: Duration = Duration::from_secs(180);
+
+/// A load under way.
+pub struct Rush<S> {
+    progress: Progress,
+    thread: JoinHandle<Result<(S, Report), LoadError>>,
+}
+
+impl<S: Script> Rush<S> {
+    /// Begins at once, on a thread of its own.
+    pub fn start(address: SocketAddr, connections: usize, script: S) -> Self {
+        let progress = Progress::default();
+        let shared = progress.clone();
+        let load = Load { address, connections, stop_at: None, request_timeout: PATIENCE, rate: None };
+        let thread = std::thread::spawn(move || load::run(&load, script, &shared));
+        Self { progress, thread }
+    }
+
+    /// Returns when the first `answers` are there, or after a while.
+    pub fn wait_for(&self, answers: u64) {
+        let deadline = Instant::now() + PATIENCE;
+        while self.progress.answered() < answers && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// To be called when the server is dead: what has no answer now is lost. Answers how many requests had one.
+    pub fn end(self) -> anyhow::Result<u64> {
+        self.progress.stop();
+        match self.thread.join().ok().context("the load panicked")? {
+            // Nobody at home is what a killed server looks like.
+            Ok(_) | Err(LoadError::NoAnswer { .. }) => Ok(self.progress.answered()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Runs a script to its end on a mall that stays up. No request may be lost.
+pub fn run_to_the_end<S: Script>(address: SocketAddr, connections: usize, script: S) -> anyhow::Result<S> {
+    let stop_at = Some(Instant::now() + LONGEST);
+    let load = Load { address, connections, stop_at, request_timeout: PATIENCE, rate: None };
+    let (script, report) = load::run(&load, script, &Progress::default())?;
+    ensure!(report.errors.total() == 0, "requests were lost while the mall was up: {:?}", report.errors);
+    ensure!(stop_at > Some(Instant::now()), "the crowd was not done after {} s", LONGEST.as_secs());
+    Ok(script)
+}

@@ -1,0 +1,186 @@
+//! The real binary, as a child of the test.
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail, ensure};
+
+const MALLBOX: &str = env!("CARGO_BIN_EXE_mallbox");
+/// How long a server may take to say where it listens, on a machine with much else to do.
+const START: Duration = Duration::from_secs(60);
+const STOP: Duration = Duration::from_secs(30);
+/// How many lines of its standard error an error shows.
+const LAST_LINES: usize = 20;
+
+/// A running mallbox. It ends with this value, and where `setpriv` is at hand also with a test that is killed.
+pub struct Server {
+    child: Child,
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// What it writes on standard output after its address, such as login codes.
+    pub lines: Receiver<String>,
+    log: PathBuf,
+}
+
+impl Server {
+    /// `mallbox serve` on a free port, without limits; returns when it has said where it listens.
+    /// Its standard error goes to `log`.
+    pub fn start(data: &Path, log: &Path, durability: &str) -> anyhow::Result<Self> {
+        let mut child = spawn_serve(data, log, durability)?;
+        let output = child.stdout.take().context("the server has no standard output")?;
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            // Read to the end whoever listens: a full pipe would block the server.
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                let _ = sender.send(line);
+            }
+        });
+        let address = SocketAddr::from(([127, 0, 0, 1], 0));
+        let mut server = Self { child, address, lines, log: log.to_owned() };
+        server.address = server.wait_for_address()?;
+        Ok(server)
+    }
+
+    fn wait_for_address(&mut self) -> anyhow::Result<SocketAddr> {
+        let deadline = Instant::now() + START;
+        loop {
+            match self.lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(line) => {
+                    if let Some(address) = address_in(&line) {
+                        return Ok(address);
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    bail!("mallbox did not start in time; {}", self.last_words())
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    let status = self.child.wait()?;
+                    bail!("mallbox ended at once: {status}; {}", self.last_words());
+                }
+            }
+        }
+    }
+
+    /// Whether it still runs.
+    pub fn is_alive(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// The process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// `kill -9`, and waits until it is gone.
+    pub fn kill(mut self) -> anyhow::Result<()> {
+        ensure!(self.is_alive(), "mallbox had ended before it was killed; {}", self.last_words());
+        self.child.kill()?;
+        self.child.wait()?;
+        Ok(())
+    }
+
+    /// Stops the process where it stands; it does nothing more until it is killed.
+    pub fn freeze(&mut self) -> anyhow::Result<()> {
+        ensure!(self.is_alive(), "mallbox had ended before it was frozen; {}", self.last_words());
+        self.signal("STOP")
+    }
+
+    /// Asks the process to end in good order, and waits for it.
+    pub fn stop(mut self) -> anyhow::Result<()> {
+        self.signal("TERM")?;
+        let deadline = Instant::now() + STOP;
+        while Instant::now() < deadline {
+            if let Some(status) = self.child.try_wait()? {
+                ensure!(status.success(), "mallbox ended with {status}; {}", self.last_words());
+                return Ok(());
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        bail!("mallbox did not stop within {} s; {}", STOP.as_secs(), self.last_words())
+    }
+
+    fn signal(&self, name: &str) -> anyhow::Result<()> {
+        let id = self.child.id().to_string();
+        let sent = Command::new("kill").args(["-s", name, &id]).status().context("cannot run kill")?;
+        ensure!(sent.success(), "SIG{name} cannot be sent to mallbox");
+        Ok(())
+    }
+
+    /// The end of its standard error.
+    pub fn last_words(&self) -> String {
+        let text = std::fs::read(&self.log).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let lines: Vec<&str> = text.lines().collect();
+        let from = lines.len().saturating_sub(LAST_LINES);
+        format!("the end of its standard error:\n{}", lines[from..].join("\n"))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Gone already after `stop` and `kill`; otherwise it must not outlive its owner.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Starts a server and kills it after `grace`, wherever it is by then.
+pub fn start_and_kill(data: &Path, log: &Path, durability: &str, grace: Duration) -> anyhow::Result<()> {
+    let mut child = spawn_serve(data, log, durability)?;
+    // Read by nobody: what is written in so short a time fits into the pipe.
+    std::thread::sleep(grace);
+    let ended = child.try_wait()?;
+    child.kill()?;
+    child.wait()?;
+    ensure!(ended.is_none(), "mallbox ended by itself while it started; see {}", log.display());
+    Ok(())
+}
+
+/// `mallbox verify` on a mall that does not run.
+pub fn verify(data: &Path) -> anyhow::Result<()> {
+    let Output { status, stdout, stderr } =
+        Command::new(MALLBOX).arg("verify").arg("--data").arg(data).stdin(Stdio::null()).output()?;
+    let (stdout, stderr) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
+    ensure!(is_good(status), "mallbox verify: {status}\n{stdout}{stderr}");
+    Ok(())
+}
+
+fn is_good(status: ExitStatus) -> bool {
+    status.code() == Some(0)
+}
+
+fn spawn_serve(data: &Path, log: &Path, durability: &str) -> anyhow::Result<Child> {
+    let log = File::options().create(true).append(true).open(log)?;
+    mallbox_bound_to_this_process()
+        .args(["serve", "--listen", "127.0.0.1:0", "--limits", "off", "--durability", durability, "--data"])
+        .arg(data)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(log)
+        .spawn()
+        .with_context(|| format!("cannot start {MALLBOX}"))
+}
+
+/// The command, such that the kernel ends it when the thread that starts it is gone.
+fn mallbox_bound_to_this_process() -> Command {
+    let mut setpriv = Command::new("setpriv");
+    setpriv.args(["--pdeathsig", "KILL"]);
+    let works = Command::new("setpriv").args(["--pdeathsig", "KILL", "true"]).stderr(Stdio::null()).status();
+    if works.is_ok_and(|status| status.success()) {
+        setpriv.arg(MALLBOX);
+        return setpriv;
+    }
+    Command::new(MALLBOX)
+}
+
+/// The first `http://address:port` in a line.
+fn address_in(line: &str) -> Option<SocketAddr> {
+    let rest = &line[line.find("http://")? + "http://".len()..];
+    let end = rest.find(|c: char| !matches!(c, '0'..='9' | '.' | ':' | '[' | ']')).unwrap_or(rest.len());
+    rest[..end].parse().ok()
+}

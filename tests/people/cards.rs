@@ -1,0 +1,107 @@
+//! What people tell about themselves.
+
+use mallbox::mall::accounts::CardEdit;
+use mallbox::mall::{Mistake, Refusal};
+use mallbox_storage::{Card, UserId};
+
+use crate::world::{ANNE, mistake, refusal, world};
+
+fn all() -> CardEdit {
+    CardEdit {
+        nick_name: Some("安妮".into()),
+        icon: Some("/imgs/icons/anne.jpg".into()),
+        city: Some("杭州".into()),
+        introduce: Some("爱吃\n也爱拍".into()),
+        gender: Some(true),
+        birthday: Some("2000-01-31".into()),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_has_told_nothing_has_an_empty_card() {
+    let w = world().await;
+    let user = w.user(ANNE).await;
+    let card = w.accounts.card(user).await.unwrap().unwrap();
+    assert_eq!((card.user, card.card, card.fans, card.followee), (user, Card::default(), 0, 0));
+    assert_eq!(w.accounts.card(UserId::new(99)).await.unwrap(), None);
+    assert_eq!(w.accounts.brief(UserId::new(99)).await.unwrap(), None);
+    assert_eq!(w.accounts.brief(UserId::new(u64::MAX)).await.unwrap(), None);
+    assert_eq!(
+        refusal(w.accounts.put_card(UserId::new(99), &all(), w.now()).await),
+        Refusal::NotFound("user")
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_edit_changes_what_it_brings_and_nothing_else() {
+    let w = world().await;
+    let user = w.user(ANNE).await;
+    let earned = Card { credits: 120, level: 3, ..Card::default() };
+    w.storage.users.put_card(user, "before", "", &earned, w.now()).await.unwrap();
+
+    w.accounts.put_card(user, &all(), w.now()).await.unwrap();
+    let told = Card {
+        city: "杭州".into(),
+        introduce: "爱吃\n也爱拍".into(),
+        gender: true,
+        birthday: Some("2000-01-31".into()),
+        ..earned
+    };
+    let brief = w.accounts.brief(user).await.unwrap().unwrap();
+    assert_eq!((brief.nick_name.as_str(), brief.icon.as_str()), ("安妮", "/imgs/icons/anne.jpg"));
+    assert_eq!(w.accounts.card(user).await.unwrap().unwrap().card, told);
+
+    w.accounts.put_card(user, &CardEdit::default(), w.now()).await.unwrap();
+    assert_eq!(w.accounts.card(user).await.unwrap().unwrap().card, told);
+
+    let less = CardEdit { birthday: Some(String::new()), city: Some(String::new()), ..CardEdit::default() };
+    w.accounts.put_card(user, &less, w.now()).await.unwrap();
+    let card = w.accounts.card(user).await.unwrap().unwrap().card;
+    assert_eq!(card, Card { birthday: None, city: String::new(), ..told });
+    assert_eq!(w.accounts.brief(user).await.unwrap().unwrap(), brief);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refused_edit_changes_nothing() {
+    let w = world().await;
+    let user = w.user(ANNE).await;
+    w.accounts.put_card(user, &all(), w.now()).await.unwrap();
+    let before = (w.accounts.brief(user).await.unwrap(), w.accounts.card(user).await.unwrap());
+    let rows: Vec<(Mistake, CardEdit)> = vec![
+        (Mistake::Missing("nickName"), CardEdit { nick_name: Some(" <b></b>".into()), ..all() }),
+        (Mistake::OutOfRange("nickName"), CardEdit { nick_name: Some("字".repeat(33)), ..all() }),
+        (Mistake::OutOfRange("icon"), CardEdit { icon: Some("//elsewhere.example/x.png".into()), ..all() }),
+        (Mistake::OutOfRange("city"), CardEdit { city: Some("字".repeat(65)), ..all() }),
+        (Mistake::OutOfRange("introduce"), CardEdit { introduce: Some("字".repeat(129)), ..all() }),
+        (Mistake::OutOfRange("birthday"), CardEdit { birthday: Some("2001-02-29".into()), ..all() }),
+        (Mistake::OutOfRange("birthday"), CardEdit { birthday: Some("2026-11-22".into()), ..all() }),
+        (Mistake::OutOfRange("birthday"), CardEdit { birthday: Some("1899-12-31".into()), ..all() }),
+    ];
+    for (want, edit) in rows {
+        let edit = CardEdit { gender: Some(false), ..edit };
+        assert_eq!(mistake(w.accounts.put_card(user, &edit, w.now()).await), want);
+    }
+    assert_eq!((w.accounts.brief(user).await.unwrap(), w.accounts.card(user).await.unwrap()), before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn today_is_the_malls_today() {
+    let w = world().await;
+    let user = w.user(ANNE).await;
+    let born_tomorrow = CardEdit { birthday: Some("2026-11-22".into()), ..CardEdit::default() };
+    // In Shanghai the 22nd begins at 16:00 UTC.
+    w.advance_ms(4 * 3_600_000 - 1);
+    assert!(w.accounts.put_card(user, &born_tomorrow, w.now()).await.is_err());
+    w.advance_ms(1);
+    w.accounts.put_card(user, &born_tomorrow, w.now()).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_is_stored_without_markup() {
+    let w = world().await;
+    let user = w.user(ANNE).await;
+    let edit =
+        CardEdit { nick_name: Some("<img src=x onerror=alert(1)>安妮<3".into()), ..CardEdit::default() };
+    w.accounts.put_card(user, &edit, w.now()).await.unwrap();
+    assert_eq!(w.accounts.brief(user).await.unwrap().unwrap().nick_name, "安妮＜3");
+}

@@ -1,0 +1,9 @@
+//! People, shops and vouchers: the services on a real embedded store, with a clock that the tests move.
+#![expect(clippy::unwrap_used, reason = "helpers of a test binary: a failure is a failed test")]
+
+mod accounts;
+mod cards;
+mod passwords;
+mod shops;
+mod vouchers;
+mod world;

@@ -1,0 +1,116 @@
+//! Logging in by password.
+
+use std::time::{Duration, Instant};
+
+use mallbox::mall::{Mistake, Refusal};
+use mallbox_storage::UserId;
+
+use crate::world::{ANNE, BOB, World, mistake, refusal, world};
+
+const GOOD: &str = "correct horse";
+const OTHER: &str = "battery staple";
+
+/// Anne, with a password.
+async fn anne() -> (World, UserId) {
+    let w = world().await;
+    let user = w.user(ANNE).await;
+    w.accounts.set_password(user, None, GOOD, w.now()).await.unwrap();
+    (w, user)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_password_that_was_set_opens_a_session() {
+    let (w, user) = anne().await;
+    let token = w.try_password(ANNE, GOOD).await.unwrap();
+    assert_eq!(w.who(&token).await, Some(user));
+    assert_eq!(mistake(w.try_password(ANNE, OTHER).await), Mistake::Password);
+    let stored = w.storage.users.password(user).await.unwrap().unwrap();
+    assert!(stored.starts_with("$argon2id$") && !stored.contains(GOOD));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_user_or_a_password_the_refusal_is_the_same() {
+    let w = world().await;
+    w.user(ANNE).await;
+    assert_eq!(mistake(w.try_password(ANNE, GOOD).await), Mistake::Password);
+    assert_eq!(mistake(w.try_password(BOB, GOOD).await), Mistake::Password);
+    assert_eq!(w.storage.users.by_phone(&mallbox_storage::Phone::parse(BOB).unwrap()).await.unwrap(), None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wrong_phone_takes_as_long_as_a_wrong_password() {
+    let (w, _) = anne().await;
+    let mut fastest = [Duration::MAX; 2];
+    for _ in 0..4 {
+        for (phone, fastest) in [ANNE, BOB].into_iter().zip(&mut fastest) {
+            let begun = Instant::now();
+            assert_eq!(mistake(w.try_password(phone, OTHER).await), Mistake::Password);
+            *fastest = begun.elapsed().min(*fastest);
+        }
+    }
+    // Without the hash of nobody's password it would be a thousandth.
+    assert!(fastest[1] > fastest[0] / 3, "{fastest:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn after_five_tries_even_the_right_password_has_to_wait() {
+    let (w, _) = anne().await;
+    for _ in 0..5 {
+        assert_eq!(mistake(w.try_password(ANNE, OTHER).await), Mistake::Password);
+    }
+    let Refusal::RateLimited { retry_after } = refusal(w.try_password(ANNE, GOOD).await) else {
+        panic!("not limited")
+    };
+    assert_eq!(retry_after, Duration::from_secs(120));
+    assert_eq!(mistake(w.try_password(BOB, OTHER).await), Mistake::Password, "others are not limited");
+    w.advance_ms(119_999);
+    assert!(matches!(refusal(w.try_password(ANNE, GOOD).await), Refusal::RateLimited { .. }));
+    w.advance_ms(1);
+    w.try_password(ANNE, GOOD).await.unwrap();
+    w.log_in(ANNE).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_password_needs_the_old_one() {
+    let (w, user) = anne().await;
+    assert_eq!(mistake(w.accounts.set_password(user, None, OTHER, w.now()).await), Mistake::Password);
+    assert_eq!(mistake(w.accounts.set_password(user, Some(OTHER), OTHER, w.now()).await), Mistake::Password);
+    w.accounts.set_password(user, Some(GOOD), OTHER, w.now()).await.unwrap();
+    assert_eq!(mistake(w.try_password(ANNE, GOOD).await), Mistake::Password);
+    w.try_password(ANNE, OTHER).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn old_passwords_are_not_to_be_guessed_with_a_found_token() {
+    let (w, user) = anne().await;
+    for _ in 0..5 {
+        assert_eq!(
+            mistake(w.accounts.set_password(user, Some(OTHER), OTHER, w.now()).await),
+            Mistake::Password
+        );
+    }
+    let answer = w.accounts.set_password(user, Some(GOOD), OTHER, w.now()).await;
+    assert!(matches!(refusal(answer), Refusal::RateLimited { .. }));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_password_has_8_to_72_characters() {
+    let (w, user) = anne().await;
+    for bad in ["", "1234567", &"x".repeat(73)] {
+        let answer = w.accounts.set_password(user, Some(GOOD), bad, w.now()).await;
+        assert_eq!(mistake(answer), Mistake::PasswordLength);
+    }
+    let longest = "密".repeat(72);
+    w.accounts.set_password(user, Some(GOOD), &longest, w.now()).await.unwrap();
+    w.try_password(ANNE, &longest).await.unwrap();
+    assert_eq!(mistake(w.try_password(ANNE, &"x".repeat(1_000_000)).await), Mistake::Password);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stored_text_from_elsewhere_counts_as_no_password() {
+    let (w, user) = anne().await;
+    w.storage.users.put_password(user, "salt@5f4dcc3b5aa765d61d8327deb882cf99", w.now()).await.unwrap();
+    assert_eq!(mistake(w.try_password(ANNE, "password").await), Mistake::Password);
+    w.accounts.set_password(user, None, OTHER, w.now()).await.unwrap();
+    w.try_password(ANNE, OTHER).await.unwrap();
+}

@@ -1,0 +1,131 @@
+//! A fresh mall per case, as far as people, shops and vouchers need one.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::tz::TimeZone;
+use mallbox::mall::accounts::Proof;
+use mallbox::mall::sms::{Inbox, SmsSender};
+use mallbox::mall::{
+    Accounts, Clock, Context, Failure, ManualClock, Mistake, Random, Refusal, SaleCounter, Settings,
+    ShopDirectory, VoucherShelf,
+};
+use mallbox_storage::{EmbeddedOptions, Phone, Place, ShopType, ShopTypeId, Storage, Timestamp, UserId};
+use tempfile::TempDir;
+
+/// Noon of 2026-11-21, UTC.
+pub const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
+pub const ANNE: &str = "13900000002";
+pub const BOB: &str = "13900000003";
+
+pub struct World {
+    pub accounts: Accounts,
+    pub shops: ShopDirectory,
+    pub vouchers: VoucherShelf,
+    pub counter: SaleCounter,
+    pub storage: Storage,
+    pub clock: Arc<ManualClock>,
+    inbox: Arc<Inbox>,
+    _dir: TempDir,
+}
+
+/// A mall with an inbox, of two types of shops and nothing else.
+pub async fn world() -> World {
+    let inbox = Arc::new(Inbox::default());
+    with_sms(inbox.clone(), inbox).await
+}
+
+/// A mall that sends codes like this.
+pub async fn with_sms(sms: Arc<dyn SmsSender>, inbox: Arc<Inbox>) -> World {
+    let dir = TempDir::new().unwrap();
+    let storage = Storage::open(&Place::Embedded(EmbeddedOptions::new(dir.path().join("mall")))).unwrap();
+    let clock = Arc::new(ManualClock::new(NOON));
+    let context = Context {
+        storage: storage.clone(),
+        clock: clock.clone(),
+        zone: TimeZone::get("Asia/Shanghai").unwrap(),
+        settings: Arc::new(Settings::default()),
+    };
+    for (id, name) in [(1, "美食"), (2, "KTV")] {
+        let kind = ShopType {
+            id: ShopTypeId::new(id),
+            name: name.to_owned(),
+            icon: "/types/ms.png".to_owned(),
+            sort: 1,
+        };
+        storage.shops.put_type(&kind, NOON).await.unwrap();
+    }
+    let counter = SaleCounter::new(context.clone());
+    World {
+        accounts: Accounts::new(context.clone(), Arc::new(Random::seeded(7)), sms, Some(inbox.clone())),
+        shops: ShopDirectory::new(context.clone()),
+        vouchers: VoucherShelf::new(context, counter.clone()),
+        counter,
+        storage,
+        clock,
+        inbox,
+        _dir: dir,
+    }
+}
+
+impl World {
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    pub fn advance_ms(&self, ms: u64) {
+        self.clock.advance(Duration::from_millis(ms));
+    }
+
+    /// Asks for a code and reads it in the inbox.
+    pub async fn code(&self, phone: &str) -> String {
+        self.accounts.send_code(phone, self.now()).await.unwrap();
+        self.inbox.last(&Phone::parse(phone).unwrap()).unwrap()
+    }
+
+    pub async fn try_code(&self, phone: &str, code: &str) -> Result<String, Failure> {
+        self.accounts.log_in(phone, Proof::Code(code), self.now()).await
+    }
+
+    pub async fn try_password(&self, phone: &str, password: &str) -> Result<String, Failure> {
+        self.accounts.log_in(phone, Proof::Password(password), self.now()).await
+    }
+
+    /// A live token of this phone's user.
+    pub async fn log_in(&self, phone: &str) -> String {
+        let code = self.code(phone).await;
+        self.try_code(phone, &code).await.unwrap()
+    }
+
+    pub async fn who(&self, token: &str) -> Option<UserId> {
+        self.accounts.who(token, self.now()).await.unwrap()
+    }
+
+    /// This phone's user, logged in once.
+    pub async fn user(&self, phone: &str) -> UserId {
+        let token = self.log_in(phone).await;
+        self.who(&token).await.unwrap()
+    }
+}
+
+/// The refusal in an answer that must be one.
+pub fn refusal<T>(answer: Result<T, Failure>) -> Refusal {
+    match answer {
+        Err(Failure::Refused(refusal)) => refusal,
+        Err(other) => panic!("not a refusal: {other}"),
+        Ok(_) => panic!("not refused"),
+    }
+}
+
+/// What a person got wrong, in an answer that must say so.
+pub fn mistake<T>(answer: Result<T, Failure>) -> Mistake {
+    match refusal(answer) {
+        Refusal::Mistyped(mistake) => mistake,
+        other => panic!("not a mistake: {other:?}"),
+    }
+}
+
+/// A code that is not this one.
+pub fn other_than(code: &str) -> &'static str {
+    if code == "000000" { "000001" } else { "000000" }
+}
