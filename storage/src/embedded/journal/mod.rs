@@ -93,6 +93,9 @@ struct Shared {
     applied: AtomicU64,
     /// The last commit that is durable.
     last_commit: AtomicU64,
+    /// Makes every sync fail, as a disk does that is going bad.
+    #[cfg(test)]
+    bad_disk: std::sync::atomic::AtomicBool,
 }
 
 /// The journal's handle.
@@ -117,6 +120,8 @@ impl Journal {
             trouble: RwLock::default(),
             applied: AtomicU64::new(0),
             last_commit: AtomicU64::new(recovered.content.last_commit),
+            #[cfg(test)]
+            bad_disk: false.into(),
         });
         let writer = thread::Writer::new(Arc::clone(&shared), recovered, log_dir, durability, settled, queue);
         let thread = std::thread::Builder::new().name("journal".to_owned()).spawn(move || writer.run())?;

@@ -139,10 +139,18 @@ impl Writer {
         self.store.write(commit, changes, &removed)?;
         self.written.drain(..removed.len());
         if self.durability != Durability::Relaxed || self.synced.elapsed() >= RELAXED_SYNC {
-            self.store.sync()?;
+            self.sync()?;
             self.synced = Instant::now();
         }
         Ok(())
+    }
+
+    fn sync(&self) -> Result<(), StoreFault> {
+        #[cfg(test)]
+        if self.shared.bad_disk.load(Ordering::Relaxed) {
+            return Err(StoreFault::Io(std::io::Error::other("a sync that was made to fail")));
+        }
+        self.store.sync()
     }
 
     /// A commit is durable: whoever waits is answered, and the workers get its claims.
