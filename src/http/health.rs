@@ -131,8 +131,6 @@ impl Health {
         }
         let troubles = storage.upkeep.health().await.troubles.len();
         gauge(out, "mallbox_troubles", "Things that do not work; /readyz names them.", troubles);
-        let now_ms = self.context.now().as_millis();
-        counter(out, "mallbox_clock_milliseconds_total", "The mall's time since 1970.", now_ms);
     }
 }
 

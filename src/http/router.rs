@@ -28,7 +28,6 @@ pub struct SiteOptions {
 }
 
 /// The API's routes, without its prefix.
-#[must_use]
 pub fn api(app: App) -> Router {
     Router::new()
         .merge(user::routes())
@@ -41,7 +40,6 @@ pub fn api(app: App) -> Router {
 }
 
 /// Everything but the API.
-#[must_use]
 pub fn pages(files: Files) -> Router {
     let files = Arc::new(files);
     Router::new().fallback_service(service_fn(move |request: Request<Body>| {
