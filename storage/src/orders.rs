@@ -231,8 +231,8 @@ pub trait Orders: Send + Sync {
     /// [`StoreError`]: call again.
     async fn count(&self, voucher: VoucherId) -> Result<OrderCounts, StoreError>;
 
-    /// For each [`OrderId::day`] that has orders or dead letters: the highest count in their ids, for the books. Looks
-    /// at every row.
+    /// For each [`OrderId::day`] that has orders or dead letters: the highest count in their ids, by day; for the
+    /// books. Looks at every row.
     ///
     /// # Errors
     /// [`StoreError`]: call again.

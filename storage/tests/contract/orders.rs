@@ -28,6 +28,7 @@ crate::contract! {
     one_of_two_racing_steps_wins,
     ordinary_vouchers_may_be_bought_often,
     lists_go_page_by_page,
+    the_highest_number_of_each_day_counts_dead_letters_too,
     a_rush_of_batches_takes_exactly_the_stock,
     orders_outlive_a_restart,
 }
@@ -438,6 +439,22 @@ async fn lists_go_page_by_page(w: &World) {
 }
 
 /// Eight workers write claims of one sale, each claim handed to two of them.
+async fn the_highest_number_of_each_day_counts_dead_letters_too(w: &World) {
+    let orders = &w.storage.orders;
+    assert_eq!(orders.highest_counts().await.unwrap(), []);
+    let voucher = w.sale(Some(9)).await;
+    let numbered = |user, days: u32, count| {
+        let at = NOON + HOUR * (24 * days);
+        Claim { order: OrderId::compose(at, count, voucher).unwrap(), at, ..claim(voucher, user, 0) }
+    };
+    let first = OrderId::day(NOON).unwrap();
+    persist(w, &[numbered(1, 0, 7), numbered(2, 0, 5), numbered(3, 1, 0)]).await;
+    assert_eq!(orders.highest_counts().await.unwrap(), [(first, 7), (first + 1, 0)]);
+    let dead = logged(numbered(4, 1, OrderId::MAX_COUNT));
+    orders.bury(&dead, DeadReason::Refused, "", NOON).await.unwrap();
+    assert_eq!(orders.highest_counts().await.unwrap(), [(first, 7), (first + 1, OrderId::MAX_COUNT)]);
+}
+
 async fn a_rush_of_batches_takes_exactly_the_stock(w: &World) {
     const UNITS: u64 = 1000;
     let voucher = w.sale(Some(UNITS)).await;

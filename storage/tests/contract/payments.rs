@@ -18,6 +18,7 @@ crate::contract! {
     what_needs_a_look_is_listed_oldest_first,
     money_taken_for_a_cancelled_order_is_found,
     faults_are_counted_row_by_row,
+    a_refund_that_is_not_finished_needs_a_look,
     a_rush_starts_one_payment,
     payments_outlive_a_restart,
 }
@@ -147,6 +148,19 @@ async fn money_taken_for_a_cancelled_order_is_found(w: &World) {
         settle(w, payment.id, PaymentState::Refunded).await;
         assert_eq!(payments.unsettled(NOON + HOUR, 9).await.unwrap(), []);
     }
+}
+
+async fn a_refund_that_is_not_finished_needs_a_look(w: &World) {
+    let payments = &w.storage.payments;
+    let order = order(w, w.sale(Some(9)).await, 1).await;
+    let payment = payments.start(order, PRICE, NOON).await.unwrap();
+    step(w, order, Step::Pay(payment.id)).await;
+    assert_eq!(payments.unsettled(NOON + HOUR, 9).await.unwrap(), []);
+    step(w, order, Step::StartRefund).await;
+    let refunding = Payment { state: PaymentState::Captured, ..payment };
+    assert_eq!(payments.unsettled(NOON, 9).await.unwrap(), [refunding]);
+    step(w, order, Step::FinishRefund).await;
+    assert_eq!(payments.unsettled(NOON + HOUR, 9).await.unwrap(), []);
 }
 
 async fn faults_are_counted_row_by_row(w: &World) {

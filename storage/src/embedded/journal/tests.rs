@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use super::commit::CommitState;
 use super::recovery::{CleanStop, Recovered, Witness, recover};
 use super::*;
-use crate::{Logged, OpenError, OrderId, Timestamp, UserId, VoucherId};
+use crate::{OpenError, OrderId, Timestamp, UserId, VoucherId};
 
 fn claim(number: u64) -> Claim {
     Claim {

@@ -214,7 +214,7 @@ fn count(conn: &Connection, voucher: VoucherId) -> rusqlite::Result<OrderCounts>
 fn highest_counts(conn: &Connection) -> rusqlite::Result<Vec<(u64, u64)>> {
     conn.prepare_cached(
         "SELECT (id >> 32) / 86400 AS day, MAX((id >> 4) & ?1)
-         FROM (SELECT id FROM orders UNION ALL SELECT order_id FROM dead_letters) AS ids GROUP BY day",
+         FROM (SELECT id FROM orders UNION ALL SELECT order_id FROM dead_letters) AS ids GROUP BY day ORDER BY day",
     )?
     .query_map([id(OrderId::MAX_COUNT)], |row| Ok((get_count(row, 0)?, get_count(row, 1)?)))?
     .collect()

@@ -1,0 +1,192 @@
+//! From the log to the record, whatever the record says.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use mallbox_storage::{DeadLetter, OrderId, OrderStatus, UserId};
+
+use crate::world::{PAY_WITHIN, World, idle, until, world};
+
+async fn dead_letters(w: &World) -> Vec<DeadLetter> {
+    w.storage.orders.dead_letters(OrderId::new(0), 10_000).await.unwrap()
+}
+
+/// The record refuses the orders of these users from now on.
+fn refuse_orders_of(w: &World, users: &str) {
+    w.sql(&format!(
+        "CREATE TRIGGER poison BEFORE INSERT ON orders WHEN NEW.user_id IN ({users})
+         BEGIN SELECT RAISE(ABORT, 'poison'); END"
+    ));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_claim_that_the_record_refuses_dies_after_five_attempts_and_holds_nobody_up() {
+    let mut w = idle();
+    let voucher = w.sale(2_000).await;
+    refuse_orders_of(&w, "13, 700");
+    for user in 1..=1_000 {
+        w.claim(user, voucher).await.unwrap();
+    }
+    w.work();
+    until("the others are in the record", async || {
+        w.storage.orders.count(voucher).await.unwrap().unpaid == 998
+    })
+    .await;
+    assert!(dead_letters(&w).await.is_empty(), "five attempts take longer than the others need");
+    // Claims that come meanwhile are not held up either.
+    w.claim(2_000, voucher).await.unwrap();
+    until("a late claim", async || w.storage.orders.count(voucher).await.unwrap().unpaid == 999).await;
+    w.drain().await;
+    let dead = dead_letters(&w).await;
+    let mut users: Vec<u64> = dead.iter().map(|letter| letter.user.get()).collect();
+    users.sort_unstable();
+    assert_eq!(users, [13, 700]);
+    assert!(dead.iter().all(|letter| letter.reason == "REFUSED" && letter.holds_unit));
+    assert!(dead.iter().all(|letter| letter.detail.contains("poison")), "{dead:?}");
+    assert_eq!(w.figures.refused.load(Ordering::Relaxed), 10);
+    assert_eq!(w.figures.dead_letters.load(Ordering::Relaxed), 2);
+    w.assert_balanced().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_claim_that_is_refused_all_alone_dies_as_well() {
+    let w = world();
+    let voucher = w.sale(10).await;
+    refuse_orders_of(&w, "13");
+    w.claim(13, voucher).await.unwrap();
+    w.drain().await;
+    assert_eq!(dead_letters(&w).await.len(), 1);
+    w.assert_balanced().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_record_that_refuses_everything_kills_no_claim() {
+    let mut w = idle();
+    let voucher = w.sale(None).await;
+    w.sql("CREATE TRIGGER poison BEFORE INSERT ON orders BEGIN SELECT RAISE(ABORT, 'all of them'); END");
+    for user in 1..=400 {
+        w.claim(user, voucher).await.unwrap();
+    }
+    w.work();
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    assert!(dead_letters(&w).await.is_empty());
+    assert_eq!(w.storage.order_log.state().await.pending, 400);
+    w.sql("DROP TRIGGER poison");
+    w.drain().await;
+    assert_eq!(w.storage.orders.count(voucher).await.unwrap().unpaid, 400);
+    assert!(dead_letters(&w).await.is_empty());
+    w.assert_balanced().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_record_that_is_busy_counts_for_nobody_and_is_caught_up_with() {
+    let w = world();
+    let voucher = w.sale(None).await;
+    // Takes a block of numbers from the record: what a claim needs of it.
+    w.order(1_000, voucher).await;
+    let other = w.sql_connection();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    for user in 1..=300 {
+        w.claim(user, voucher).await.unwrap();
+    }
+    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    assert_eq!(w.storage.orders.count(voucher).await.unwrap().unpaid, 1);
+    other.execute_batch("COMMIT").unwrap();
+    w.drain().await;
+    assert_eq!(w.storage.orders.count(voucher).await.unwrap().unpaid, 301);
+    assert_eq!(w.figures.refused.load(Ordering::Relaxed), 0);
+    w.assert_balanced().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn buyers_wiped_in_the_middle_of_a_sale_cannot_buy_twice() {
+    let mut w = world();
+    let voucher = w.sale(100).await;
+    let mut first = Vec::new();
+    for user in 1..=30 {
+        first.push(w.order(user, voucher).await);
+    }
+    // The memory is built anew from a record that has lost sight of its orders for a moment.
+    w.sql("UPDATE orders SET slot = id, status = 4");
+    w.storage.sales.forget(voucher).await.unwrap();
+    w.sales.opened(voucher).await.unwrap();
+    w.rest().await;
+    let mut second = Vec::new();
+    for user in 21..=50 {
+        second.push(w.claim(user, voucher).await.unwrap());
+    }
+    w.sql("UPDATE orders SET slot = 0, status = 1");
+    w.work();
+    w.drain().await;
+    let dead = dead_letters(&w).await;
+    assert_eq!(dead.len(), 10);
+    assert!(dead.iter().all(|letter| letter.reason == "DOUBLE" && letter.holds_unit));
+    for (letter, order) in dead.iter().zip(&second) {
+        assert_eq!(letter.order, *order);
+    }
+    let counts = w.storage.orders.count(voucher).await.unwrap();
+    assert_eq!((counts.unpaid, counts.dead_letters, counts.doubles), (50, 10, 0));
+    // The memory does not know of the first thirty; built anew it does, and all of it adds up.
+    let report = w.books.verify(w.now()).await.unwrap();
+    assert!(report.findings.iter().any(|finding| finding.term == "units taken in memory"), "{report}");
+    w.storage.sales.forget(voucher).await.unwrap();
+    w.sales.opened(voucher).await.unwrap();
+    assert_eq!(w.left(voucher).await, 40);
+    w.assert_balanced().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn more_claims_than_the_record_has_units_become_dead_letters() {
+    let w = idle();
+    let voucher = w.sale(10).await;
+    for user in 1..=10 {
+        w.claim(user, voucher).await.unwrap();
+    }
+    w.sql("UPDATE sales SET stock = 7, initial = 7");
+    let mut w = w;
+    w.work();
+    w.drain().await;
+    let dead = dead_letters(&w).await;
+    assert_eq!(dead.len(), 3);
+    assert!(dead.iter().all(|letter| letter.reason == "OVERSOLD"), "{dead:?}");
+    assert_eq!(w.storage.orders.count(voucher).await.unwrap().unpaid, 7);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stopped_workers_leave_nothing_in_hand() {
+    let mut w = idle();
+    let voucher = w.sale(None).await;
+    for round in 0..10 {
+        for user in 1..=50 {
+            w.claim(round * 100 + user, voucher).await.unwrap();
+        }
+        w.work();
+        tokio::time::sleep(Duration::from_millis(round)).await;
+        w.rest().await;
+    }
+    w.work();
+    w.drain().await;
+    assert_eq!(w.storage.orders.count(voucher).await.unwrap().unpaid, 500);
+    assert_eq!(w.storage.deadlines.len().await.unwrap(), 500);
+    w.assert_balanced().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stopped_mall_goes_on_where_it_was() {
+    let w = idle();
+    let voucher = w.sale(50).await;
+    for user in 1..=20 {
+        w.claim(user, voucher).await.unwrap();
+    }
+    let mut w = w.restart().await;
+    assert_eq!(w.storage.order_log.state().await.pending, 20);
+    assert_eq!(w.left(voucher).await, 30);
+    w.assert_balanced().await;
+    w.work();
+    w.drain().await;
+    w.advance(PAY_WITHIN).await;
+    let order = w.storage.orders.of_user(UserId::new(3), mallbox_storage::Page::new(1, 10)).await.unwrap();
+    assert_eq!(order[0].status, OrderStatus::Cancelled);
+    assert_eq!(w.left(voucher).await, 50);
+    w.assert_balanced().await;
+}

@@ -1,0 +1,229 @@
+//! A fresh mall per case, as far as sales and orders need one.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::tz::TimeZone;
+use mallbox::mall::chores::Chores;
+use mallbox::mall::order_workers::{OrderWorkers, WorkerFigures, drained};
+use mallbox::mall::payments::Sandbox;
+use mallbox::mall::{
+    Books, Cashier, Clock, Context, Failure, ManualClock, OrderDesk, Refusal, SaleCounter, Settings,
+    sale_chores,
+};
+use mallbox_storage::{
+    Cents, EmbeddedOptions, NewSale, OrderId, OrderStatus, Phone, Place, ShopId, Storage, Timestamp, UserId,
+    VoucherId, VoucherStatus, VoucherText,
+};
+use tempfile::TempDir;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+/// Noon of 2026-11-21, UTC.
+pub const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
+pub const MINUTE: Duration = Duration::from_secs(60);
+/// How long a buyer has to pay.
+pub const PAY_WITHIN: Duration = Duration::from_secs(15 * 60);
+pub const PRICE: Cents = Cents::new(4_750);
+
+pub struct World {
+    pub context: Context,
+    pub storage: Storage,
+    pub clock: Arc<ManualClock>,
+    pub sales: SaleCounter,
+    pub orders: OrderDesk,
+    pub books: Books,
+    pub gateway: Arc<Sandbox>,
+    pub figures: Arc<WorkerFigures>,
+    chores: Arc<Chores>,
+    workers: Arc<OrderWorkers>,
+    working: Option<(JoinHandle<()>, CancellationToken)>,
+    dir: Option<TempDir>,
+    settings: Settings,
+}
+
+/// A mall without limits whose workers work.
+pub fn world() -> World {
+    let mut world = idle();
+    world.work();
+    world
+}
+
+/// The same, and nobody takes claims to the record.
+pub fn idle() -> World {
+    with_settings(Settings::default().without_limits())
+}
+
+pub fn with_settings(settings: Settings) -> World {
+    open(TempDir::new().unwrap(), settings, NOON)
+}
+
+fn open(dir: TempDir, settings: Settings, now: Timestamp) -> World {
+    let storage = Storage::open(&Place::Embedded(EmbeddedOptions::new(dir.path().join("mall")))).unwrap();
+    let clock = Arc::new(ManualClock::new(now));
+    let context = Context {
+        storage: storage.clone(),
+        clock: clock.clone(),
+        zone: TimeZone::get("Asia/Shanghai").unwrap(),
+        settings: Arc::new(settings.clone()),
+    };
+    let gateway = Arc::new(Sandbox::default());
+    let cashier = Cashier::new(context.clone(), gateway.clone());
+    let sales = SaleCounter::new(context.clone());
+    let chores = sale_chores::chores(&context, &sales, &cashier);
+    let workers = Arc::new(OrderWorkers::new(context.clone()));
+    World {
+        orders: OrderDesk::new(context.clone(), cashier),
+        books: Books::new(context.clone(), sales.clone()),
+        chores: Arc::new(Chores::new(clock.clone(), chores)),
+        figures: workers.figures(),
+        workers,
+        sales,
+        clock,
+        gateway,
+        storage,
+        context,
+        working: None,
+        dir: Some(dir),
+        settings,
+    }
+}
+
+impl World {
+    /// Starts the workers.
+    pub fn work(&mut self) {
+        let (workers, stop) = (Arc::clone(&self.workers), CancellationToken::new());
+        let token = stop.clone();
+        self.working = Some((tokio::spawn(async move { workers.run(1, token).await }), stop));
+    }
+
+    /// Stops the workers in order.
+    pub async fn rest(&mut self) {
+        if let Some((working, stop)) = self.working.take() {
+            stop.cancel();
+            working.await.unwrap();
+        }
+    }
+
+    /// Stops the mall in order, and starts another in its directory, without workers.
+    pub async fn restart(mut self) -> Self {
+        self.rest().await;
+        self.storage.upkeep.close().await.unwrap();
+        let (dir, settings, now) = (self.dir.take().unwrap(), self.settings.clone(), self.now());
+        drop(self);
+        let world = open(dir, settings, now);
+        world.sales.load(now).await.unwrap();
+        sale_chores::restore_deadlines(&world.context).await.unwrap();
+        world
+    }
+
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Moves the clock as an operator of a fixture does: the log is drained, the clock set, what is due is done.
+    pub async fn advance(&self, span: Duration) {
+        self.drain().await;
+        self.clock.advance(span);
+        self.chores.run_all_due(self.now()).await;
+    }
+
+    pub async fn drain(&self) {
+        assert!(drained(&self.storage, Duration::from_secs(20)).await, "the log was not drained");
+    }
+
+    /// A sale that has been open for an hour, and is for nine more.
+    pub async fn sale(&self, units: impl Into<Option<u64>>) -> VoucherId {
+        let hour = MINUTE * 60;
+        self.sale_like(NewSale {
+            units: units.into(),
+            begin: self.now() - hour,
+            end: self.now() + hour * 9,
+            pay_within: PAY_WITHIN,
+            min_level: 0,
+        })
+        .await
+    }
+
+    pub async fn sale_like(&self, sale: NewSale) -> VoucherId {
+        let voucher = self.record(Some(sale)).await;
+        self.sales.opened(voucher).await.unwrap();
+        voucher
+    }
+
+    /// A voucher in the record alone.
+    pub async fn record(&self, sale: Option<NewSale>) -> VoucherId {
+        let text = VoucherText {
+            shop: ShopId::new(1),
+            title: "一百元代金券".to_owned(),
+            sub_title: String::new(),
+            rules: String::new(),
+            pay_value: PRICE,
+            actual_value: Cents::new(10_000),
+            status: VoucherStatus::OnShelf,
+        };
+        self.storage.vouchers.insert(&text, sale.as_ref(), self.now()).await.unwrap()
+    }
+
+    pub async fn user(&self, number: u64) -> UserId {
+        let phone = Phone::parse(&format!("139{number:08}")).unwrap();
+        self.storage.users.find_or_create(&phone, "user", self.now()).await.unwrap().id
+    }
+
+    pub async fn claim(&self, user: u64, voucher: VoucherId) -> Result<OrderId, Failure> {
+        self.sales.claim(UserId::new(user), voucher, self.now()).await
+    }
+
+    /// An order of this user that is in the record, unpaid.
+    pub async fn order(&self, user: u64, voucher: VoucherId) -> OrderId {
+        let order = self.claim(user, voucher).await.unwrap();
+        self.drain().await;
+        order
+    }
+
+    pub async fn status(&self, order: OrderId) -> OrderStatus {
+        self.storage.orders.get(order).await.unwrap().unwrap().status
+    }
+
+    pub async fn left(&self, voucher: VoucherId) -> u64 {
+        self.storage.sales.units(voucher).await.unwrap().unwrap().left().unwrap()
+    }
+
+    /// Runs SQL on the record from outside, as nobody but a test does.
+    pub fn sql(&self, sql: &str) {
+        self.sql_connection().execute_batch(sql).unwrap();
+    }
+
+    pub fn sql_connection(&self) -> rusqlite::Connection {
+        let path = self.dir.as_ref().unwrap().path().join("mall").join("mall.sqlite");
+        let connection = rusqlite::Connection::open(path).unwrap();
+        connection.busy_timeout(Duration::from_secs(10)).unwrap();
+        connection
+    }
+
+    /// The books balance, and say so.
+    pub async fn assert_balanced(&self) {
+        let report = self.books.verify(self.now()).await.unwrap();
+        assert!(report.balances() && report.unsettled.is_empty(), "{report}");
+    }
+}
+
+/// The refusal in an answer that must be one.
+pub fn refusal<T>(answer: Result<T, Failure>) -> Refusal {
+    match answer {
+        Err(Failure::Refused(refusal)) => refusal,
+        Err(other) => panic!("not a refusal: {other}"),
+        Ok(_) => panic!("not refused"),
+    }
+}
+
+/// Waits, in real time, until something is so.
+pub async fn until<F: Future<Output = bool>>(what: &str, mut is_so: impl FnMut() -> F) {
+    for _ in 0..2_000 {
+        if is_so().await {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("never: {what}");
+}
