@@ -379,12 +379,13 @@ mod tests {
 
     #[test]
     fn each_term_that_is_spoiled_is_named() {
-        let spoil = |spoil: fn(&mut Reading)| {
+        type Spoil = fn(&mut Reading);
+        let spoil = |spoil: Spoil| {
             let mut reading = balanced();
             spoil(&mut reading);
             reading.findings().into_iter().map(|finding| finding.term).collect::<Vec<_>>()
         };
-        let rows: [(fn(&mut Reading), &str); 12] = [
+        let rows: [(Spoil, &str); 12] = [
             (|r| r.sale.initial = Some(101), "initial + added"),
             (|r| r.sale.added -= 1, "initial + added"),
             (|r| r.sale.stock = Some(104), "stock kept by the order transactions"),
