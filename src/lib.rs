@@ -2,6 +2,10 @@
 //!
 //! The arrows point one way: `cli → http → mall → mallbox_storage`. ARCHITECTURE.md has the map.
 
+pub mod cli;
+pub mod config;
+pub mod http;
+pub mod mall;
+
 pub mod bench;
 pub mod demo;
-pub mod mall;

@@ -1,3 +1,7 @@
 //! The binary: parse, choose, run.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    mallbox::cli::main()
+}

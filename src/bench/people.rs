@@ -13,6 +13,8 @@ use mallbox_storage::{
 use sha2::{Digest as _, Sha256};
 use tokio::task::JoinSet;
 
+use crate::mall::Random;
+
 /// Longer than any bench.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Log-ins under way at once while the mall is made: they share the disk's syncs.
@@ -38,11 +40,12 @@ pub(super) struct Size {
 pub(super) async fn make(dir: &Path, size: Size, now: Timestamp, bar: &ProgressBar) -> anyhow::Result<Crowd> {
     let storage = Storage::open(&Place::Embedded(EmbeddedOptions::new(dir)))?;
     let sales = open_sales(&storage, size, now).await?;
+    let random = Random::system();
     let mut tokens = Vec::with_capacity(size.users);
     let mut under_way = JoinSet::new();
     bar.set_length(size.users as u64);
     for number in 0..size.users {
-        let token = format!("bench-{number:08}-{:016x}", rand::random::<u64>());
+        let token = random.token();
         under_way.spawn(log_in(storage.clone(), number, token.clone(), now));
         tokens.push(token);
         if under_way.len() >= AT_ONCE {

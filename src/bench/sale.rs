@@ -11,6 +11,8 @@ use anyhow::{Context as _, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use mallbox_storage::{Timestamp, VoucherId};
 
+use crate::mall::Random;
+
 use super::load::{self, Load, Progress, Report};
 use super::logins;
 use super::people::{self, Crowd, Size};
@@ -153,7 +155,7 @@ fn press(bench: &SaleBench, address: SocketAddr, crowd: &Crowd) -> anyhow::Resul
 fn measure_ceiling(bench: &SaleBench) -> anyhow::Result<Report> {
     let (server, _lines) = Server::start(&["bench", "ceiling"])?;
     let cpu = server.cpu();
-    let tokens = Arc::new(vec![format!("bench-{:08}-{:016x}", 0, 0); 1000]);
+    let tokens = Arc::new(vec![Random::system().token(); 1000]);
     let closed = SaleBench { rate: None, ..bench.clone() };
     let script = Rush::new(tokens, &[VoucherId::new(1)], true);
     let (_, report) = drive(&closed, server.address, script, Some(bench.span), "ceiling")?;

@@ -74,8 +74,10 @@ impl Sale {
     fn plan(self) -> anyhow::Result<SaleBench> {
         let server = match (self.address, &self.tokens) {
             (Some(address), Some(file)) => {
-                let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-                let tokens: Vec<String> = text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect();
+                let text = std::fs::read_to_string(file)
+                    .with_context(|| format!("cannot read {}", file.display()))?;
+                let tokens: Vec<String> =
+                    text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect();
                 if tokens.is_empty() {
                     bail!("{} holds no token", file.display());
                 }

@@ -2,3 +2,4 @@
 
 pub mod catalogue;
 pub mod pictures;
+pub mod seed;

@@ -122,20 +122,12 @@ impl PageAnswer {
     }
 }
 
-async fn page(
-    State(app): State<App>,
-    Now(now): Now,
-    headers: HeaderMap,
-    Path(voucher): Path<u64>,
-) -> Reply {
+async fn page(State(app): State<App>, Now(now): Now, headers: HeaderMap, Path(voucher): Path<u64>) -> Reply {
     let page = app.sales.page(VoucherId::new(voucher), now).await?;
     let answer = Answer::ok(PageAnswer::new(page, &app.context.zone));
     let etag = etag(answer.bytes())?;
-    let answer = if is_known(&headers, &etag) {
-        Answer::not_modified(etag)
-    } else {
-        answer.with_header(ETAG, etag)
-    };
+    let answer =
+        if is_known(&headers, &etag) { Answer::not_modified(etag) } else { answer.with_header(ETAG, etag) };
     Ok(answer.with_header(CACHE_CONTROL, KEEP))
 }
 

@@ -73,12 +73,7 @@ fn answer(app: &App, view: OrderView) -> Reply {
     Ok(Answer::ok(OrderAnswer::new(view, &app.context.zone)))
 }
 
-async fn claim(
-    State(app): State<App>,
-    Login(user): Login,
-    Now(now): Now,
-    Path(voucher): Path<u64>,
-) -> Reply {
+async fn claim(State(app): State<App>, Login(user): Login, Now(now): Now, Path(voucher): Path<u64>) -> Reply {
     Ok(Answer::order_id(app.sales.claim(user, VoucherId::new(voucher), now).await?))
 }
 

@@ -44,3 +44,10 @@ pub use time::Timestamp;
 pub use upkeep::{Durability, Health, Upkeep};
 pub use users::{Card, Role, User, Users};
 pub use vouchers::{NewSale, SaleRecord, Voucher, VoucherStatus, VoucherText, Vouchers};
+
+/// The engines beneath the embedded back end and their versions, for `mallbox doctor`.
+#[must_use]
+pub fn versions() -> Vec<(&'static str, String)> {
+    // sled does not tell its version; Cargo.toml pins it to exactly this one.
+    vec![("SQLite", rusqlite::version().to_owned()), ("sled", "0.34.7".to_owned())]
+}

@@ -110,7 +110,10 @@ impl Script for Crowd {
                 false
             }
         };
-        if again {
+        // Some at once, so that payments and cancellations run among the first claims; others later.
+        if again && self.dice.chance(50) {
+            self.todo.push_front(person);
+        } else if again {
             self.todo.push_back(person);
         }
     }

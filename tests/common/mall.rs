@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use mallbox::mall::{Clock as _, SystemClock};
+use mallbox::mall::{Clock as _, Random, SystemClock};
 use mallbox_storage::{
     Cents, EmbeddedOptions, NewSale, Phone, Place, ShopId, ShopText, ShopType, ShopTypeId, Storage,
     Timestamp, TokenHash, UserId, VoucherId, VoucherStatus, VoucherText,
@@ -58,10 +58,11 @@ pub fn make(dir: &Path, size: Size) -> anyhow::Result<Mall> {
     runtime()?.block_on(async {
         let storage = open(dir)?;
         let sales = open_sales(&storage, size, now).await?;
+        let random = Arc::new(Random::system());
         let mut under_way = JoinSet::new();
         let mut people = Vec::with_capacity(size.people);
         for number in 0..size.people {
-            under_way.spawn(log_in(storage.clone(), number, now));
+            under_way.spawn(log_in(storage.clone(), Arc::clone(&random), number, now));
             if under_way.len() >= AT_ONCE
                 && let Some(person) = under_way.join_next().await
             {
@@ -76,10 +77,15 @@ pub fn make(dir: &Path, size: Size) -> anyhow::Result<Mall> {
     })
 }
 
-async fn log_in(storage: Storage, number: usize, now: Timestamp) -> anyhow::Result<Person> {
+async fn log_in(
+    storage: Storage,
+    random: Arc<Random>,
+    number: usize,
+    now: Timestamp,
+) -> anyhow::Result<Person> {
     let phone = Phone::parse(&format!("19{number:09}")).context("more people than phone numbers")?;
     let user = storage.users.find_or_create(&phone, &format!("person_{number}"), now).await?;
-    let token = format!("person-{number:08}-{:016x}", rand::random::<u64>());
+    let token = random.token();
     let hash = TokenHash(Sha256::digest(token.as_bytes()).into());
     storage.sessions.begin(hash, user.id, DAY, now).await?;
     Ok(Person { id: user.id, token })

@@ -133,7 +133,7 @@ impl Cutter<'_> {
         let crowd = Crowd::new(ledger, Mood::Lively, connections, dice.split());
         let rush = Rush::start(server.address, connections, crowd);
         rush.wait_for(1 + dice.below(100));
-        std::thread::sleep(dice.millis(0, 1_500));
+        std::thread::sleep(dice.millis(0, 800));
         server.freeze()?;
         std::thread::sleep(UNTIL_READ);
         let known = ledger.lock().clone();

@@ -116,9 +116,9 @@ async fn lists_go_page_by_page(w: &World) {
 
 /// Each phone is asked for by eight threads at the same time.
 async fn a_rush_of_one_phone_makes_one_user(w: &World) {
-    const THREADS: u64 = 8;
+    const THREADS: usize = 8;
     const PHONES: u64 = 200;
-    let barrier = Arc::new(Barrier::new(THREADS as usize));
+    let barrier = Arc::new(Barrier::new(THREADS));
     let rush = (0..THREADS).map(|_| {
         let (users, barrier, runtime) =
             (Arc::clone(&w.storage.users), Arc::clone(&barrier), Handle::current());

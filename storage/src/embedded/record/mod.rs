@@ -16,6 +16,8 @@ mod holders;
 mod migrations;
 mod opening;
 mod orders;
+#[cfg(test)]
+mod orders_tests;
 mod payments;
 mod persist;
 mod readers;

@@ -129,7 +129,8 @@ fn write(
     Ok(answers)
 }
 
-/// The order in which a batch's rows are written fastest.
+/// By id, which fills the table's pages from left to right. By user, for the index, is a tenth slower in batches of 500 and
+/// up to a third faster in batches of 2,000, which take longer than others should wait.
 fn best_order(claims: &[Logged]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..claims.len()).collect();
     order.sort_by_key(|&index| claims[index].claim.order);

@@ -1,0 +1,87 @@
+//! `mallbox demo`: a mall to show a friend.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use mallbox_storage::EmbeddedOptions;
+
+use super::house::{self, Plan};
+use super::{Usage, log};
+use crate::config::SiteConfig;
+use crate::demo::seed::{self, Seeded};
+use crate::http::Bound;
+use crate::mall::Settings;
+use crate::mall::sms::Inbox;
+
+/// The flags of `demo`.
+#[derive(Args)]
+pub(super) struct Demo {
+    /// Where the demo keeps its mall; in your data directory unless told.
+    #[arg(long, env = "MALLBOX_DEMO_DATA", value_name = "DIR")]
+    data: Option<PathBuf>,
+    #[command(flatten)]
+    site: SiteConfig,
+}
+
+/// Enough to read the banner and copy a line.
+const OPENS_IN: Duration = Duration::from_secs(30);
+
+/// Shows the mall until it is told to stop.
+///
+/// # Errors
+/// One sentence for whoever typed the command.
+pub(super) fn run(demo: Demo) -> anyhow::Result<()> {
+    let dir = match demo.data {
+        Some(dir) => dir,
+        None => own_dir().ok_or_else(|| Usage("there is no home directory; say --data DIR".to_owned()))?,
+    };
+    if house::is_mall(&dir) && !house::is_demo(&dir) {
+        let text =
+            format!("{} holds a mall that is no demo; say --data with another directory", dir.display());
+        return Err(Usage(text).into());
+    }
+    log::start(demo.site.log_format);
+    let bound = Bound::to(demo.site.listen)?;
+    house::mark_as_demo(&dir)?;
+    let inbox = Arc::new(Inbox::default());
+    let plan = Plan {
+        place: EmbeddedOptions::new(&dir),
+        zone: demo.site.zone.clone(),
+        settings: Settings { inbox: true, ..Settings::default().without_limits() },
+        sms: Arc::clone(&inbox) as _,
+        inbox: Some(inbox),
+    };
+    house::block_on(async {
+        let app = house::open(plan).await?;
+        let seeded = seed::seed(&app, OPENS_IN).await?;
+        let more = what_to_try(&seeded, &format!("http://{}{}", bound.address(), demo.site.api_prefix));
+        house::serve(app, bound, &dir, &demo.site, &more).await
+    })
+}
+
+/// `$XDG_DATA_HOME/mallbox/demo`, or where that is by default.
+fn own_dir() -> Option<PathBuf> {
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let data = absolute("XDG_DATA_HOME").or_else(|| Some(absolute("HOME")?.join(".local/share")))?;
+    Some(data.join("mallbox/demo"))
+}
+
+/// Lines to be copied as they are. The code is read from the inbox with its quotes, which JSON wants anyway.
+fn what_to_try(seeded: &Seeded, api: &str) -> String {
+    let Seeded { customer, operator, running, opening, shops, .. } = seeded;
+    let seconds = OPENS_IN.as_secs();
+    format!(
+        r#"demo        {shops} shops; sale {running} is on, sale {opening} opens in {seconds} s; people are invented
+login       phone {customer}, operator {operator}; the code is at {api}/demo/inbox?phone={customer}
+
+Try, in another terminal:
+
+curl -s '{api}/shop/of/type?typeId=1&current=1'
+curl -s -X POST '{api}/user/code?phone={customer}' && token=$(curl -s {api}/user/login -d "{{\"phone\":\"{customer}\",\"code\":$(curl -s '{api}/demo/inbox?phone={customer}' | grep -oE '"[0-9]{{6}}"')}}" | grep -oE '[0-9a-f]{{48}}')
+curl -s -X POST -H "authorization: $token" {api}/voucher-order/seckill/{running}
+
+"#
+    )
+}

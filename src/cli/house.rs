@@ -1,0 +1,223 @@
+//! A mall from its directory to its address, and back to a clean stop.
+
+use std::fmt::Write as _;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context as _, bail};
+use jiff::tz::TimeZone;
+use mallbox_storage::{Durability, EmbeddedOptions, OpenError, Place, Storage};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::config::SiteConfig;
+use crate::http::control::Control;
+use crate::http::{App, Bound, ServerOptions, SiteOptions, site};
+use crate::mall::payments::Sandbox;
+use crate::mall::sms::{Inbox, SmsSender};
+use crate::mall::{Mall, Means, Random, Settings, SystemClock};
+
+/// Everything there is to know before a mall can open.
+pub(super) struct Plan {
+    pub(super) place: EmbeddedOptions,
+    pub(super) zone: Option<TimeZone>,
+    pub(super) settings: Settings,
+    pub(super) sms: Arc<dyn SmsSender>,
+    pub(super) inbox: Option<Arc<Inbox>>,
+}
+
+/// The file that marks a demo's directory.
+const DEMO_MARK: &str = "DEMO";
+/// The setting under which a mall keeps its time zone.
+const ZONE: &str = "zone";
+/// Files that the mall itself keeps open, and some to spare.
+const OWN_FILES: u64 = 128;
+
+/// Runs a task on a runtime for the mall's own work; connections have theirs.
+pub(super) fn block_on<T>(task: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .thread_name("mall")
+        .enable_all()
+        .build()
+        .context("cannot start the program's threads")?;
+    runtime.block_on(task)
+}
+
+/// Whether a mall was made in this directory.
+pub(super) fn is_mall(dir: &Path) -> bool {
+    dir.join("mall.sqlite").exists()
+}
+
+/// Whether the mall in this directory is a demo's.
+pub(super) fn is_demo(dir: &Path) -> bool {
+    dir.join(DEMO_MARK).exists()
+}
+
+/// Marks the directory as a demo's.
+pub(super) fn mark_as_demo(dir: &Path) -> anyhow::Result<()> {
+    let text = "This mall was made by `mallbox demo`: its people and shops are invented.\n";
+    make_dir(dir)?;
+    std::fs::write(dir.join(DEMO_MARK), text).with_context(|| format!("cannot write to {}", dir.display()))
+}
+
+/// Makes a data directory that only its owner may look into: there are phone numbers in it.
+fn make_dir(dir: &Path) -> anyhow::Result<()> {
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(dir)
+        .with_context(|| format!("cannot make the directory {}", dir.display()))
+}
+
+/// Opens a mall: its store, its services. Nothing works in the background yet.
+pub(super) async fn open(plan: Plan) -> anyhow::Result<App> {
+    let Plan { place, zone, settings, sms, inbox } = plan;
+    make_dir(&place.dir)?;
+    let place = Place::Embedded(place);
+    let storage = tokio::task::spawn_blocking(move || Storage::open(&place)).await??;
+    let zone = zone_of(&storage, zone).await?;
+    let means = Means {
+        storage,
+        clock: Arc::new(SystemClock),
+        zone,
+        settings,
+        sms,
+        inbox,
+        payments: Arc::new(Sandbox::default()),
+        random: Arc::new(Random::system()),
+    };
+    Mall::open(means).await.context("the mall cannot be read")
+}
+
+/// The zone that the mall was made with; a new mall keeps the one that was asked for, or the machine's.
+async fn zone_of(storage: &Storage, asked: Option<TimeZone>) -> anyhow::Result<TimeZone> {
+    let asked_name = asked.as_ref().and_then(TimeZone::iana_name);
+    if let Some(kept) = storage.upkeep.setting(ZONE).await? {
+        if let Some(asked) = asked_name.filter(|asked| *asked != kept) {
+            bail!("this mall's time zone is {kept} for ever and cannot become {asked}; leave --zone out");
+        }
+        return TimeZone::get(&kept)
+            .with_context(|| format!("this mall's time zone {kept} is not known here"));
+    }
+    let zone = asked.unwrap_or_else(TimeZone::system);
+    // A machine whose zone has no name, such as one set by offset, counts in UTC.
+    let name = zone.iana_name().unwrap_or("UTC").to_owned();
+    storage.upkeep.put_setting(ZONE, &name).await?;
+    Ok(TimeZone::get(&name).unwrap_or(TimeZone::UTC))
+}
+
+/// Serves an opened mall until it is told to stop, then drains and closes it.
+pub(super) async fn serve(
+    app: App,
+    bound: Bound,
+    dir: &Path,
+    config: &SiteConfig,
+    more: &str,
+) -> anyhow::Result<()> {
+    let background = app.start();
+    let prefix = config.api_prefix.clone();
+    let site_options = SiteOptions { prefix, uploads: dir.join("uploads"), web: config.web.clone() };
+    let most_connections = config.connections.min(room_for_connections());
+    let options = ServerOptions { most_connections, ..ServerOptions::default() };
+    let control = match Control::open(dir, Arc::clone(&app)) {
+        Ok(control) => Some(control),
+        Err(error) => {
+            tracing::warn!(%error, "no control socket: `mallbox user` and `verify` cannot reach this mall");
+            None
+        }
+    };
+    let mut stopped = signal(SignalKind::terminate())?;
+    let mut interrupted = signal(SignalKind::interrupt())?;
+    let server = bound.serve(&site(&app, &site_options), options)?;
+    super::say(&(banner(&app, dir, &server.address().to_string()).await + more));
+
+    tokio::select! { _ = stopped.recv() => {} _ = interrupted.recv() => {} }
+    tracing::info!("stopping: requests in flight are finished first");
+    tokio::spawn(async move {
+        tokio::select! { _ = stopped.recv() => {} _ = interrupted.recv() => {} }
+        tracing::warn!("stopped at once, as asked twice");
+        std::process::exit(1);
+    });
+    server.drain().await;
+    tracing::debug!("every request is answered");
+    if let Some(control) = control {
+        control.close().await;
+    }
+    background.stop().await;
+    tracing::debug!("nothing works in the background any more");
+    close(&app).await?;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+/// Marks the stop as clean.
+pub(super) async fn close(app: &App) -> anyhow::Result<()> {
+    app.context.storage.upkeep.close().await.context("what was answered is kept, but the stop was not clean")
+}
+
+async fn banner(app: &App, dir: &Path, address: &str) -> String {
+    let health = app.context.storage.upkeep.health().await;
+    let promise = match health.durability {
+        Durability::Power => "an answer survives a power cut",
+        Durability::Process => "an answer does NOT survive a power cut",
+        Durability::Relaxed => "answers of the last 200 ms are lost in a crash",
+    };
+    let limits = if app.context.settings.claim_limit.is_some() { "on" } else { "off: for benches and demos" };
+    let mut out = String::new();
+    for (what, value) in [
+        ("mallbox", format!("http://{address}/")),
+        ("data", std::path::absolute(dir).unwrap_or(PathBuf::from(dir)).display().to_string()),
+        ("backend", health.backend.to_owned()),
+        ("durability", format!("{} ({promise})", health.durability.name())),
+        ("zone", app.context.zone.iana_name().unwrap_or("UTC").to_owned()),
+        ("limits", limits.to_owned()),
+    ] {
+        // Writing to a String cannot fail.
+        let _ = writeln!(out, "{what:<12}{value}");
+    }
+    out
+}
+
+/// Raises the limit on open files as far as this user may, and answers how many connections fit below it.
+fn room_for_connections() -> u64 {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let raised = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+    let files = if raised.is_ok() { maximum } else { current };
+    files.map_or(u64::MAX, |files| files.saturating_sub(OWN_FILES).max(16))
+}
+
+/// Asks a mall, running or not, what the control socket answers.
+pub(super) fn ask(dir: &Path, method: &str, path: &str) -> anyhow::Result<serde_json::Value> {
+    use crate::http::control::{ask_here, ask_running};
+    if !is_mall(dir) {
+        return Err(super::Usage(format!("there is no mall in {}", dir.display())).into());
+    }
+    if let Some(answer) = ask_running(dir, method, path)? {
+        return Ok(answer);
+    }
+    let plan = Plan {
+        place: EmbeddedOptions::new(dir),
+        zone: None,
+        settings: Settings::default(),
+        sms: Arc::new(Inbox::default()),
+        inbox: None,
+    };
+    block_on(async {
+        let app = match open(plan).await {
+            Ok(app) => app,
+            Err(error) => {
+                return match error.downcast::<OpenError>() {
+                    Ok(in_use @ OpenError::InUse { .. }) => Err(anyhow::Error::new(in_use)
+                        .context("the mall runs, but its control socket does not answer")),
+                    Ok(other) => Err(other.into()),
+                    Err(other) => Err(other),
+                };
+            }
+        };
+        let answer = ask_here(Arc::clone(&app), method, path).await;
+        close(&app).await?;
+        answer
+    })
+}

@@ -1,0 +1,34 @@
+//! `mallbox verify`: do the books balance?
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::Args;
+
+use super::house;
+
+/// The flags of `verify`.
+#[derive(Args)]
+pub(super) struct Verify {
+    /// The mall's directory. A mall that runs is asked over its control socket and goes on selling.
+    #[arg(long, env = "MALLBOX_DATA", value_name = "DIR")]
+    data: PathBuf,
+    /// The whole report as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Answers whether they do.
+///
+/// # Errors
+/// One sentence: the mall cannot be read.
+pub(super) fn run(verify: &Verify) -> anyhow::Result<bool> {
+    let answer = house::ask(&verify.data, "GET", "/control/verify")?;
+    let balances = answer["balances"].as_bool().context("the mall did not say whether its books balance")?;
+    if verify.json {
+        super::say(&format!("{:#}\n", answer["report"]));
+    } else {
+        super::say(&format!("{}\n", answer["text"].as_str().unwrap_or_default().trim_end()));
+    }
+    Ok(balances)
+}

@@ -1,0 +1,150 @@
+//! What can be chosen when a mall is started: flags, and the environment behind them.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use jiff::tz::TimeZone;
+use mallbox_storage::Durability;
+
+use crate::mall::Settings;
+
+/// The flags of `serve`.
+#[derive(Args, Clone, Debug)]
+pub struct ServeConfig {
+    /// The directory in which the mall keeps everything; made if it is not there.
+    #[arg(long, env = "MALLBOX_DATA", value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// How an answer is kept, from the safest to the fastest.
+    #[arg(long, env = "MALLBOX_DURABILITY", default_value = "power")]
+    pub durability: DurabilityChoice,
+    /// Start even though accepted claims are lost from the order log.
+    #[arg(long)]
+    pub accept_lost_log: bool,
+    /// Limits on codes, tries and claims; `off` is for benches.
+    #[arg(long, env = "MALLBOX_LIMITS", default_value = "on")]
+    pub limits: Switch,
+    /// How login codes are sent: `console`, or the URL of a gateway they are posted to.
+    #[arg(long, env = "MALLBOX_SMS", default_value = "console", value_name = "console|URL")]
+    pub sms: String,
+    /// Serve a directory that was made by `mallbox demo`.
+    #[arg(long)]
+    pub demo_data: bool,
+    /// Claims that may wait for the record before more are refused.
+    #[arg(long, env = "MALLBOX_MAX_BACKLOG", value_name = "CLAIMS")]
+    pub max_backlog: Option<u64>,
+    /// How the mall is reached.
+    #[command(flatten)]
+    pub site: SiteConfig,
+}
+
+/// The flags that `serve` and `demo` share.
+#[derive(Args, Clone, Debug)]
+pub struct SiteConfig {
+    /// The address to listen on; port 0 takes any that is free.
+    #[arg(long, env = "MALLBOX_LISTEN", default_value = "127.0.0.1:8080", value_name = "ADDRESS")]
+    pub listen: SocketAddr,
+    /// The time zone of the mall, such as Asia/Shanghai; the machine's unless told. Kept for ever by a new mall.
+    #[arg(long, env = "MALLBOX_ZONE", value_name = "NAME", value_parser = zone)]
+    pub zone: Option<TimeZone>,
+    /// Another front end's files, served at `/`; mallbox's own page is then at `/mall/`.
+    #[arg(long, env = "MALLBOX_WEB", value_name = "DIR")]
+    pub web: Option<PathBuf>,
+    /// The path below which the API is; `""` behind a proxy that has cut it off.
+    #[arg(long, env = "MALLBOX_API_PREFIX", default_value = "/api", value_name = "PATH", value_parser = prefix)]
+    pub api_prefix: String,
+    /// Connections that may be open at once.
+    #[arg(long, env = "MALLBOX_CONNECTIONS", default_value_t = 20_000, value_name = "NUMBER")]
+    pub connections: u64,
+    /// How the log on standard error is written.
+    #[arg(long, env = "MALLBOX_LOG_FORMAT", default_value = "text")]
+    pub log_format: LogFormat,
+}
+
+/// How far an answer can be trusted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum DurabilityChoice {
+    /// An answer survives a power cut.
+    Power,
+    /// An answer survives the end of the process, not of the machine.
+    Process,
+    /// Written every 200 ms.
+    Relaxed,
+}
+
+impl From<DurabilityChoice> for Durability {
+    fn from(choice: DurabilityChoice) -> Self {
+        match choice {
+            DurabilityChoice::Power => Self::Power,
+            DurabilityChoice::Process => Self::Process,
+            DurabilityChoice::Relaxed => Self::Relaxed,
+        }
+    }
+}
+
+/// On or off.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Switch {
+    /// In force.
+    On,
+    /// Not in force.
+    Off,
+}
+
+/// How log lines look.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+impl ServeConfig {
+    /// How the mall is to behave.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        let mut settings = Settings::default();
+        if self.limits == Switch::Off {
+            settings = settings.without_limits();
+        }
+        settings.max_backlog = self.max_backlog.unwrap_or(settings.max_backlog);
+        settings
+    }
+}
+
+fn zone(name: &str) -> Result<TimeZone, String> {
+    TimeZone::get(name).map_err(|_| format!("there is no time zone {name}; one is Asia/Shanghai"))
+}
+
+fn prefix(text: &str) -> Result<String, String> {
+    let prefix = text.trim_end_matches('/');
+    let is_path = prefix.starts_with('/') && !prefix.contains("//") && !prefix.contains(['?', '#', '%', ' ']);
+    if prefix.is_empty() || is_path {
+        Ok(prefix.to_owned())
+    } else {
+        Err("it has to be a path like /api, or empty".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_is_a_path_or_nothing() {
+        assert_eq!(prefix("/api").as_deref(), Ok("/api"));
+        assert_eq!(prefix("/mall/api/").as_deref(), Ok("/mall/api"));
+        assert_eq!(prefix("").as_deref(), Ok(""));
+        assert_eq!(prefix("/").as_deref(), Ok(""));
+        for bad in ["api", "//api", "/a?b", "/a b"] {
+            assert!(prefix(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_zone_that_is_none_is_refused_in_words() {
+        assert!(zone("Asia/Shanghai").is_ok());
+        assert!(zone("Asia/Atlantis").unwrap_err().contains("Atlantis"));
+    }
+}

@@ -1,0 +1,159 @@
+//! Puts the demo's catalogue into a mall.
+
+use std::time::Duration;
+
+use anyhow::ensure;
+use mallbox_storage::{
+    Card, Cents, NewSale, Phone, Role, SaleRecord, ShopId, ShopText, ShopType, ShopTypeId, Timestamp,
+    VoucherId, VoucherStatus, VoucherText,
+};
+
+use super::catalogue::{
+    DemoPerson, DemoSale, DemoShop, OPENING_SALE, PEOPLE, RUNNING_SALE, SHOPS, TYPES, VOUCHERS, shop_images,
+};
+use crate::mall::Mall;
+
+/// What there is to show.
+#[derive(Clone, Debug)]
+pub struct Seeded {
+    /// Somebody who buys.
+    pub customer: &'static str,
+    /// Who runs the mall.
+    pub operator: &'static str,
+    /// A sale that is on.
+    pub running: VoucherId,
+    /// The sale that opens soon.
+    pub opening: VoucherId,
+    /// How many shops there are.
+    pub shops: usize,
+}
+
+/// The setting that says that the catalogue is in.
+const DONE: &str = "demo seeded";
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const PAY_WITHIN: Duration = Duration::from_secs(15 * 60);
+
+/// Fills a mall that is new, and adds a sale that opens after `opens_in` to any.
+///
+/// A start that was cut off is completed by the next one: what is there already is left alone.
+///
+/// # Errors
+/// If the store cannot be written.
+pub async fn seed(mall: &Mall, opens_in: Duration) -> anyhow::Result<Seeded> {
+    let now = mall.context.now();
+    if mall.context.storage.upkeep.setting(DONE).await?.is_none() {
+        fill(mall, now).await?;
+        mall.context.storage.upkeep.put_setting(DONE, "1").await?;
+    }
+    let running = match running(mall, now).await? {
+        Some(sale) => sale.terms.voucher,
+        // On its first day, or a week later.
+        None => add_sale(mall, &RUNNING_SALE, now - Duration::from_secs(3600), 7 * DAY).await?,
+    };
+    let opening = add_sale(mall, &OPENING_SALE, now + opens_in, DAY).await?;
+    Ok(Seeded { customer: PEOPLE[1].phone, operator: PEOPLE[0].phone, running, opening, shops: SHOPS.len() })
+}
+
+async fn fill(mall: &Mall, now: Timestamp) -> anyhow::Result<()> {
+    let storage = &mall.context.storage;
+    for kind in &TYPES {
+        let kind = ShopType {
+            id: ShopTypeId::new(kind.id),
+            name: kind.name.to_owned(),
+            icon: kind.icon.to_owned(),
+            sort: kind.sort,
+        };
+        storage.shops.put_type(&kind, now).await?;
+    }
+    for shop in SHOPS.iter() {
+        if storage.shops.get(ShopId::new(shop.id)).await?.is_none() {
+            let id = storage.shops.insert(&shop_text(shop), now).await?;
+            ensure!(id.get() == shop.id, "shop {} was given the id {id}: this mall is not new", shop.id);
+        }
+    }
+    for person in &PEOPLE {
+        add_person(mall, person, now).await?;
+    }
+    for voucher in VOUCHERS.iter() {
+        let shop = ShopId::new(voucher.shop_id);
+        let there = storage.vouchers.of_shop(shop).await?;
+        if there.iter().all(|known| known.text.title != voucher.title) {
+            let text = voucher_text(
+                voucher.shop_id,
+                [voucher.title, voucher.sub_title, voucher.rules],
+                [voucher.pay_value, voucher.actual_value],
+            );
+            storage.vouchers.insert(&text, None, now).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn add_person(mall: &Mall, person: &DemoPerson, now: Timestamp) -> anyhow::Result<()> {
+    let users = &mall.context.storage.users;
+    let Some(phone) = Phone::parse(person.phone) else { return Ok(()) };
+    let user = users.find_or_create(&phone, person.nick_name, now).await?;
+    let card = Card {
+        city: person.city.to_owned(),
+        introduce: person.introduce.to_owned(),
+        gender: person.gender,
+        birthday: Some(person.birthday.to_owned()),
+        credits: u64::try_from(person.credits).unwrap_or_default(),
+        level: person.level,
+    };
+    users.put_card(user.id, person.nick_name, person.icon, &card, now).await?;
+    if person.phone == PEOPLE[0].phone {
+        users.put_role(user.id, Role::Operator, now).await?;
+    }
+    Ok(())
+}
+
+/// A sale that anybody may buy in now.
+async fn running(mall: &Mall, now: Timestamp) -> anyhow::Result<Option<SaleRecord>> {
+    /// More sales than a demo has.
+    const MOST: u32 = 1_000;
+    let sales = mall.context.storage.vouchers.sales(Some(now), VoucherId::new(0), MOST).await?;
+    Ok(sales.into_iter().find(|sale| sale.terms.refusal(now).is_none() && sale.stock != Some(0)))
+}
+
+async fn add_sale(
+    mall: &Mall,
+    sale: &DemoSale,
+    begin: Timestamp,
+    lasts: Duration,
+) -> anyhow::Result<VoucherId> {
+    let text = voucher_text(
+        sale.shop_id,
+        [sale.title, sale.sub_title, sale.rules],
+        [sale.pay_value, sale.actual_value],
+    );
+    let terms =
+        NewSale { units: Some(sale.stock), begin, end: begin + lasts, pay_within: PAY_WITHIN, min_level: 0 };
+    let voucher = mall.context.storage.vouchers.insert(&text, Some(&terms), mall.context.now()).await?;
+    mall.sales.opened(voucher).await?;
+    Ok(voucher)
+}
+
+fn voucher_text(shop: u64, words: [&str; 3], cents: [i64; 2]) -> VoucherText {
+    let [title, sub_title, rules] = words.map(str::to_owned);
+    let [pay_value, actual_value] = cents.map(Cents::new);
+    let (shop, status) = (ShopId::new(shop), VoucherStatus::OnShelf);
+    VoucherText { shop, title, sub_title, rules, pay_value, actual_value, status }
+}
+
+fn shop_text(shop: &DemoShop) -> ShopText {
+    ShopText {
+        name: shop.name.to_owned(),
+        kind: ShopTypeId::new(shop.type_id),
+        images: shop_images(shop),
+        area: shop.area.to_owned(),
+        address: shop.address.to_owned(),
+        x: shop.x,
+        y: shop.y,
+        avg_price: Some(shop.avg_price),
+        open_hours: shop.open_hours.to_owned(),
+        sold: shop.sold,
+        comments: shop.comments,
+        score: shop.score,
+    }
+}

@@ -1,0 +1,188 @@
+//! One connection: hyper, and the patience it is treated with.
+
+use std::io;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_util::sync::CancellationToken;
+
+use super::front::Front;
+
+/// How patient the mall is with a client.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// From a request's first byte to the end of its head.
+    pub head: Duration,
+    /// Without a byte in either direction, and without a request that is being worked on.
+    pub idle: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self { head: Duration::from_secs(10), idle: Duration::from_secs(75) }
+    }
+}
+
+/// A token and a few headers fit many times over.
+const LARGEST_HEAD: usize = 16 * 1024;
+
+/// Serves one connection until it ends, or until `stop`: then the request in flight is finished and no other begun.
+pub(super) async fn serve<S>(stream: S, front: Front, patience: Patience, stop: CancellationToken)
+where
+    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let state = Arc::new(State::new());
+    let in_service = state.clone();
+    let service = service_fn(move |request| {
+        let (front, state) = (front.clone(), in_service.clone());
+        state.begin();
+        async move {
+            let answer = front.answer(request).await;
+            state.end();
+            Ok::<_, std::convert::Infallible>(answer)
+        }
+    });
+    let connection = http1::Builder::new()
+        .max_header_size(LARGEST_HEAD)
+        // hyper's own timer would be set anew for each request, and close connections that are merely idle.
+        .header_read_timeout(None)
+        .serve_connection(TokioIo::new(Watched { stream, state: state.clone() }), service);
+    let mut connection = pin!(connection);
+    let mut stopped = pin!(stop.cancelled());
+    let mut stopping = false;
+    let look = patience.head.min(patience.idle) / 2;
+    let mut timer = pin!(tokio::time::sleep(look));
+    std::future::poll_fn(|cx| {
+        if !stopping && stopped.as_mut().poll(cx).is_ready() {
+            stopping = true;
+            connection.as_mut().graceful_shutdown();
+        }
+        // What ends a connection, a torn one or a malformed request, has been answered as far as it can be.
+        if connection.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(());
+        }
+        while timer.as_mut().poll(cx).is_ready() {
+            if state.is_over(patience) {
+                return Poll::Ready(());
+            }
+            timer.as_mut().reset(tokio::time::Instant::now() + look);
+        }
+        Poll::Pending
+    })
+    .await;
+}
+
+/// What a connection is doing, and since when. Times are milliseconds since it was made; 0 = not.
+struct State {
+    made: Instant,
+    /// When the last byte went either way.
+    moved: AtomicU32,
+    /// When the head that is being read began.
+    head_since: AtomicU32,
+    /// Requests that are being worked on: 0 or 1.
+    working: AtomicU32,
+}
+
+impl State {
+    fn new() -> Self {
+        let zero = || AtomicU32::new(0);
+        Self { made: Instant::now(), moved: zero(), head_since: zero(), working: zero() }
+    }
+
+    /// Never 0, and full after 49 days, when nobody is patient any more.
+    fn now(&self) -> u32 {
+        u32::try_from(self.made.elapsed().as_millis()).unwrap_or(u32::MAX).max(1)
+    }
+
+    /// A head is complete.
+    fn begin(&self) {
+        self.head_since.store(0, Relaxed);
+        self.working.store(1, Relaxed);
+    }
+
+    /// The answer's head is there; its body may still be on the way, which counts as movement.
+    fn end(&self) {
+        self.working.store(0, Relaxed);
+    }
+
+    fn has_read(&self) {
+        let now = self.now();
+        self.moved.store(now, Relaxed);
+        if self.working.load(Relaxed) == 0 && self.head_since.load(Relaxed) == 0 {
+            self.head_since.store(now, Relaxed);
+        }
+    }
+
+    fn has_written(&self) {
+        self.moved.store(self.now(), Relaxed);
+    }
+
+    fn is_over(&self, patience: Patience) -> bool {
+        let since = |then: u32| Duration::from_millis(u64::from(self.now().saturating_sub(then)));
+        let head_since = self.head_since.load(Relaxed);
+        (head_since != 0 && since(head_since) >= patience.head)
+            || (self.working.load(Relaxed) == 0 && since(self.moved.load(Relaxed)) >= patience.idle)
+    }
+}
+
+/// A stream that notes when a byte goes through it.
+struct Watched<S> {
+    stream: S,
+    state: Arc<State>,
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buf.filled().len();
+        let polled = Pin::new(&mut self.stream).poll_read(cx, buf);
+        if buf.filled().len() > before {
+            self.state.has_read();
+        }
+        polled
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let polled = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        if let Poll::Ready(Ok(1..)) = polled {
+            self.state.has_written();
+        }
+        polled
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let polled = Pin::new(&mut self.stream).poll_write_vectored(cx, parts);
+        if let Poll::Ready(Ok(1..)) = polled {
+            self.state.has_written();
+        }
+        polled
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}

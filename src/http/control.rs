@@ -1,0 +1,230 @@
+//! The door for whoever owns the data directory: the command line reaches a running mall through it.
+//!
+//! HTTP on a Unix socket in the data directory that nobody but its owner may open; the same handlers answer the command
+//! line when no mall runs.
+
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use axum::Router;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::Request;
+use axum::response::IntoResponse as _;
+use axum::routing::{get, post};
+use mallbox_storage::{Page, Role, User};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::net::UnixListener;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tower::ServiceExt as _;
+
+use super::connection::{self, Patience};
+use super::envelope::{Answer, Reply};
+use super::extract::{Now, Path as InPath, Query};
+use super::front::{Front, FrontOptions, Outcome, guarded};
+use super::{ApiError, App, Language};
+
+/// The routes of the control socket.
+pub fn routes(app: App) -> Router {
+    Router::new()
+        .route("/control/verify", get(verify))
+        .route("/control/users", get(users))
+        .route("/control/users/{phone}/grant", post(grant))
+        .route("/control/users/{phone}/revoke", post(revoke))
+        .fallback(|| async { ApiError::unknown_path() })
+        .with_state(app)
+}
+
+/// What `verify` answers.
+#[derive(Serialize)]
+struct Verified {
+    balances: bool,
+    text: String,
+    report: crate::mall::books::Report,
+}
+
+async fn verify(State(app): State<App>, Now(now): Now) -> Reply {
+    let report = app.books.verify(now).await?;
+    Ok(Answer::ok(Verified { balances: report.balances(), text: report.to_string(), report }))
+}
+
+#[derive(Deserialize)]
+struct Which {
+    #[serde(default)]
+    operators: bool,
+    current: Option<u32>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Listed {
+    id: u64,
+    phone: String,
+    nick_name: String,
+    role: &'static str,
+}
+
+impl From<User> for Listed {
+    fn from(user: User) -> Self {
+        let role = match user.role {
+            Role::Operator => "operator",
+            Role::Customer => "customer",
+        };
+        Self { id: user.id.get(), phone: user.phone.as_str().to_owned(), nick_name: user.nick_name, role }
+    }
+}
+
+/// Users a page of the list.
+pub const USERS_A_PAGE: u32 = 500;
+
+async fn users(State(app): State<App>, Query(which): Query<Which>) -> Reply {
+    let role = which.operators.then_some(Role::Operator);
+    let page = Page::new(which.current.unwrap_or(1), USERS_A_PAGE);
+    let users = app.accounts.list(role, page).await?;
+    Ok(Answer::ok(users.into_iter().map(Listed::from).collect::<Vec<_>>()))
+}
+
+async fn grant(State(app): State<App>, Now(now): Now, InPath(phone): InPath<String>) -> Reply {
+    Ok(Answer::ok(Listed::from(app.accounts.grant(&phone, now).await?)))
+}
+
+async fn revoke(State(app): State<App>, Now(now): Now, InPath(phone): InPath<String>) -> Reply {
+    Ok(Answer::ok(Listed::from(app.accounts.revoke(&phone, now).await?)))
+}
+
+/// The open door of a running mall.
+#[derive(Debug)]
+pub struct Control {
+    path: PathBuf,
+    stop: CancellationToken,
+    tasks: TaskTracker,
+}
+
+/// A path that does not fit into a socket's address, on any system.
+const TOO_LONG: usize = 100;
+
+impl Control {
+    /// Opens it in a data directory that is ours, on the runtime this is called on.
+    ///
+    /// # Errors
+    /// If the socket cannot be made.
+    pub fn open(dir: &Path, app: App) -> io::Result<Self> {
+        let path = socket_path(dir)?;
+        // What lies there is of a mall that was killed: the directory is ours alone.
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let listener = UnixListener::bind(&path)?;
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
+        let control = Self { path, stop: CancellationToken::new(), tasks: TaskTracker::new() };
+        let front = Front::new(FrontOptions {
+            api: routes(app),
+            prefix: String::new(),
+            pages: Router::new(),
+            deadline: None,
+            address_gate: None,
+            metrics: Arc::default(),
+        });
+        control.tasks.spawn(accept(listener, front, control.stop.clone(), control.tasks.clone()));
+        Ok(control)
+    }
+
+    /// Finishes what is in flight and takes the socket away.
+    pub async fn close(self) {
+        const PATIENCE: Duration = Duration::from_secs(5);
+        self.stop.cancel();
+        self.tasks.close();
+        let _ = tokio::time::timeout(PATIENCE, self.tasks.wait()).await;
+        // A socket that stays is replaced at the next start.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+async fn accept(listener: UnixListener, front: Front, stop: CancellationToken, tasks: TaskTracker) {
+    const REST: Duration = Duration::from_millis(100);
+    loop {
+        let accepted = tokio::select! {
+            () = stop.cancelled() => return,
+            accepted = listener.accept() => accepted,
+        };
+        match accepted {
+            Ok((stream, _)) => {
+                tasks.spawn(connection::serve(stream, front.clone(), Patience::default(), stop.clone()));
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the control socket takes no connection at present");
+                tokio::time::sleep(REST).await;
+            }
+        }
+    }
+}
+
+/// `DIR/control.sock`; where that is too long, one in a new directory of our own, whose path goes into `DIR/control`.
+fn socket_path(dir: &Path) -> io::Result<PathBuf> {
+    let path = std::path::absolute(dir)?.join("control.sock");
+    let pointer = dir.join("control");
+    if path.as_os_str().len() < TOO_LONG {
+        let _ = std::fs::remove_file(pointer);
+        return Ok(path);
+    }
+    let base = std::env::var_os("XDG_RUNTIME_DIR").map_or_else(std::env::temp_dir, PathBuf::from);
+    let own = base.join(format!("mallbox-{:016x}", rand::random::<u64>()));
+    std::fs::DirBuilder::new().mode(0o700).create(&own)?;
+    let path = own.join("control.sock");
+    std::fs::write(&pointer, path.as_os_str().as_encoded_bytes())?;
+    Ok(path)
+}
+
+/// Asks the mall that runs on `dir`. Blocks. `None`: none can be reached there.
+///
+/// # Errors
+/// The mall's refusal, in its words; or an answer that is none.
+pub fn ask_running(dir: &Path, method: &str, path: &str) -> anyhow::Result<Option<Value>> {
+    /// Verifying a large mall takes a while.
+    const PATIENCE: Duration = Duration::from_secs(600);
+    let pointed = std::fs::read_to_string(dir.join("control")).ok();
+    let socket = pointed.map_or_else(|| dir.join("control.sock"), PathBuf::from);
+    let Ok(mut stream) = UnixStream::connect(socket) else { return Ok(None) };
+    stream.set_read_timeout(Some(PATIENCE))?;
+    let request =
+        format!("{method} {path} HTTP/1.1\r\nhost: mall\r\naccept-language: en\r\nconnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).context("the running mall hung up")?;
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).context("the running mall did not answer")?;
+    let end = answer.windows(4).position(|four| four == b"\r\n\r\n").context("the running mall hung up")?;
+    said(&answer[end + 4..]).map(Some)
+}
+
+/// Asks a mall of this process.
+///
+/// # Errors
+/// The mall's refusal, in its words.
+pub async fn ask_here(app: App, method: &str, path: &str) -> anyhow::Result<Value> {
+    let request = Request::builder().method(method).uri(path).body(Body::empty())?;
+    let work = async { routes(app).oneshot(request).await.unwrap_or_else(|never| match never {}) };
+    let (Outcome::Answered(answer), _) = guarded(work, Language::En, None).await else {
+        bail!("this is a bug in mallbox, and the log has it")
+    };
+    if let Some(super::error::Trouble(cause)) = answer.extensions().get() {
+        bail!("{cause}");
+    }
+    let body = axum::body::to_bytes(answer.into_response().into_body(), usize::MAX).await?;
+    said(&body)
+}
+
+/// The data of an envelope, or what it says instead.
+fn said(body: &[u8]) -> anyhow::Result<Value> {
+    let mut envelope: Value = serde_json::from_slice(body).context("the answer is none of a mallbox")?;
+    if envelope["success"] == true {
+        return Ok(envelope["data"].take());
+    }
+    bail!("{}", envelope["errorMsg"].as_str().unwrap_or("the mall refused without saying why"))
+}

@@ -1,0 +1,155 @@
+//! The one shape of every answer of the API: `{"success":true,"data":…,"total":…}`.
+
+use std::fmt::Write as _;
+
+use axum::body::{Body, Bytes};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG};
+use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use mallbox_storage::OrderId;
+use serde::Serialize;
+
+use super::error::ApiError;
+
+/// What a handler of the API returns.
+pub type Reply = Result<Answer, ApiError>;
+
+/// A good answer, already written out.
+#[derive(Debug)]
+pub struct Answer {
+    status: StatusCode,
+    body: Result<Bytes, String>,
+    headers: Vec<(HeaderName, HeaderValue)>,
+}
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const OPEN: &[u8] = br#"{"success":true,"data":"#;
+
+impl Answer {
+    /// Success, with data.
+    #[must_use]
+    pub fn ok(data: impl Serialize) -> Self {
+        Self::written(write_out(&data, |_| Ok(())))
+    }
+
+    /// Success, and nothing to tell.
+    #[must_use]
+    pub fn done() -> Self {
+        Self::written(Ok(Bytes::from_static(br#"{"success":true}"#)))
+    }
+
+    /// A page of a list, and how many there are in all.
+    #[must_use]
+    pub fn page(list: impl Serialize, total: u64) -> Self {
+        Self::written(write_out(&list, |out| {
+            out.extend_from_slice(br#","total":"#);
+            serde_json::to_writer(out, &total)
+        }))
+    }
+
+    /// An order's id: as a number in `data`, which a browser rounds, and exactly in `dataText`.
+    #[must_use]
+    pub fn order_id(order: OrderId) -> Self {
+        let mut out = String::with_capacity(80);
+        // Writing to a String cannot fail.
+        let _ = write!(out, r#"{{"success":true,"data":{order},"dataText":"{order}"}}"#);
+        Self::written(Ok(Bytes::from(out)))
+    }
+
+    /// 304: what the client has is what there is.
+    #[must_use]
+    pub fn not_modified(etag: HeaderValue) -> Self {
+        let answer = Self { status: StatusCode::NOT_MODIFIED, body: Ok(Bytes::new()), headers: Vec::new() };
+        answer.with_header(ETAG, etag)
+    }
+
+    /// With a header more.
+    #[must_use]
+    pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.push((name, value));
+        self
+    }
+
+    /// Not to be kept by anybody: it is true now and not a moment later.
+    #[must_use]
+    pub fn no_store(self) -> Self {
+        self.with_header(CACHE_CONTROL, HeaderValue::from_static("no-store"))
+    }
+
+    /// The bytes of the answer, for an `ETag` over them.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        self.body.as_deref().unwrap_or_default()
+    }
+
+    fn written(body: Result<Bytes, String>) -> Self {
+        Self { status: StatusCode::OK, body, headers: Vec::new() }
+    }
+}
+
+fn write_out(
+    data: &impl Serialize,
+    more: impl FnOnce(&mut Vec<u8>) -> serde_json::Result<()>,
+) -> Result<Bytes, String> {
+    let mut out = Vec::with_capacity(256);
+    out.extend_from_slice(OPEN);
+    serde_json::to_writer(&mut out, data)
+        .and_then(|()| more(&mut out))
+        .map_err(|error| format!("an answer cannot be written as JSON: {error}"))?;
+    out.push(b'}');
+    Ok(Bytes::from(out))
+}
+
+impl IntoResponse for Answer {
+    fn into_response(self) -> Response {
+        let body = match self.body {
+            Ok(body) => body,
+            Err(text) => return ApiError::bug(text).into_response(),
+        };
+        let mut response = json_response(self.status, body);
+        for (name, value) in self.headers {
+            response.headers_mut().insert(name, value);
+        }
+        response
+    }
+}
+
+/// A response with JSON in it.
+pub(super) fn json_response(status: StatusCode, body: Bytes) -> Response {
+    let empty = body.is_empty();
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = status;
+    if !empty {
+        response.headers_mut().insert(CONTENT_TYPE, JSON);
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(answer: &Answer) -> &str {
+        std::str::from_utf8(answer.bytes()).unwrap()
+    }
+
+    #[test]
+    fn absent_fields_are_left_out() {
+        assert_eq!(text(&Answer::done()), r#"{"success":true}"#);
+        assert_eq!(text(&Answer::ok([1, 2])), r#"{"success":true,"data":[1,2]}"#);
+        assert_eq!(text(&Answer::page([1], 7)), r#"{"success":true,"data":[1],"total":7}"#);
+    }
+
+    #[test]
+    fn an_order_id_is_exact_as_text() {
+        let answer = Answer::order_id(OrderId::new(662_319_245_210_910_723));
+        let want = r#"{"success":true,"data":662319245210910723,"dataText":"662319245210910723"}"#;
+        assert_eq!(text(&answer), want);
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_a_bug_and_not_a_panic() {
+        let map: std::collections::BTreeMap<(u8, u8), u8> = [((1, 2), 3)].into();
+        assert_eq!(Answer::ok(map).into_response().status(), StatusCode::INTERNAL_SERVER_ERROR);
+    }
+}

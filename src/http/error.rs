@@ -1,0 +1,365 @@
+//! Why a call of the API failed: its status, its code, its words.
+
+use std::time::Duration;
+
+use axum::body::Bytes;
+use axum::http::header::RETRY_AFTER;
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use mallbox_storage::{OrderId, StoreError};
+use serde::Serialize;
+
+use super::envelope::json_response;
+use super::language::{self, Language};
+use super::words::{self, Words, fixed};
+use crate::mall::{Failure, Mistake, Refusal};
+
+/// A call that failed. Made with `?` from whatever a service answers.
+#[derive(Debug)]
+pub struct ApiError(Problem);
+
+#[derive(Debug)]
+enum Problem {
+    Refused(Refusal),
+    Store(StoreError),
+    Bug(String),
+    UnknownPath,
+    WrongMethod,
+    TooLarge,
+    TooSlow,
+}
+
+/// What went wrong inside, on its way from the error to the log. The client never sees it.
+#[derive(Clone, Debug)]
+pub(super) struct Trouble(pub String);
+
+/// How long a client is asked to wait when the mall is in trouble.
+const TROUBLE_PASSES: Duration = Duration::from_secs(1);
+/// A full disk takes somebody to empty it.
+const DISK_IS_EMPTIED: Duration = Duration::from_secs(30);
+
+impl ApiError {
+    /// A request no form can make: which value, and what was expected.
+    #[must_use]
+    pub fn bad_request(detail: impl Into<String>) -> Self {
+        Self(Problem::Refused(Refusal::BadRequest(detail.into())))
+    }
+
+    /// A bug: the text goes to the log, an id to the client.
+    #[must_use]
+    pub fn bug(text: impl Into<String>) -> Self {
+        Self(Problem::Bug(text.into()))
+    }
+
+    /// No such path.
+    #[must_use]
+    pub fn unknown_path() -> Self {
+        Self(Problem::UnknownPath)
+    }
+
+    /// The path is there, for other methods.
+    #[must_use]
+    pub fn wrong_method() -> Self {
+        Self(Problem::WrongMethod)
+    }
+
+    /// The body is larger than any form is.
+    #[must_use]
+    pub fn too_large() -> Self {
+        Self(Problem::TooLarge)
+    }
+
+    /// The call took longer than a page waits.
+    #[must_use]
+    pub fn too_slow() -> Self {
+        Self(Problem::TooSlow)
+    }
+
+    fn status(&self) -> StatusCode {
+        match &self.0 {
+            Problem::Refused(refusal) => status_of(refusal),
+            Problem::Store(StoreError::Unavailable { .. } | StoreError::Full { .. }) | Problem::TooSlow => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
+            Problem::Store(_) | Problem::Bug(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            Problem::UnknownPath => StatusCode::NOT_FOUND,
+            Problem::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
+            Problem::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        }
+    }
+
+    fn retry_after(&self) -> Option<Duration> {
+        match &self.0 {
+            Problem::Refused(Refusal::RateLimited { retry_after }) => Some(*retry_after),
+            Problem::Store(StoreError::Full { .. }) => Some(DISK_IS_EMPTIED),
+            Problem::Refused(Refusal::Busy | Refusal::NotYet)
+            | Problem::Store(StoreError::Unavailable { .. })
+            | Problem::TooSlow => Some(TROUBLE_PASSES),
+            _ => None,
+        }
+    }
+
+    fn words(&self, l: Language) -> Words {
+        match &self.0 {
+            Problem::Refused(refusal) => words::of_refusal(refusal, l),
+            Problem::Store(StoreError::Full { .. }) => {
+                fixed!(
+                    l,
+                    "DISK_FULL",
+                    "服务器存储空间不足，请稍后再试",
+                    "The mall's disk is full; try again later."
+                )
+            }
+            Problem::Store(StoreError::Unavailable { .. }) => {
+                fixed!(
+                    l,
+                    "UNAVAILABLE",
+                    "服务暂不可用，请稍后再试",
+                    "The mall is out of order; try again in a moment."
+                )
+            }
+            // The middleware adds the id under which the log has it.
+            Problem::Store(_) | Problem::Bug(_) => internal(l, None),
+            Problem::UnknownPath => {
+                fixed!(l, "NOT_FOUND", "没有这个地址", "There is nothing at this address.")
+            }
+            Problem::WrongMethod => {
+                fixed!(
+                    l,
+                    "METHOD_NOT_ALLOWED",
+                    "不支持这种请求方式",
+                    "This address does not take that method."
+                )
+            }
+            Problem::TooLarge => fixed!(l, "TOO_LARGE", "请求内容太大", "The request is too large."),
+            Problem::TooSlow => words::of_refusal(&Refusal::Busy, l),
+        }
+    }
+
+    fn trouble(&self) -> Option<Trouble> {
+        match &self.0 {
+            Problem::Store(error) => Some(Trouble(error.to_string())),
+            Problem::Bug(text) => Some(Trouble(text.clone())),
+            Problem::TooSlow => Some(Trouble("the call took longer than its deadline".to_owned())),
+            _ => None,
+        }
+    }
+}
+
+/// Section by section what the front ends expect: a refusal of business is an answer, and so is a typing mistake.
+fn status_of(refusal: &Refusal) -> StatusCode {
+    match refusal {
+        Refusal::SoldOut
+        | Refusal::AlreadyBought(_)
+        | Refusal::NotOpen
+        | Refusal::Ended
+        | Refusal::Paused
+        | Refusal::UnknownSale
+        | Refusal::LevelTooLow
+        | Refusal::NotFound(_)
+        | Refusal::Mistyped(_)
+        | Refusal::OrderStands(_)
+        | Refusal::PaymentDeclined => StatusCode::OK,
+        Refusal::BadRequest(_) => StatusCode::BAD_REQUEST,
+        Refusal::NotLoggedIn => StatusCode::UNAUTHORIZED,
+        Refusal::Forbidden => StatusCode::FORBIDDEN,
+        Refusal::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
+        Refusal::NotYet | Refusal::Busy => StatusCode::SERVICE_UNAVAILABLE,
+    }
+}
+
+fn internal(l: Language, id: Option<&str>) -> Words {
+    match id {
+        None => fixed!(l, "INTERNAL", "服务器内部错误", "Something broke inside the mall."),
+        Some(id) => words::made(
+            l,
+            "INTERNAL",
+            format!("服务器内部错误，编号 {id}"),
+            format!("Something broke inside the mall; the log has it under {id}."),
+        ),
+    }
+}
+
+/// The body of a 500 that names the request.
+pub(super) fn internal_response(id: &str) -> Response {
+    json_response(StatusCode::INTERNAL_SERVER_ERROR, bytes(internal(Language::spoken(), Some(id))))
+}
+
+fn bytes(words: Words) -> Bytes {
+    /// The envelope of a refusal.
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Refused {
+        success: bool,
+        error_msg: String,
+        code: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        data: Option<u64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        data_text: Option<String>,
+    }
+    match words {
+        Words::Fixed { code, body } => {
+            language::note_code(code);
+            Bytes::from_static(body.as_bytes())
+        }
+        Words::Made { code, sentence, order } => {
+            language::note_code(code);
+            let (data, data_text) = (order.map(OrderId::get), order.map(|order| order.to_string()));
+            let body = Refused { success: false, error_msg: sentence, code, data, data_text };
+            Bytes::from(serde_json::to_vec(&body).expect("texts and numbers can always be written as JSON"))
+        }
+    }
+}
+
+/// Whole seconds, rounded up and at least one: who waits so long waits long enough.
+fn whole_seconds(span: Duration) -> u64 {
+    (span.as_secs() + u64::from(span.subsec_nanos() > 0)).max(1)
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let mut response = json_response(self.status(), bytes(self.words(Language::spoken())));
+        if let Some(wait) = self.retry_after() {
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(whole_seconds(wait)));
+        }
+        if let Some(trouble) = self.trouble() {
+            response.extensions_mut().insert(trouble);
+        }
+        response
+    }
+}
+
+impl From<Failure> for ApiError {
+    fn from(failure: Failure) -> Self {
+        Self(match failure {
+            Failure::Refused(refusal) => Problem::Refused(refusal),
+            Failure::Store(error) => Problem::Store(error),
+            Failure::Bug(text) => Problem::Bug(text),
+        })
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        Self(Problem::Store(error))
+    }
+}
+
+impl From<Refusal> for ApiError {
+    fn from(refusal: Refusal) -> Self {
+        Self(Problem::Refused(refusal))
+    }
+}
+
+impl From<Mistake> for ApiError {
+    fn from(mistake: Mistake) -> Self {
+        Self(Problem::Refused(Refusal::Mistyped(mistake)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Status, `Retry-After` and body, as a client in this language gets them.
+    fn told(error: ApiError, l: Language) -> (u16, Option<String>, serde_json::Value) {
+        let response = l.while_spoken(|| error.into_response());
+        let wait = response.headers().get(RETRY_AFTER).map(|wait| wait.to_str().unwrap().to_owned());
+        let status = response.status().as_u16();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let body = runtime.block_on(axum::body::to_bytes(response.into_body(), 10_000)).unwrap();
+        (status, wait, serde_json::from_slice(&body).unwrap())
+    }
+
+    fn store(error: fn(&'static str) -> StoreError) -> ApiError {
+        ApiError::from(error("x"))
+    }
+
+    /// Every kind of failure there is.
+    fn all() -> Vec<(ApiError, u16, &'static str)> {
+        let limited = Refusal::RateLimited { retry_after: Duration::from_millis(1_001) };
+        vec![
+            (Refusal::SoldOut.into(), 200, "SOLD_OUT"),
+            (Refusal::AlreadyBought(OrderId::new(662_319_245_210_910_723)).into(), 200, "ALREADY_BOUGHT"),
+            (Refusal::NotOpen.into(), 200, "NOT_OPEN"),
+            (Refusal::Ended.into(), 200, "ENDED"),
+            (Refusal::Paused.into(), 200, "PAUSED"),
+            (Refusal::UnknownSale.into(), 200, "UNKNOWN_SALE"),
+            (Refusal::LevelTooLow.into(), 200, "LEVEL_TOO_LOW"),
+            (Refusal::NotFound("shop").into(), 200, "NOT_FOUND"),
+            (Refusal::NotLoggedIn.into(), 401, "NOT_LOGGED_IN"),
+            (Refusal::Forbidden.into(), 403, "FORBIDDEN"),
+            (Refusal::BadRequest("\"quoted\"\n".to_owned()).into(), 400, "BAD_REQUEST"),
+            (limited.into(), 429, "RATE_LIMITED"),
+            (Refusal::NotYet.into(), 503, "NOT_YET"),
+            (Refusal::OrderStands(4).into(), 200, "ORDER_STANDS"),
+            (Refusal::OrderStands(99).into(), 200, "ORDER_STANDS"),
+            (Refusal::PaymentDeclined.into(), 200, "PAYMENT_DECLINED"),
+            (Refusal::Busy.into(), 503, "BUSY"),
+            (Mistake::Phone.into(), 200, "PHONE_INVALID"),
+            (Mistake::Code.into(), 200, "CODE_WRONG"),
+            (Mistake::NoCode.into(), 200, "NO_CODE"),
+            (Mistake::Password.into(), 200, "PASSWORD_WRONG"),
+            (Mistake::PasswordLength.into(), 200, "PASSWORD_LENGTH"),
+            (Mistake::CodeTooSoon(7).into(), 200, "CODE_TOO_SOON"),
+            (Mistake::Missing("title").into(), 200, "MISSING"),
+            (Mistake::OutOfRange("stock").into(), 200, "OUT_OF_RANGE"),
+            (store(|op| StoreError::Unavailable { op, source: "secret".into() }), 503, "UNAVAILABLE"),
+            (store(|op| StoreError::Full { op, detail: "secret".into() }), 503, "DISK_FULL"),
+            (store(|op| StoreError::Refused { op, source: "secret".into() }), 500, "INTERNAL"),
+            (store(|op| StoreError::Corrupt { op, key: "secret".into() }), 500, "INTERNAL"),
+            (ApiError::bug("secret"), 500, "INTERNAL"),
+            (ApiError::unknown_path(), 404, "NOT_FOUND"),
+            (ApiError::wrong_method(), 405, "METHOD_NOT_ALLOWED"),
+            (ApiError::too_large(), 413, "TOO_LARGE"),
+            (ApiError::too_slow(), 503, "BUSY"),
+        ]
+    }
+
+    #[test]
+    fn every_failure_has_its_status_its_code_and_words_in_both_languages() {
+        for (error, want_status, code) in all() {
+            let (status, wait, body) = told(error, Language::Zh);
+            assert_eq!((status, &body["code"]), (want_status, &code.into()), "{body}");
+            assert_eq!(body["success"], false);
+            assert!(!body["errorMsg"].as_str().unwrap().is_ascii(), "{body}");
+            assert_eq!(wait.is_some(), status == 503 || status == 429, "{body}");
+            assert!(!body.to_string().contains("secret"), "{body}");
+        }
+        for (error, want_status, code) in all() {
+            let (status, _, body) = told(error, Language::En);
+            assert_eq!((status, &body["code"]), (want_status, &code.into()), "{body}");
+            assert!(body["errorMsg"].as_str().unwrap().is_ascii(), "{body}");
+        }
+    }
+
+    #[test]
+    fn already_bought_names_the_order_held() {
+        let error = Refusal::AlreadyBought(OrderId::new(662_319_245_210_910_723));
+        let (_, _, body) = told(error.into(), Language::Zh);
+        assert_eq!(body["data"], 662_319_245_210_910_723_u64);
+        assert_eq!(body["dataText"], "662319245210910723");
+    }
+
+    #[test]
+    fn retry_after_is_rounded_up() {
+        let limited = Refusal::RateLimited { retry_after: Duration::from_millis(1_001) };
+        assert_eq!(told(limited.into(), Language::Zh).1.as_deref(), Some("2"));
+        let limited = Refusal::RateLimited { retry_after: Duration::ZERO };
+        assert_eq!(told(limited.into(), Language::Zh).1.as_deref(), Some("1"));
+    }
+
+    #[test]
+    fn trouble_is_kept_for_the_log_and_not_for_the_client() {
+        let response = ApiError::bug("what happened").into_response();
+        assert_eq!(response.extensions().get::<Trouble>().unwrap().0, "what happened");
+        assert!(ApiError::from(Refusal::SoldOut).into_response().extensions().get::<Trouble>().is_none());
+    }
+
+    #[test]
+    fn a_quoted_value_is_cut_to_a_sentence() {
+        let (_, _, body) = told(ApiError::bad_request("长".repeat(10_000)), Language::Zh);
+        assert!(body["errorMsg"].as_str().unwrap().chars().count() < 220);
+    }
+}

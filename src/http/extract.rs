@@ -1,0 +1,200 @@
+//! What handlers take from a request. A rejection of any of these is an envelope.
+
+use axum::extract::path::ErrorKind;
+use axum::extract::rejection::{BytesRejection, PathRejection};
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::HeaderMap;
+use axum::http::header::AUTHORIZATION;
+use axum::http::request::Parts;
+use mallbox_storage::{Role, Timestamp, UserId};
+use serde::de::DeserializeOwned;
+
+use super::error::ApiError;
+use super::{App, query_text};
+use crate::mall::Refusal;
+
+/// The user whose live token came with the request; 401 without one.
+#[derive(Clone, Copy, Debug)]
+pub struct Login(pub UserId);
+
+/// The user whose live token came with the request, if one did. A dead token counts as none.
+#[derive(Clone, Copy, Debug)]
+pub struct MaybeLogin(pub Option<UserId>);
+
+/// The operator whose live token came with the request; 401 without a token, 403 for anybody else.
+///
+/// The role is read from the record at each request, so that a revoke works at once.
+#[derive(Clone, Copy, Debug)]
+pub struct Operator(pub UserId);
+
+/// The token as it came, live or not.
+#[derive(Clone, Debug)]
+pub struct Token(pub Option<String>);
+
+/// The mall's time, read once a request.
+#[derive(Clone, Copy, Debug)]
+pub struct Now(pub Timestamp);
+
+/// A JSON body, whatever its content type says; 400 naming what is wrong with it, 413 if it is too large.
+#[derive(Clone, Copy, Debug)]
+pub struct Json<T>(pub T);
+
+/// The query string, read as pages write it; 400 naming the parameter that is wrong.
+#[derive(Clone, Copy, Debug)]
+pub struct Query<T>(pub T);
+
+/// Values in the path; 400 naming the one that is wrong.
+#[derive(Clone, Copy, Debug)]
+pub struct Path<T>(pub T);
+
+/// The header's value; `Bearer ` before it is optional.
+fn token(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(AUTHORIZATION)?.to_str().ok()?.trim();
+    let token = match value.split_at_checked(7) {
+        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("bearer ") => rest.trim_start(),
+        _ => value,
+    };
+    (!token.is_empty()).then_some(token)
+}
+
+async fn who(parts: &Parts, app: &App) -> Result<Option<UserId>, ApiError> {
+    match token(&parts.headers) {
+        Some(token) => Ok(app.accounts.who(token, app.context.now()).await?),
+        None => Ok(None),
+    }
+}
+
+impl FromRequestParts<App> for MaybeLogin {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        Ok(Self(who(parts, app).await?))
+    }
+}
+
+impl FromRequestParts<App> for Login {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        Ok(Self(who(parts, app).await?.ok_or(Refusal::NotLoggedIn)?))
+    }
+}
+
+impl FromRequestParts<App> for Operator {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let user = who(parts, app).await?.ok_or(Refusal::NotLoggedIn)?;
+        match app.accounts.role(user).await? {
+            Role::Operator => Ok(Self(user)),
+            Role::Customer => Err(Refusal::Forbidden.into()),
+        }
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Token {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        Ok(Self(token(&parts.headers).map(str::to_owned)))
+    }
+}
+
+impl FromRequestParts<App> for Now {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(_: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        Ok(Self(app.context.now()))
+    }
+}
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        let body = axum::body::Bytes::from_request(request, state).await.map_err(of_body)?;
+        serde_json::from_slice(&body)
+            .map(Self)
+            .map_err(|error| ApiError::bad_request(format!("JSON: {error}")))
+    }
+}
+
+/// A body that did not arrive whole is the client's doing: it went away, or sent more than it may.
+fn of_body(rejection: BytesRejection) -> ApiError {
+    if rejection.status() == axum::http::StatusCode::PAYLOAD_TOO_LARGE {
+        return ApiError::too_large();
+    }
+    ApiError::bad_request("the body did not arrive whole")
+}
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let query = parts.uri.query().unwrap_or_default();
+        query_text::read(query).map(Self).map_err(|wrong| ApiError::bad_request(wrong.0))
+    }
+}
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let path = axum::extract::Path::from_request_parts(parts, state).await.map_err(of_path)?;
+        Ok(Self(path.0))
+    }
+}
+
+fn of_path(rejection: PathRejection) -> ApiError {
+    let PathRejection::FailedToDeserializePathParams(failed) = rejection else {
+        return ApiError::bug(rejection.to_string());
+    };
+    match failed.into_kind() {
+        ErrorKind::ParseErrorAtKey { key, expected_type, .. } => {
+            ApiError::bad_request(format!("{key}: expected {}", in_words(expected_type)))
+        }
+        ErrorKind::ParseErrorAtIndex { value, expected_type, .. }
+        | ErrorKind::ParseError { value, expected_type } => {
+            ApiError::bad_request(format!("{value}: expected {}", in_words(expected_type)))
+        }
+        ErrorKind::InvalidUtf8InPathParam { key } => ApiError::bad_request(format!("{key}: not UTF-8")),
+        ErrorKind::DeserializeError { key, message, .. } => {
+            ApiError::bad_request(format!("{key}: {message}"))
+        }
+        // What is left are mistakes in a handler: a wrong number of values, a type no path can hold.
+        kind => ApiError::bug(kind.to_string()),
+    }
+}
+
+/// What a type of Rust means to who sends the request.
+fn in_words(type_name: &str) -> &str {
+    match type_name {
+        "u8" | "u16" | "u32" | "u64" => "a whole number that is not negative",
+        "i8" | "i16" | "i32" | "i64" => "a whole number",
+        "bool" => "true or false",
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_comes_with_or_without_bearer() {
+        for (value, want) in [
+            ("abc", Some("abc")),
+            ("Bearer abc", Some("abc")),
+            ("bearer  abc ", Some("abc")),
+            ("Bearer ", Some("Bearer")),
+            ("", None),
+            ("  ", None),
+            ("茶茶茶", None),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(AUTHORIZATION, axum::http::HeaderValue::from_bytes(value.as_bytes()).unwrap());
+            assert_eq!(token(&headers), want, "{value}");
+        }
+        assert_eq!(token(&HeaderMap::new()), None);
+    }
+}

@@ -1,0 +1,199 @@
+//! Pages and pictures: everything that is not the API.
+
+use std::path::{Path, PathBuf};
+
+use axum::body::Body;
+use axum::http::header::{
+    ACCEPT_RANGES, ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH, LOCATION,
+};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
+use axum::response::{IntoResponse, Response};
+use rust_embed::{EmbeddedFile, RustEmbed};
+use tower::ServiceExt as _;
+use tower_http::services::ServeDir;
+
+use super::error::ApiError;
+use super::health::Health;
+use super::query_text::path_text;
+use crate::demo::pictures::picture;
+
+/// mallbox's own pages.
+#[derive(RustEmbed)]
+#[folder = "web/"]
+struct Own;
+
+/// Where pages and pictures come from.
+#[derive(Clone)]
+pub struct Files {
+    /// Another front end's files; mallbox's own page is then at `/mall/`.
+    web: Option<Folder>,
+    /// Another front end's pictures.
+    web_pictures: Option<Folder>,
+    uploads: Folder,
+    health: Option<Health>,
+}
+
+/// Everything that mallbox's own pages may load: itself.
+const OWN_POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+     base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+);
+/// A picture that is opened by itself runs and loads nothing.
+const PICTURE_POLICY: HeaderValue =
+    HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; sandbox");
+/// What may have changed is asked for again, and answered with 304.
+const ASK_AGAIN: HeaderValue = HeaderValue::from_static("no-cache");
+/// A drawn picture changes with the program only.
+const FOR_AN_HOUR: HeaderValue = HeaderValue::from_static("public, max-age=3600");
+
+impl Files {
+    /// Pictures from `uploads`, pages from `web` if there is another front end.
+    #[must_use]
+    pub fn new(uploads: &Path, web: Option<&Path>, health: Option<Health>) -> Self {
+        let folder = |path: &Path| Folder { dir: path.to_owned() };
+        Self {
+            web: web.map(folder),
+            web_pictures: web.map(|web| folder(&web.join("imgs"))),
+            uploads: folder(uploads),
+            health,
+        }
+    }
+
+    /// Answers a request for a page, a picture, or the mall's health.
+    pub async fn answer(&self, request: Request<Body>) -> Response {
+        let (asked, _) = request.into_parts();
+        if asked.method != Method::GET && asked.method != Method::HEAD {
+            let mut response = ApiError::wrong_method().into_response();
+            response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+            return response;
+        }
+        let path = path_text(asked.uri.path()).into_owned();
+        if !is_plain(&path) {
+            return not_found();
+        }
+        match (path.as_str(), &self.health) {
+            ("/healthz", Some(_)) => Health::alive(),
+            ("/readyz", Some(health)) => health.ready().await,
+            ("/metrics", Some(health)) => health.metrics().await,
+            ("/mall", _) => (StatusCode::PERMANENT_REDIRECT, [(LOCATION, "/mall/")]).into_response(),
+            (path, _) => match (path.strip_prefix("/mall/"), path.strip_prefix("/imgs")) {
+                (Some(name), _) => own_page(name, &asked.headers),
+                (_, Some(name)) if name.starts_with('/') => self.picture(name, &asked).await,
+                _ => self.page(path, &asked).await,
+            },
+        }
+    }
+
+    async fn page(&self, path: &str, asked: &Parts) -> Response {
+        match &self.web {
+            Some(web) => web.get(asked.uri.path(), asked).await.unwrap_or_else(not_found),
+            None => own_page(&path[1..], &asked.headers),
+        }
+    }
+
+    /// Uploads first, then the other front end's own, then the demo's.
+    async fn picture(&self, name: &str, asked: &Parts) -> Response {
+        let rest = asked.uri.path().strip_prefix("/imgs").unwrap_or_default();
+        if let Some(mut found) = self.uploads.get(rest, asked).await {
+            found.headers_mut().insert(CONTENT_SECURITY_POLICY, PICTURE_POLICY);
+            return found;
+        }
+        if let Some(web) = &self.web_pictures
+            && let Some(found) = web.get(rest, asked).await
+        {
+            return found;
+        }
+        let Some(svg) = picture(name) else { return not_found() };
+        let headers = [
+            (CONTENT_TYPE, HeaderValue::from_static("image/svg+xml")),
+            (CACHE_CONTROL, FOR_AN_HOUR),
+            (CONTENT_SECURITY_POLICY, PICTURE_POLICY),
+        ];
+        (headers, svg).into_response()
+    }
+}
+
+/// A folder whose files are served. Paths were checked by [`is_plain`]; tower-http keeps them inside once more.
+#[derive(Clone)]
+struct Folder {
+    dir: PathBuf,
+}
+
+impl Folder {
+    /// The file at `path`, or the `index.html` of the folder there; `None` if there is neither.
+    async fn get(&self, path: &str, asked: &Parts) -> Option<Response> {
+        let mut request = Request::new(Body::empty());
+        *request.method_mut() = asked.method.clone();
+        *request.uri_mut() = path.parse().ok()?;
+        request.headers_mut().clone_from(&asked.headers);
+        let served = ServeDir::new(&self.dir).oneshot(request).await;
+        let mut response = served.unwrap_or_else(|never| match never {}).map(Body::new);
+        if response.status() == StatusCode::NOT_FOUND {
+            return None;
+        }
+        response.headers_mut().insert(CACHE_CONTROL, ASK_AGAIN);
+        Some(response)
+    }
+}
+
+/// Whether no part of a path leads elsewhere, or to what is not meant to be seen (`.git`).
+fn is_plain(path: &str) -> bool {
+    path.starts_with('/')
+        && !path.contains(['\\', '\0'])
+        && path.split('/').all(|part| !part.starts_with('.') || part == ".well-known")
+}
+
+fn own_page(name: &str, headers: &HeaderMap) -> Response {
+    let name = if name.is_empty() { "index.html" } else { name };
+    let Some(file) = Own::get(name) else { return not_found() };
+    let etag = etag(&file);
+    let known = headers.get(IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == etag.as_bytes());
+    let mut response = if known {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        let mut response = Body::from(file.data.into_owned()).into_response();
+        response.headers_mut().insert(CONTENT_TYPE, content_type(file.metadata.mimetype()));
+        response.headers_mut().insert(ACCEPT_RANGES, HeaderValue::from_static("none"));
+        response
+    };
+    let headers = response.headers_mut();
+    headers.insert(ETAG, etag);
+    headers.insert(CACHE_CONTROL, ASK_AGAIN);
+    headers.insert(CONTENT_SECURITY_POLICY, OWN_POLICY);
+    response
+}
+
+fn etag(file: &EmbeddedFile) -> HeaderValue {
+    let mut text = String::with_capacity(36);
+    text.push('"');
+    for byte in &file.metadata.sha256_hash()[..16] {
+        text.extend([byte >> 4, byte & 15].map(|digit| char::from(b"0123456789abcdef"[usize::from(digit)])));
+    }
+    text.push('"');
+    HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("\"\""))
+}
+
+fn content_type(mime: &str) -> HeaderValue {
+    let text = if mime.starts_with("text/") { format!("{mime}; charset=utf-8") } else { mime.to_owned() };
+    HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("application/octet-stream"))
+}
+
+fn not_found() -> Response {
+    ApiError::unknown_path().into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_that_lead_elsewhere_are_not_plain() {
+        for good in ["/", "/a/b.html", "/.well-known/x", "/a..b", "/茶.html"] {
+            assert!(is_plain(good), "{good}");
+        }
+        for bad in ["", "a", "/..", "/a/../b", "/.git/config", "/a\\..\\b", "/a/.", "/a\0"] {
+            assert!(!is_plain(bad), "{bad}");
+        }
+    }
+}

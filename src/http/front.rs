@@ -1,0 +1,356 @@
+//! The one layer before every handler: ids, limits, deadlines, panics, counting and the log.
+//!
+//! Written as one function rather than as a stack of layers: a claim that is refused costs little more than HTTP
+//! itself, and each boxed layer would add to it.
+
+use std::any::Any;
+use std::borrow::Cow;
+use std::convert::Infallible;
+use std::net::IpAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::request::Parts;
+use axum::http::{HeaderName, HeaderValue, Method, Request, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+use http_body_util::{BodyExt, Limited};
+use hyper::body::{Body as _, Incoming};
+use tower::Service as _;
+
+use super::address_gate::AddressGate;
+use super::error::{ApiError, Trouble, internal_response};
+use super::language::{self, Language};
+use super::log_budget::LogBudget;
+use super::metrics::{Class, Metrics, Tally};
+use super::request_id::RequestIds;
+
+/// No form of the API comes near this.
+pub const LARGEST_BODY: usize = 1024 * 1024;
+/// A body that is too large is read up to this size before it is refused: a client that is still writing would not
+/// read the answer.
+const DRAINED: usize = 8 * LARGEST_BODY;
+/// And for no longer than this.
+const DRAINED_FOR: Duration = Duration::from_secs(1);
+/// Pages give up after 2 s; an answer that comes before is better than none.
+pub const DEADLINE: Duration = Duration::from_millis(1_500);
+/// A request that took longer is worth a line in the log.
+const SLOW: Duration = Duration::from_millis(500);
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
+const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
+
+/// What requests are handed to.
+pub struct FrontOptions {
+    /// The API, without its prefix.
+    pub api: Router,
+    /// Where the API is: `/api`, or `""` where a proxy has cut it off.
+    pub prefix: String,
+    /// Everything else.
+    pub pages: Router,
+    /// How long a call of the API may take.
+    pub deadline: Option<Duration>,
+    /// The limit on calls from one address.
+    pub address_gate: Option<AddressGate>,
+    /// Where requests are counted.
+    pub metrics: Arc<Metrics>,
+}
+
+/// What stands before every handler. One per worker thread; a connection has a clone.
+#[derive(Clone)]
+pub struct Front {
+    mall: Arc<PerMall>,
+    tally: Arc<Tally>,
+    peer: Option<IpAddr>,
+}
+
+/// What all workers have in common. Each has a copy: a counter of references that all cores write would be slower than
+/// all of the rest.
+#[derive(Clone)]
+struct PerMall {
+    prefix: String,
+    deadline: Option<Duration>,
+    address_gate: Option<AddressGate>,
+    metrics: Arc<Metrics>,
+    ids: RequestIds,
+    api: Router,
+    pages: Router,
+    log: Arc<LogBudget>,
+}
+
+impl Front {
+    /// Before these handlers.
+    #[must_use]
+    pub fn new(options: FrontOptions) -> Self {
+        let FrontOptions { api, prefix, pages, deadline, address_gate, metrics } = options;
+        let tally = metrics.worker();
+        let log = Arc::default();
+        let mall =
+            PerMall { prefix, deadline, address_gate, metrics, ids: RequestIds::new(), api, pages, log };
+        Self { mall: Arc::new(mall), tally, peer: None }
+    }
+
+    /// The same for another worker thread, which counts for itself.
+    #[must_use]
+    pub(super) fn for_worker(&self) -> Self {
+        let tally = self.mall.metrics.worker();
+        Self { tally, mall: Arc::new(PerMall::clone(&self.mall)), peer: None }
+    }
+
+    /// The same for a connection from this address.
+    #[must_use]
+    pub(super) fn for_peer(&self, peer: Option<IpAddr>) -> Self {
+        Self { peer, ..self.clone() }
+    }
+
+    /// Where requests and connections are counted.
+    pub(super) fn metrics(&self) -> &Arc<Metrics> {
+        &self.mall.metrics
+    }
+
+    /// Answers a request. Never fails and never panics.
+    pub(super) async fn answer(self, request: Request<Incoming>) -> Response {
+        let started = Instant::now();
+        let (mut parts, body) = request.into_parts();
+        let language = Language::of(&parts.headers);
+        let id = self.mall.ids.of(&parts.headers, &self.tally);
+        let is_api = self.mall.set_path(&mut parts);
+        let path = parts.uri.path();
+        let class = if is_api { Class::of_api(&parts.method, path) } else { Class::of_page(path) };
+        let method = parts.method.clone();
+        // Kept for the log line alone, which most requests do not get.
+        let uri = parts.uri.clone();
+
+        let work = self.work(parts, body, is_api);
+        let deadline = self.mall.deadline.filter(|_| is_api);
+        let (outcome, code) = guarded(work, language, deadline).await;
+        let response = match outcome {
+            Outcome::Answered(response) => response,
+            Outcome::Panicked(said) => broken(StatusCode::INTERNAL_SERVER_ERROR, said),
+            Outcome::TooSlow => language.while_spoken(|| ApiError::too_slow().into_response()),
+        };
+        let elapsed = started.elapsed();
+        self.tally.count(class, response.status(), code, elapsed);
+        self.finish(response, &Asked { id, method, uri, code, language, elapsed })
+    }
+
+    async fn work(&self, mut parts: Parts, body: Incoming, is_api: bool) -> Response {
+        if let Some(gate) = self.mall.address_gate.as_ref().filter(|_| is_api)
+            && let Some(peer) = self.peer
+            && let Err(error) = gate.pass(peer).await
+        {
+            return error.into_response();
+        }
+        let body = match taken(&mut parts, body).await {
+            Ok(body) => body,
+            Err(error) => return error.into_response(),
+        };
+        let handlers = if is_api { &self.mall.api } else { &self.mall.pages };
+        let answer = handlers.clone().call(Request::from_parts(parts, body)).await;
+        let response = answer.unwrap_or_else(|never: Infallible| match never {});
+        if is_api && response.status() == StatusCode::METHOD_NOT_ALLOWED {
+            return with_envelope(response);
+        }
+        response
+    }
+
+    fn finish(&self, mut response: Response, asked: &Asked) -> Response {
+        let status = response.status();
+        if status.is_server_error() || asked.elapsed > SLOW {
+            response = self.mall.report(response, asked);
+        }
+        tracing::debug!(
+            request_id = asked.id(), method = %asked.method, path = asked.uri.path(), status = status.as_u16(),
+            code = asked.code, elapsed_ms = asked.elapsed_ms(), "answered"
+        );
+        let headers = response.headers_mut();
+        headers.insert(REQUEST_ID, asked.id.clone());
+        headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
+        headers.insert(header::REFERRER_POLICY, SAME_ORIGIN);
+        response
+    }
+}
+
+/// What is told about a request in the log. Never its query: there are phone numbers in it.
+struct Asked {
+    id: HeaderValue,
+    method: Method,
+    uri: Uri,
+    code: &'static str,
+    language: Language,
+    elapsed: Duration,
+}
+
+impl Asked {
+    fn id(&self) -> &str {
+        self.id.to_str().unwrap_or_default()
+    }
+
+    fn elapsed_ms(&self) -> u64 {
+        u64::try_from(self.elapsed.as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+impl PerMall {
+    /// Merges slashes, cuts the prefix off, and answers whether the request is for the API.
+    fn set_path(&self, parts: &mut Parts) -> bool {
+        let path = parts.uri.path();
+        let merged =
+            if path.contains("//") { Cow::Owned(without_doubles(path)) } else { Cow::Borrowed(path) };
+        let below = merged.strip_prefix(self.prefix.as_str()).filter(|rest| rest.starts_with('/'));
+        let is_api = below.is_some();
+        let path = below.unwrap_or(&merged);
+        if path.len() != parts.uri.path().len() {
+            let target = match parts.uri.query() {
+                Some(query) => format!("{path}?{query}"),
+                None => path.to_owned(),
+            };
+            // Every part of it was a valid target's.
+            if let Ok(uri) = Uri::try_from(target) {
+                parts.uri = uri;
+            }
+        }
+        is_api
+    }
+
+    /// Writes the log line of a request that went wrong or took long, and gives a 500 its id.
+    fn report(&self, mut response: Response, asked: &Asked) -> Response {
+        let status = response.status();
+        let trouble = response.extensions_mut().remove::<Trouble>();
+        let (id, path, elapsed_ms) = (asked.id(), asked.uri.path(), asked.elapsed_ms());
+        if status == StatusCode::INTERNAL_SERVER_ERROR {
+            let cause = trouble.map_or_else(|| "a handler answered 500".to_owned(), |trouble| trouble.0);
+            tracing::error!(request_id = id, method = %asked.method, path, elapsed_ms, cause, "a request hit a bug");
+            return asked.language.while_spoken(|| internal_response(id));
+        }
+        // A mall in trouble answers thousands of these a second; the first few say it all.
+        if let Some(Trouble(cause)) = trouble
+            && let Some(unsaid) = self.log.spend()
+        {
+            let status = status.as_u16();
+            tracing::warn!(request_id = id, method = %asked.method, path, status, elapsed_ms, cause, unsaid, "a request failed");
+        } else if asked.elapsed > SLOW && self.log.spend().is_some() {
+            tracing::info!(request_id = id, method = %asked.method, path, status = status.as_u16(), elapsed_ms, "a request was slow");
+        }
+        response
+    }
+}
+
+pub(super) enum Outcome {
+    Answered(Response),
+    Panicked(String),
+    TooSlow,
+}
+
+/// Runs a handler in its language, catches its panic, and gives up on it at the deadline. With the outcome comes the
+/// code of the refusal, if it was one.
+pub(super) async fn guarded(
+    work: impl Future<Output = Response>,
+    language: Language,
+    deadline: Option<Duration>,
+) -> (Outcome, &'static str) {
+    let mut work = pin!(work);
+    // Most calls are answered at the first poll and never need a timer.
+    let mut timer = pin!(None::<tokio::time::Sleep>);
+    std::future::poll_fn(|cx| {
+        let polled = catch_unwind(AssertUnwindSafe(|| {
+            language.while_spoken(|| {
+                language::take_code();
+                let polled = work.as_mut().poll(cx);
+                (polled, language::take_code())
+            })
+        }));
+        match polled {
+            Ok((Poll::Ready(response), code)) => Poll::Ready((Outcome::Answered(response), code)),
+            Err(panic) => Poll::Ready((Outcome::Panicked(said(panic.as_ref())), "INTERNAL")),
+            Ok((Poll::Pending, _)) => {
+                let Some(span) = deadline else { return Poll::Pending };
+                if timer.is_none() {
+                    timer.set(Some(tokio::time::sleep(span)));
+                }
+                let rung = timer.as_mut().as_pin_mut().is_some_and(|timer| timer.poll(cx).is_ready());
+                if rung { Poll::Ready((Outcome::TooSlow, "BUSY")) } else { Poll::Pending }
+            }
+        }
+    })
+    .await
+}
+
+/// What a panic said.
+fn said(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied().or(panic.downcast_ref::<String>().map(String::as_str));
+    format!("panic: {}", text.unwrap_or("without a text"))
+}
+
+fn broken(status: StatusCode, cause: String) -> Response {
+    let mut response = status.into_response();
+    response.extensions_mut().insert(Trouble(cause));
+    response
+}
+
+/// The body, if it is not too large; what does not say its length is counted while it is read.
+async fn taken(parts: &mut Parts, body: Incoming) -> Result<Body, ApiError> {
+    if body.is_end_stream() {
+        return Ok(Body::empty());
+    }
+    let length = body.size_hint();
+    let most = LARGEST_BODY as u64;
+    if length.lower() > most {
+        // Who asked for `100 Continue` has sent nothing yet, and reading would only invite it.
+        if !parts.headers.contains_key(header::EXPECT) {
+            let _ = tokio::time::timeout(DRAINED_FOR, Limited::new(body, DRAINED).collect()).await;
+        }
+        return Err(ApiError::too_large());
+    }
+    match length.upper() {
+        Some(upper) if upper <= most => Ok(Body::new(body)),
+        _ => Ok(Body::new(Limited::new(body, LARGEST_BODY))),
+    }
+}
+
+/// axum's 405 has no body; what may be used instead stays in its header.
+fn with_envelope(bare: Response) -> Response {
+    let mut response = ApiError::wrong_method().into_response();
+    if let Some(allowed) = bare.headers().get(header::ALLOW) {
+        response.headers_mut().insert(header::ALLOW, allowed.clone());
+    }
+    response
+}
+
+/// `/imgs//types/ms.png` → `/imgs/types/ms.png`.
+fn without_doubles(path: &str) -> String {
+    let mut merged = String::with_capacity(path.len());
+    for c in path.chars() {
+        if c != '/' || !merged.ends_with('/') {
+            merged.push(c);
+        }
+    }
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slashes_are_merged() {
+        assert_eq!(without_doubles("/imgs//types///ms.png"), "/imgs/types/ms.png");
+        assert_eq!(without_doubles("//"), "/");
+    }
+
+    #[test]
+    fn a_panic_says_its_text() {
+        for panic in [
+            std::panic::catch_unwind(|| panic!("plain")).unwrap_err(),
+            std::panic::catch_unwind(|| panic!("{}", "plain")).unwrap_err(),
+        ] {
+            assert_eq!(said(panic.as_ref()), "panic: plain");
+        }
+        assert_eq!(said(&7), "panic: without a text");
+    }
+}

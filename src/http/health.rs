@@ -1,0 +1,160 @@
+//! How the mall is: for whoever starts it, balances it, watches it.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use axum::body::Bytes;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use mallbox_storage::{OrderId, Storage};
+use serde::Serialize;
+
+use super::envelope::json_response;
+use super::metrics::{Metrics, counter, gauge};
+use crate::mall::Context;
+use crate::mall::order_workers::WorkerFigures;
+
+/// Answers `/healthz`, `/readyz` and `/metrics`.
+#[derive(Clone)]
+pub struct Health {
+    context: Context,
+    figures: Arc<WorkerFigures>,
+    metrics: Arc<Metrics>,
+    /// Where the API is, for pages that are not at its side.
+    prefix: String,
+}
+
+/// What `/readyz` says.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Readiness {
+    ready: bool,
+    backend: &'static str,
+    durability: &'static str,
+    zone: String,
+    limits: bool,
+    /// Claims accepted that are not in the record yet.
+    backlog: u64,
+    /// What does not work, in words.
+    troubles: Vec<String>,
+    /// Where the API is.
+    api: String,
+    /// Whether login codes can be read from the demo's inbox.
+    inbox: bool,
+    version: &'static str,
+}
+
+/// More dead letters than these are not counted each time somebody looks.
+const MOST_COUNTED: u32 = 10_000;
+
+impl Health {
+    /// Of this mall.
+    #[must_use]
+    pub fn new(context: Context, figures: Arc<WorkerFigures>, metrics: Arc<Metrics>, prefix: &str) -> Self {
+        Self { context, figures, metrics, prefix: prefix.to_owned() }
+    }
+
+    /// The process is there and answers. Says nothing about the store, so that nobody restarts a mall for a full disk.
+    pub(super) fn alive() -> Response {
+        "ok\n".into_response()
+    }
+
+    /// Whether the mall can sell; 503 with the reasons if not.
+    pub(super) async fn ready(&self) -> Response {
+        let Storage { upkeep, order_log, .. } = &self.context.storage;
+        let (health, log) = (upkeep.health().await, order_log.state().await);
+        let settings = &self.context.settings;
+        let mut troubles = health.troubles;
+        troubles.extend(log.trouble.filter(|trouble| !troubles.contains(trouble)));
+        if log.pending >= settings.max_backlog {
+            troubles.push(format!("{} claims wait for the record: no more are taken", log.pending));
+        }
+        let readiness = Readiness {
+            ready: troubles.is_empty(),
+            backend: health.backend,
+            durability: health.durability.name(),
+            zone: self.context.zone.iana_name().unwrap_or("local").to_owned(),
+            limits: settings.claim_limit.is_some(),
+            backlog: log.pending,
+            troubles,
+            api: self.prefix.clone(),
+            inbox: settings.inbox,
+            version: env!("CARGO_PKG_VERSION"),
+        };
+        let status = if readiness.ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+        let body = serde_json::to_vec(&readiness).unwrap_or_default();
+        let mut response = json_response(status, Bytes::from(body));
+        response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        response
+    }
+
+    /// Everything that is counted, as Prometheus reads it.
+    pub(super) async fn metrics(&self) -> Response {
+        let mut out = String::with_capacity(8 * 1024);
+        self.metrics.write(&mut out);
+        self.write_store(&mut out).await;
+        self.write_workers(&mut out);
+        if let Some(bytes) = resident_bytes() {
+            gauge(&mut out, "process_resident_memory_bytes", "Memory of the process.", bytes);
+        }
+        let _ = writeln!(
+            out,
+            "# HELP mallbox_info Which mallbox this is.\n# TYPE mallbox_info gauge\nmallbox_info{{version=\"{}\"}} 1",
+            env!("CARGO_PKG_VERSION")
+        );
+        ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], out).into_response()
+    }
+
+    async fn write_store(&self, out: &mut String) {
+        let storage = &self.context.storage;
+        let log = storage.order_log.state().await;
+        gauge(
+            out,
+            "mallbox_order_log_pending",
+            "Accepted claims that are not in the record yet.",
+            log.pending,
+        );
+        let age = log.oldest.map_or(0, |oldest| self.context.now().since(oldest).as_secs());
+        gauge(out, "mallbox_order_log_oldest_seconds", "Age of the oldest of them.", age);
+        gauge(
+            out,
+            "mallbox_claims_refused_by_trouble",
+            "1 while no claim can be taken.",
+            u8::from(log.trouble.is_some()),
+        );
+        // No number is better than a wrong one.
+        if let Ok(dead) = storage.orders.dead_letters(OrderId::new(0), MOST_COUNTED).await {
+            let help = "Claims that did not become orders (10000 = that or more).";
+            gauge(out, "mallbox_dead_letters", help, dead.len());
+        }
+        let troubles = storage.upkeep.health().await.troubles.len();
+        gauge(out, "mallbox_troubles", "Things that do not work; /readyz names them.", troubles);
+    }
+}
+
+impl Health {
+    fn write_workers(&self, out: &mut String) {
+        let WorkerFigures { persisted, repeats, dead_letters, refused, troubles, batches, restarts } =
+            &*self.figures;
+        for (name, help, figure) in [
+            ("mallbox_orders_persisted_total", "Claims written as orders.", persisted),
+            ("mallbox_order_repeats_total", "Claims handed out again after they were settled.", repeats),
+            ("mallbox_claims_buried_total", "Claims that became dead letters since the start.", dead_letters),
+            ("mallbox_orders_refused_total", "Attempts that the record refused for one claim.", refused),
+            ("mallbox_order_troubles_total", "Rounds that ended in trouble of the store.", troubles),
+            ("mallbox_order_batches_total", "Transactions that wrote claims.", batches),
+            ("mallbox_order_worker_restarts_total", "Workers started anew.", restarts),
+        ] {
+            counter(out, name, help, figure.load(Relaxed));
+        }
+    }
+}
+
+/// What Linux says about this process; `None` elsewhere.
+fn resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}

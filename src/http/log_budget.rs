@@ -1,0 +1,54 @@
+//! How many lines of one kind the log takes a second.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
+
+/// Enough to see what is going on, and too few to slow it down.
+const LINES_A_SECOND: u64 = 20;
+
+/// Lets the first lines of each second through and counts the rest.
+#[derive(Debug)]
+pub(super) struct LogBudget {
+    start: Instant,
+    /// The second that is being counted.
+    second: AtomicU64,
+    spent: AtomicU64,
+    unsaid: AtomicU64,
+}
+
+impl Default for LogBudget {
+    fn default() -> Self {
+        let zero = || AtomicU64::new(0);
+        Self { start: Instant::now(), second: zero(), spent: zero(), unsaid: zero() }
+    }
+}
+
+impl LogBudget {
+    /// `None` if the line is too much; else how many were before it. Roughly: threads may race for a line more.
+    pub(super) fn spend(&self) -> Option<u64> {
+        let second = self.start.elapsed().as_secs();
+        if self.second.swap(second, Relaxed) != second {
+            self.spent.store(0, Relaxed);
+        }
+        if self.spent.fetch_add(1, Relaxed) >= LINES_A_SECOND {
+            self.unsaid.fetch_add(1, Relaxed);
+            return None;
+        }
+        Some(self.unsaid.swap(0, Relaxed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rest_of_a_flood_is_counted_and_told_later() {
+        let budget = LogBudget::default();
+        let said = (0..LINES_A_SECOND + 7).filter(|_| budget.spend().is_some()).count() as u64;
+        // A second may end in between.
+        assert!((LINES_A_SECOND..=LINES_A_SECOND + 7).contains(&said));
+        budget.second.store(u64::MAX, Relaxed);
+        assert_eq!(budget.spend(), Some(LINES_A_SECOND + 7 - said));
+    }
+}

@@ -1,0 +1,46 @@
+//! The mall over HTTP. Handlers turn requests into calls of a service and its answers into envelopes; what is decided
+//! is decided in `mall`.
+
+use std::sync::Arc;
+
+use crate::mall::Mall;
+
+pub mod envelope;
+pub mod error;
+pub mod extract;
+mod language;
+mod query_text;
+mod words;
+
+pub mod router;
+pub mod sale;
+pub mod shop;
+pub mod user;
+pub mod voucher;
+pub mod voucher_order;
+
+mod address_gate;
+mod connection;
+pub mod control;
+mod files;
+mod front;
+mod health;
+mod log_budget;
+mod metrics;
+mod request_id;
+mod server;
+
+pub use address_gate::AddressGate;
+pub use connection::Patience;
+pub use envelope::{Answer, Reply};
+pub use error::ApiError;
+pub use files::Files;
+pub use front::{Front, FrontOptions};
+pub use health::Health;
+pub use language::Language;
+pub use metrics::Metrics;
+pub use router::{SiteOptions, site};
+pub use server::{Bound, Server, ServerError, ServerOptions};
+
+/// What every handler is given.
+pub type App = Arc<Mall>;

@@ -1,0 +1,291 @@
+//! Reading a query string the way pages write it.
+//!
+//! Pages begin it with `&`, leave values empty that they have not (`?typeId=&current=1`), and send Chinese
+//! unescaped. An empty value is an absent one where it may be absent, and an empty text where text is wanted.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::value::CowStrDeserializer;
+use serde::de::{self, DeserializeOwned, DeserializeSeed, EnumAccess, IntoDeserializer, MapAccess, Visitor};
+
+/// Reads the parameters of `query` into a struct.
+///
+/// # Errors
+/// Which parameter is wrong, and what was expected.
+pub(super) fn read<T: DeserializeOwned>(query: &str) -> Result<T, Wrong> {
+    T::deserialize(Pairs { rest: query, value: None })
+}
+
+/// Which parameter is wrong, and what was expected.
+#[derive(Debug)]
+pub(super) struct Wrong(pub String);
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for Wrong {}
+
+impl de::Error for Wrong {
+    fn custom<T: fmt::Display>(text: T) -> Self {
+        Self(text.to_string())
+    }
+}
+
+/// What is left of the string, and the value whose name was handed out last.
+struct Pairs<'a> {
+    rest: &'a str,
+    value: Option<(Cow<'a, str>, &'a str)>,
+}
+
+impl<'de> de::Deserializer<'de> for Pairs<'de> {
+    type Error = Wrong;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+        visitor.visit_map(self)
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit
+        unit_struct newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
+    }
+}
+
+impl<'de> MapAccess<'de> for Pairs<'de> {
+    type Error = Wrong;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Wrong> {
+        while !self.rest.is_empty() {
+            let (pair, rest) = self.rest.split_once('&').unwrap_or((self.rest, ""));
+            self.rest = rest;
+            if pair.is_empty() {
+                continue;
+            }
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let name = unescaped(name);
+            self.value = Some((name.clone(), value));
+            return seed.deserialize(CowStrDeserializer::new(name)).map(Some);
+        }
+        Ok(None)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Wrong> {
+        let (name, value) = self.value.take().unwrap_or_default();
+        seed.deserialize(Value(unescaped(value))).map_err(|wrong| Wrong(format!("{name}: {wrong}")))
+    }
+}
+
+/// One value, still text.
+struct Value<'a>(Cow<'a, str>);
+
+impl<'de> IntoDeserializer<'de, Wrong> for Value<'de> {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
+
+macro_rules! numbers {
+    ($($method:ident $visit:ident $type:ty, $wanted:literal;)+) => {$(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+            match self.0.trim().parse::<$type>() {
+                Ok(number) => visitor.$visit(number),
+                Err(_) => Err(Wrong(concat!("expected ", $wanted).to_owned())),
+            }
+        }
+    )+};
+}
+
+impl<'de> de::Deserializer<'de> for Value<'de> {
+    type Error = Wrong;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+        match self.0 {
+            Cow::Borrowed(text) => visitor.visit_borrowed_str(text),
+            Cow::Owned(text) => visitor.visit_string(text),
+        }
+    }
+
+    numbers! {
+        deserialize_i8 visit_i8 i8, "a whole number";
+        deserialize_i16 visit_i16 i16, "a whole number";
+        deserialize_i32 visit_i32 i32, "a whole number";
+        deserialize_i64 visit_i64 i64, "a whole number";
+        deserialize_u8 visit_u8 u8, "a whole number that is not negative";
+        deserialize_u16 visit_u16 u16, "a whole number that is not negative";
+        deserialize_u32 visit_u32 u32, "a whole number that is not negative";
+        deserialize_u64 visit_u64 u64, "a whole number that is not negative";
+        deserialize_f32 visit_f32 f32, "a number";
+        deserialize_f64 visit_f64 f64, "a number";
+    }
+
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+        match self.0.trim() {
+            "true" | "1" => visitor.visit_bool(true),
+            "false" | "0" => visitor.visit_bool(false),
+            _ => Err(Wrong("expected true or false".to_owned())),
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+        if self.0.is_empty() { visitor.visit_none() } else { visitor.visit_some(self) }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Wrong> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Wrong> {
+        visitor.visit_enum(Word(self.0))
+    }
+
+    serde::forward_to_deserialize_any! {
+        i128 u128 char str string bytes byte_buf unit unit_struct seq tuple tuple_struct map struct identifier
+        ignored_any
+    }
+}
+
+/// A value that is one of a few words.
+struct Word<'a>(Cow<'a, str>);
+
+impl<'de> EnumAccess<'de> for Word<'de> {
+    type Error = Wrong;
+    type Variant = OnlyAWord;
+
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, OnlyAWord), Wrong> {
+        Ok((seed.deserialize(CowStrDeserializer::new(self.0))?, OnlyAWord))
+    }
+}
+
+/// Nothing more stands behind the word.
+struct OnlyAWord;
+
+impl<'de> de::VariantAccess<'de> for OnlyAWord {
+    type Error = Wrong;
+
+    fn unit_variant(self) -> Result<(), Wrong> {
+        Ok(())
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, _: T) -> Result<T::Value, Wrong> {
+        Err(Wrong("expected one word".to_owned()))
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, Wrong> {
+        Err(Wrong("expected one word".to_owned()))
+    }
+
+    fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], _: V) -> Result<V::Value, Wrong> {
+        Err(Wrong("expected one word".to_owned()))
+    }
+}
+
+/// `+` is a blank, the rest as in a path.
+fn unescaped(text: &str) -> Cow<'_, str> {
+    if text.contains('+') {
+        Cow::Owned(path_text(&text.replace('+', " ")).into_owned())
+    } else {
+        path_text(text)
+    }
+}
+
+/// `%E7` is a byte; what is no UTF-8 then is shown as such, and a `%` that begins nothing stays.
+pub(super) fn path_text(text: &str) -> Cow<'_, str> {
+    if !text.contains('%') {
+        return Cow::Borrowed(text);
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        rest = after;
+        match (first, after) {
+            (b'%', [high, low, beyond @ ..]) if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
+                bytes.push(digit(*high) << 4 | digit(*low));
+                rest = beyond;
+            }
+            _ => bytes.push(first),
+        }
+    }
+    Cow::Owned(
+        String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
+    )
+}
+
+fn digit(hex: u8) -> u8 {
+    match hex {
+        b'0'..=b'9' => hex - b'0',
+        _ => (hex | 0x20) - b'a' + 10,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Deserialize;
+
+    #[derive(Deserialize, PartialEq, Debug, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    struct Asked {
+        type_id: Option<u64>,
+        current: Option<u32>,
+        x: Option<f64>,
+        name: String,
+        sort_by: Option<Sort>,
+        up: bool,
+    }
+
+    #[derive(Deserialize, PartialEq, Debug)]
+    #[serde(rename_all = "lowercase")]
+    enum Sort {
+        Comments,
+        Score,
+    }
+
+    #[test]
+    fn what_pages_write_is_understood() {
+        let asked: Asked = read("&typeId=1&current=2").unwrap();
+        assert_eq!(asked, Asked { type_id: Some(1), current: Some(2), ..Asked::default() });
+        let asked: Asked = read("typeId=&x=120.149993&&name=&sortBy=").unwrap();
+        assert_eq!(asked, Asked { x: Some(120.149_993), ..Asked::default() });
+        let asked: Asked = read("name=%E8%8C%B6+a%2Bb&sortBy=score&up=true&other=1").unwrap();
+        let want = Asked { name: "茶 a+b".into(), sort_by: Some(Sort::Score), up: true, ..Asked::default() };
+        assert_eq!(asked, want);
+        let asked: Asked = read("name=茶&current").unwrap();
+        assert_eq!(asked.name, "茶");
+    }
+
+    #[test]
+    fn a_wrong_value_is_named() {
+        for (query, want) in [
+            ("typeId=x", "typeId: expected a whole number that is not negative"),
+            ("current=-1", "current: expected a whole number that is not negative"),
+            ("x=east", "x: expected a number"),
+            ("up=maybe", "up: expected true or false"),
+        ] {
+            assert_eq!(read::<Asked>(query).unwrap_err().0, want);
+        }
+        assert!(read::<Asked>("sortBy=price").unwrap_err().0.starts_with("sortBy: unknown variant"));
+        assert!(read::<Asked>("up=1&up=0").unwrap_err().0.contains("duplicate"));
+    }
+
+    #[test]
+    fn a_stray_percent_and_broken_utf8_are_kept_readable() {
+        assert_eq!(read::<Asked>("name=100%").unwrap().name, "100%");
+        assert_eq!(read::<Asked>("name=%zz%4").unwrap().name, "%zz%4");
+        assert_eq!(read::<Asked>("name=%ff").unwrap().name, "\u{fffd}");
+    }
+}

@@ -1,0 +1,66 @@
+//! Where each path leads.
+
+use std::convert::Infallible;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::Request;
+use tower::service_fn;
+
+use super::address_gate::AddressGate;
+use super::files::Files;
+use super::front::{DEADLINE, Front, FrontOptions};
+use super::health::Health;
+use super::metrics::Metrics;
+use super::{ApiError, App, sale, shop, user, voucher, voucher_order};
+
+/// How the mall is served.
+#[derive(Clone, Debug)]
+pub struct SiteOptions {
+    /// Where the API is: `/api`, or `""`.
+    pub prefix: String,
+    /// Where uploaded pictures are.
+    pub uploads: PathBuf,
+    /// Another front end's files.
+    pub web: Option<PathBuf>,
+}
+
+/// The API's routes, without its prefix.
+pub fn api(app: App) -> Router {
+    Router::new()
+        .merge(user::routes())
+        .merge(shop::routes())
+        .merge(voucher::routes())
+        .merge(voucher_order::routes())
+        .merge(sale::routes())
+        .fallback(|| async { ApiError::unknown_path() })
+        .with_state(app)
+}
+
+/// Everything but the API.
+pub fn pages(files: Files) -> Router {
+    let files = Arc::new(files);
+    Router::new().fallback_service(service_fn(move |request: Request<Body>| {
+        let files = Arc::clone(&files);
+        async move { Ok::<_, Infallible>(files.answer(request).await) }
+    }))
+}
+
+/// The whole mall, ready to be served.
+#[must_use]
+pub fn site(app: &App, options: &SiteOptions) -> Front {
+    let metrics = Arc::<Metrics>::default();
+    let context = &app.context;
+    let health = Health::new(context.clone(), app.worker_figures(), Arc::clone(&metrics), &options.prefix);
+    let files = Files::new(&options.uploads, options.web.as_deref(), Some(health));
+    let address_gate = context.settings.address_limit.map(|limit| {
+        AddressGate::new(limit, Arc::clone(&context.storage.rate_limits), Arc::clone(&context.clock))
+    });
+    let (api, pages) = (api(Arc::clone(app)), pages(files));
+    // At the root, what the API does not know is a page.
+    let api = if options.prefix.is_empty() { api.fallback_service(pages.clone()) } else { api };
+    let prefix = options.prefix.clone();
+    Front::new(FrontOptions { api, prefix, pages, deadline: Some(DEADLINE), address_gate, metrics })
+}

