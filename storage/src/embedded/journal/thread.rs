@@ -23,7 +23,7 @@ const REMOVED_AT_ONCE: usize = 4;
 /// come again. A commit costs the same for one claim and for fifty.
 const BUSY: usize = 8;
 /// How long it lingers at the most.
-const LINGER: Duration = Duration::from_micros(500);
+const LINGER: Duration = Duration::from_micros(250);
 const RELAXED_SYNC: Duration = Duration::from_millis(200);
 
 /// A commit that is not settled through and through, or whose record is still on the disk.
@@ -118,7 +118,7 @@ impl Writer {
             gathering.wake_at = Some(1);
             self.shared.gathered.wait_for(&mut gathering, UPKEEP);
         }
-        let expected = self.waited[0] + self.waited[1];
+        let expected = self.waited[0].max(self.waited[1]);
         if self.waited[0] >= BUSY && (1..expected).contains(&gathering.waiting) && !gathering.closing {
             gathering.wake_at = Some(expected);
             self.shared.gathered.wait_for(&mut gathering, LINGER);
