@@ -128,13 +128,17 @@ fn remove_leftovers(parent: &Path) -> anyhow::Result<()> {
     for entry in fs::read_dir(parent)? {
         let entry = entry?;
         let name = entry.file_name();
-        let owner =
-            name.to_str().and_then(|name| name.strip_prefix(PREFIX)).and_then(|id| id.parse::<u32>().ok());
+        let owner = name.to_str().and_then(owner);
         if owner.is_some_and(|id| !Path::new(&format!("/proc/{id}")).exists()) {
             remove(&entry.path());
         }
     }
     Ok(())
+}
+
+/// The process that a site's name tells of.
+fn owner(name: &str) -> Option<u32> {
+    name.strip_prefix(PREFIX)?.split_once('-')?.0.parse().ok()
 }
 
 /// Runs a command that has to succeed, and answers what it wrote.
