@@ -141,11 +141,15 @@ pub(super) async fn serve(
         std::process::exit(1);
     });
     server.drain().await;
+    tracing::debug!("every request is answered");
     if let Some(control) = control {
         control.close().await;
     }
     background.stop().await;
-    close(&app).await
+    tracing::debug!("nothing works in the background any more");
+    close(&app).await?;
+    tracing::info!("stopped");
+    Ok(())
 }
 
 /// Marks the stop as clean.

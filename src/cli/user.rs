@@ -79,5 +79,6 @@ fn step(one: &One, step: &str) -> anyhow::Result<()> {
 
 fn line(user: &Value) -> String {
     let text = |name: &str| user[name].as_str().unwrap_or_default().to_owned();
-    format!("{:>8}  {}  {:<9}  {}\n", user["id"], text("phone"), text("role"), text("nickName"))
+    let id = user["id"].as_u64().unwrap_or_default();
+    format!("{id:>8}  {}  {:<9}  {}\n", text("phone"), text("role"), text("nickName"))
 }

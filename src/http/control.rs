@@ -32,7 +32,6 @@ use super::front::{Front, FrontOptions, Outcome, guarded};
 use super::{ApiError, App, Language};
 
 /// The routes of the control socket.
-#[must_use]
 pub fn routes(app: App) -> Router {
     Router::new()
         .route("/control/verify", get(verify))

@@ -65,10 +65,13 @@ pub struct FrontOptions {
 #[derive(Clone)]
 pub struct Front {
     mall: Arc<PerMall>,
-    worker: Arc<PerWorker>,
+    tally: Arc<Tally>,
     peer: Option<IpAddr>,
 }
 
+/// What all workers have in common. Each has a copy: a counter of references that all cores write would be slower than
+/// all of the rest.
+#[derive(Clone)]
 struct PerMall {
     prefix: String,
     deadline: Option<Duration>,
@@ -77,11 +80,7 @@ struct PerMall {
     ids: RequestIds,
     api: Router,
     pages: Router,
-    log: LogBudget,
-}
-
-struct PerWorker {
-    tally: Arc<Tally>,
+    log: Arc<LogBudget>,
 }
 
 impl Front {
@@ -89,18 +88,18 @@ impl Front {
     #[must_use]
     pub fn new(options: FrontOptions) -> Self {
         let FrontOptions { api, prefix, pages, deadline, address_gate, metrics } = options;
-        let worker = Arc::new(PerWorker { tally: metrics.worker() });
-        let log = LogBudget::default();
+        let tally = metrics.worker();
+        let log = Arc::default();
         let mall =
             PerMall { prefix, deadline, address_gate, metrics, ids: RequestIds::new(), api, pages, log };
-        Self { mall: Arc::new(mall), worker, peer: None }
+        Self { mall: Arc::new(mall), tally, peer: None }
     }
 
     /// The same for another worker thread, which counts for itself.
     #[must_use]
     pub(super) fn for_worker(&self) -> Self {
-        let worker = Arc::new(PerWorker { tally: self.mall.metrics.worker() });
-        Self { worker, ..self.clone() }
+        let tally = self.mall.metrics.worker();
+        Self { tally, mall: Arc::new(PerMall::clone(&self.mall)), peer: None }
     }
 
     /// The same for a connection from this address.
@@ -119,7 +118,7 @@ impl Front {
         let started = Instant::now();
         let (mut parts, body) = request.into_parts();
         let language = Language::of(&parts.headers);
-        let id = self.mall.ids.of(&parts.headers, &self.worker.tally);
+        let id = self.mall.ids.of(&parts.headers, &self.tally);
         let is_api = self.mall.set_path(&mut parts);
         let path = parts.uri.path();
         let class = if is_api { Class::of_api(&parts.method, path) } else { Class::of_page(path) };
@@ -127,7 +126,7 @@ impl Front {
         // Kept for the log line alone, which most requests do not get.
         let uri = parts.uri.clone();
 
-        let work = self.clone().work(parts, body, is_api);
+        let work = self.work(parts, body, is_api);
         let deadline = self.mall.deadline.filter(|_| is_api);
         let (outcome, code) = guarded(work, language, deadline).await;
         let response = match outcome {
@@ -136,11 +135,11 @@ impl Front {
             Outcome::TooSlow => language.while_spoken(|| ApiError::too_slow().into_response()),
         };
         let elapsed = started.elapsed();
-        self.worker.tally.count(class, response.status(), code, elapsed);
+        self.tally.count(class, response.status(), code, elapsed);
         self.finish(response, &Asked { id, method, uri, code, language, elapsed })
     }
 
-    async fn work(self, mut parts: Parts, body: Incoming, is_api: bool) -> Response {
+    async fn work(&self, mut parts: Parts, body: Incoming, is_api: bool) -> Response {
         if let Some(gate) = self.mall.address_gate.as_ref().filter(|_| is_api)
             && let Some(peer) = self.peer
             && let Err(error) = gate.pass(peer).await

@@ -22,6 +22,8 @@ pub struct Health {
     context: Context,
     figures: Arc<WorkerFigures>,
     metrics: Arc<Metrics>,
+    /// Where the API is, for pages that are not at its side.
+    prefix: String,
 }
 
 /// What `/readyz` says.
@@ -37,6 +39,10 @@ struct Readiness {
     backlog: u64,
     /// What does not work, in words.
     troubles: Vec<String>,
+    /// Where the API is.
+    api: String,
+    /// Whether login codes can be read from the demo's inbox.
+    inbox: bool,
     version: &'static str,
 }
 
@@ -46,8 +52,8 @@ const MOST_COUNTED: u32 = 10_000;
 impl Health {
     /// Of this mall.
     #[must_use]
-    pub fn new(context: Context, figures: Arc<WorkerFigures>, metrics: Arc<Metrics>) -> Self {
-        Self { context, figures, metrics }
+    pub fn new(context: Context, figures: Arc<WorkerFigures>, metrics: Arc<Metrics>, prefix: &str) -> Self {
+        Self { context, figures, metrics, prefix: prefix.to_owned() }
     }
 
     /// The process is there and answers. Says nothing about the store, so that nobody restarts a mall for a full disk.
@@ -73,6 +79,8 @@ impl Health {
             limits: settings.claim_limit.is_some(),
             backlog: log.pending,
             troubles,
+            api: self.prefix.clone(),
+            inbox: settings.inbox,
             version: env!("CARGO_PKG_VERSION"),
         };
         let status = if readiness.ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
@@ -123,8 +131,6 @@ impl Health {
         }
         let troubles = storage.upkeep.health().await.troubles.len();
         gauge(out, "mallbox_troubles", "Things that do not work; /readyz names them.", troubles);
-        let now_ms = self.context.now().as_millis();
-        counter(out, "mallbox_clock_milliseconds_total", "The mall's time since 1970.", now_ms);
     }
 }
 

@@ -7,6 +7,7 @@ use axum::http::{HeaderMap, HeaderValue};
 use super::metrics::Tally;
 
 /// Gives out ids: a random prefix of the mall, the worker, a counter. Unique without asking anybody.
+#[derive(Clone)]
 pub(super) struct RequestIds {
     prefix: u32,
 }

@@ -28,7 +28,6 @@ pub struct SiteOptions {
 }
 
 /// The API's routes, without its prefix.
-#[must_use]
 pub fn api(app: App) -> Router {
     Router::new()
         .merge(user::routes())
@@ -41,7 +40,6 @@ pub fn api(app: App) -> Router {
 }
 
 /// Everything but the API.
-#[must_use]
 pub fn pages(files: Files) -> Router {
     let files = Arc::new(files);
     Router::new().fallback_service(service_fn(move |request: Request<Body>| {
@@ -55,7 +53,7 @@ pub fn pages(files: Files) -> Router {
 pub fn site(app: &App, options: &SiteOptions) -> Front {
     let metrics = Arc::<Metrics>::default();
     let context = &app.context;
-    let health = Health::new(context.clone(), app.worker_figures(), Arc::clone(&metrics));
+    let health = Health::new(context.clone(), app.worker_figures(), Arc::clone(&metrics), &options.prefix);
     let files = Files::new(&options.uploads, options.web.as_deref(), Some(health));
     let address_gate = context.settings.address_limit.map(|limit| {
         AddressGate::new(limit, Arc::clone(&context.storage.rate_limits), Arc::clone(&context.clock))

@@ -183,12 +183,14 @@ impl Books {
         let _turn = self.turn.lock().await;
         let mut report = Report::default();
         let mut after = VoucherId::new(0);
+        let counted = self.context.storage.orders.count_all().await?;
         loop {
             let sales = self.context.storage.vouchers.sales(None, after, PAGE).await?;
             let Some(last) = sales.last() else { break };
             after = last.terms.voucher;
             for sale in sales {
-                self.verify_sale(sale.terms.voucher, &mut report).await?;
+                let counts = counted.get(&sale.terms.voucher).copied().unwrap_or_default();
+                self.verify_sale(sale, counts, &mut report).await?;
             }
         }
         self.verify_payments(&mut report).await?;
@@ -201,7 +203,21 @@ impl Books {
         Ok(report)
     }
 
-    async fn verify_sale(&self, voucher: VoucherId, report: &mut Report) -> Result<(), StoreError> {
+    /// `counts` are those of one look at all sales: good enough for a sale that stands still. Others are read again.
+    async fn verify_sale(
+        &self,
+        sale: SaleRecord,
+        counts: OrderCounts,
+        report: &mut Report,
+    ) -> Result<(), StoreError> {
+        let voucher = sale.terms.voucher;
+        let storage = &self.context.storage;
+        let (pending, units) = (storage.order_log.count(voucher).await?, storage.sales.units(voucher).await?);
+        let first = Reading { sale, counts, pending, units };
+        if first.findings().is_empty() {
+            report.sales.push(first.books());
+            return Ok(());
+        }
         let mut last: Option<Reading> = None;
         let mut agreeing = 0;
         let mut hold = None;
@@ -379,12 +395,13 @@ mod tests {
 
     #[test]
     fn each_term_that_is_spoiled_is_named() {
-        let spoil = |spoil: fn(&mut Reading)| {
+        type Spoil = fn(&mut Reading);
+        let spoil = |spoil: Spoil| {
             let mut reading = balanced();
             spoil(&mut reading);
             reading.findings().into_iter().map(|finding| finding.term).collect::<Vec<_>>()
         };
-        let rows: [(fn(&mut Reading), &str); 12] = [
+        let rows: [(Spoil, &str); 12] = [
             (|r| r.sale.initial = Some(101), "initial + added"),
             (|r| r.sale.added -= 1, "initial + added"),
             (|r| r.sale.stock = Some(104), "stock kept by the order transactions"),

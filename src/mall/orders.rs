@@ -1,6 +1,7 @@
 //! Orders from their buyers' side: lists, and the steps of an order's life.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -259,9 +260,9 @@ impl OrderDesk {
     async fn with_titles(&self, orders: Vec<Order>) -> Result<Vec<OrderView>, Failure> {
         let mut titles: HashMap<VoucherId, String> = HashMap::new();
         for order in &orders {
-            if !titles.contains_key(&order.voucher) {
+            if let Entry::Vacant(unknown) = titles.entry(order.voucher) {
                 let voucher = self.context.storage.vouchers.get(order.voucher).await?;
-                titles.insert(order.voucher, voucher.map(|voucher| voucher.text.title).unwrap_or_default());
+                unknown.insert(voucher.map(|voucher| voucher.text.title).unwrap_or_default());
             }
         }
         let title = |order: &Order| titles.get(&order.voucher).cloned().unwrap_or_default();

@@ -78,11 +78,14 @@ impl SaleTerms {
         if let Some(known) = self.copy(voucher, now) {
             return Ok(Some(known));
         }
-        // Who adds a sale puts it in the store's memory, and need not know that its id was asked for too early.
-        if self.is_absent(voucher, now) && self.storage.sales.units(voucher).await?.is_none() {
-            return Ok(None);
+        if self.is_absent(voucher, now) {
+            if self.storage.sales.units(voucher).await?.is_none() {
+                return Ok(None);
+            }
+            // Who adds a sale puts it in the store's memory, and need not know that its id was asked for too early.
+            self.absent.lock().remove(&voucher);
         }
-        let found = self.flights.share(voucher, || self.read(voucher, now)).await;
+        let found = self.flights.share(voucher, || self.find(voucher, now)).await;
         found.inspect(|known| known.iter().for_each(|known| known.touch(now))).map_err(|error| shared(&error))
     }
 
@@ -122,6 +125,17 @@ impl SaleTerms {
 
     fn is_absent(&self, voucher: VoucherId, now: Timestamp) -> bool {
         self.absent.lock().get(&voucher).is_some_and(|read| is_fresh(read, now))
+    }
+
+    /// The copy if another flight brought it just before this one began, else what the record says.
+    async fn find(&self, voucher: VoucherId, now: Timestamp) -> Found {
+        if let Some(known) = self.copy(voucher, now) {
+            return Ok(Some(known));
+        }
+        if self.is_absent(voucher, now) {
+            return Ok(None);
+        }
+        self.read(voucher, now).await
     }
 
     async fn read(&self, voucher: VoucherId, now: Timestamp) -> Found {

@@ -41,7 +41,7 @@ pub trait Deadlines: Send + Sync {
     ///
     /// # Errors
     /// [`StoreError::Unavailable`]: call again.
-    async fn len(&self) -> Result<u64, StoreError>;
+    async fn count(&self) -> Result<u64, StoreError>;
 }
 
 /// How long a due order is its handler's alone, in milliseconds of the mall's time.

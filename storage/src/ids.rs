@@ -77,7 +77,7 @@ impl OrderId {
         if count > Self::MAX_COUNT {
             return None;
         }
-        Some(Self(seconds << 32 | count << 4 | voucher.get() % PARTITIONS))
+        Some(Self((seconds << 32) | (count << 4) | (voucher.get() % PARTITIONS)))
     }
 
     /// The smallest id an order of `at` can have: ids are ordered by their seconds.

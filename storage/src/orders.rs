@@ -1,5 +1,7 @@
 //! Orders: the record of who bought what.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 
 use crate::{Cents, Logged, OrderId, Page, PaymentId, StoreError, Timestamp, UserId, VoucherId};
@@ -230,6 +232,12 @@ pub trait Orders: Send + Sync {
     /// # Errors
     /// [`StoreError`]: call again.
     async fn count(&self, voucher: VoucherId) -> Result<OrderCounts, StoreError>;
+
+    /// The same for every voucher that has orders or dead letters, in one look at all rows.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    async fn count_all(&self) -> Result<BTreeMap<VoucherId, OrderCounts>, StoreError>;
 
     /// For each [`OrderId::day`] that has orders or dead letters: the highest count in their ids, by day; for the
     /// books. Looks at every row.

@@ -15,8 +15,8 @@ async fn varied() -> (World, VoucherId, Vec<OrderId>) {
     for user in 1..=4 {
         orders.push(w.order(user, voucher).await);
     }
-    for user in 2..=4 {
-        w.orders.pay(UserId::new(user), orders[user as usize - 1], w.now()).await.unwrap();
+    for (user, order) in (2..=4).zip(&orders[1..]) {
+        w.orders.pay(UserId::new(user), *order, w.now()).await.unwrap();
     }
     w.orders.redeem(orders[2], w.now()).await.unwrap();
     w.gateway.behave(mallbox::mall::payments::Mood::Unreachable);

@@ -167,7 +167,7 @@ async fn stopped_workers_leave_nothing_in_hand() {
     w.work();
     w.drain().await;
     assert_eq!(w.storage.orders.count(voucher).await.unwrap().unpaid, 500);
-    assert_eq!(w.storage.deadlines.len().await.unwrap(), 500);
+    assert_eq!(w.storage.deadlines.count().await.unwrap(), 500);
     w.assert_balanced().await;
 }
 

@@ -1,3 +1,5 @@
+//! What the catalogue holds is checked against itself.
+
 use std::collections::HashSet;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Every picture is drawn, and is one that a browser shows.
+
 use std::collections::HashSet;
 
 use super::super::catalogue::{PEOPLE, PICTURES_PER_SHOP, shop_images};

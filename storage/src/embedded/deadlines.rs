@@ -65,7 +65,7 @@ impl Deadlines for EmbeddedDeadlines {
         Ok(self.inner.lock().by_time.first().map(|(at, _)| *at))
     }
 
-    async fn len(&self) -> Result<u64, StoreError> {
+    async fn count(&self) -> Result<u64, StoreError> {
         Ok(self.inner.lock().by_time.len() as u64)
     }
 }

@@ -25,7 +25,7 @@ async fn due_from_the_instant_on_and_earliest_first(w: &World) {
     for (number, at) in [(1, NOON + HOUR), (2, NOON), (3, NOON - HOUR)] {
         deadlines.set(order(number), at).await.unwrap();
     }
-    assert_eq!((deadlines.len().await.unwrap(), deadlines.next().await.unwrap()), (3, Some(NOON - HOUR)));
+    assert_eq!((deadlines.count().await.unwrap(), deadlines.next().await.unwrap()), (3, Some(NOON - HOUR)));
     assert!(deadlines.due(NOON - HOUR - MS, 10).await.unwrap().is_empty());
     assert_eq!(deadlines.due(NOON, 1).await.unwrap(), [order(3)], "no more than asked for");
     assert_eq!(deadlines.due(NOON - MS, 10).await.unwrap(), []);
@@ -40,7 +40,7 @@ async fn handed_out_once_a_lease(w: &World) {
     assert!(deadlines.due(NOON + lease - MS, 10).await.unwrap().is_empty());
     assert_eq!(deadlines.due(NOON + lease, 10).await.unwrap(), [order(1)], "its handler may have died");
     deadlines.clear(order(1)).await.unwrap();
-    assert_eq!(deadlines.len().await.unwrap(), 0);
+    assert_eq!(deadlines.count().await.unwrap(), 0);
 }
 
 async fn set_again_replaces_and_clear_forgets(w: &World) {
@@ -48,7 +48,7 @@ async fn set_again_replaces_and_clear_forgets(w: &World) {
     deadlines.set(order(1), NOON).await.unwrap();
     deadlines.set(order(1), NOON + HOUR).await.unwrap();
     assert!(deadlines.due(NOON, 10).await.unwrap().is_empty());
-    assert_eq!(deadlines.len().await.unwrap(), 1);
+    assert_eq!(deadlines.count().await.unwrap(), 1);
     for _ in 0..2 {
         deadlines.clear(order(1)).await.unwrap();
     }

@@ -206,12 +206,12 @@ async fn an_accepted_claim_is_in_the_log(w: &World) {
 
 /// Eight threads, each with more users than there are units, all starting at one barrier; every fifth winner gives back.
 async fn a_rush_sells_exactly_the_units(w: &World) {
-    const THREADS: u64 = 8;
+    const THREADS: usize = 8;
     const USERS: u64 = 400;
     const UNITS: u64 = 1000;
     let voucher = w.sale(Some(UNITS)).await;
-    let start = Arc::new(std::sync::Barrier::new(THREADS as usize));
-    let threads: Vec<_> = (0..THREADS)
+    let start = Arc::new(std::sync::Barrier::new(THREADS));
+    let threads: Vec<_> = (0..THREADS as u64)
         .map(|thread| {
             let (sales, start) = (Arc::clone(&w.storage.sales), Arc::clone(&start));
             tokio::task::spawn_blocking(move || {
@@ -234,7 +234,7 @@ async fn a_rush_sells_exactly_the_units(w: &World) {
         }
     }
     assert!(winners.values().all(|wins| *wins == 1), "one unit a user");
-    assert_eq!(winners.len() as u64, UNITS.min(THREADS * USERS / 2 + USERS / 2));
+    assert_eq!(winners.len() as u64, UNITS.min(THREADS as u64 * USERS / 2 + USERS / 2));
     assert_eq!(left(w, voucher).await, UNITS - winners.len() as u64);
     assert_eq!(w.storage.order_log.state().await.pending, winners.len() as u64);
 }

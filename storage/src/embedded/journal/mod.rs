@@ -63,10 +63,10 @@ struct Gathering {
     commit: Arc<Commit>,
     claims: Vec<Claim>,
     changes: Vec<Change>,
-    /// Whether anybody waits for it.
-    awaited: bool,
-    /// Whether the journal's thread sleeps until something gathers.
-    asleep: bool,
+    /// How many wait for it.
+    waiting: usize,
+    /// The journal's thread sleeps until so many wait.
+    wake_at: Option<usize>,
     closing: bool,
 }
 
@@ -76,8 +76,8 @@ impl Gathering {
             commit: Commit::new(),
             claims: Vec::new(),
             changes: Vec::new(),
-            awaited: false,
-            asleep: false,
+            waiting: 0,
+            wake_at: None,
             closing: false,
         }
     }
@@ -93,6 +93,9 @@ struct Shared {
     applied: AtomicU64,
     /// The last commit that is durable.
     last_commit: AtomicU64,
+    /// Makes every sync fail, as a disk does that is going bad.
+    #[cfg(test)]
+    bad_disk: std::sync::atomic::AtomicBool,
 }
 
 /// The journal's handle.
@@ -117,6 +120,8 @@ impl Journal {
             trouble: RwLock::default(),
             applied: AtomicU64::new(0),
             last_commit: AtomicU64::new(recovered.content.last_commit),
+            #[cfg(test)]
+            bad_disk: false.into(),
         });
         let writer = thread::Writer::new(Arc::clone(&shared), recovered, log_dir, durability, settled, queue);
         let thread = std::thread::Builder::new().name("journal".to_owned()).spawn(move || writer.run())?;
@@ -151,9 +156,10 @@ impl Journal {
     fn gather(&self, add: impl FnOnce(&mut Gathering)) -> Durable {
         let mut gathering = self.shared.gathering.lock();
         add(&mut gathering);
-        gathering.awaited = true;
+        gathering.waiting += 1;
         let commit = Arc::clone(&gathering.commit);
-        let wake = std::mem::take(&mut gathering.asleep);
+        let waiting = gathering.waiting;
+        let wake = gathering.wake_at.take_if(|wake_at| waiting >= *wake_at).is_some();
         drop(gathering);
         if wake {
             self.shared.gathered.notify_one();
@@ -177,11 +183,7 @@ impl Journal {
 
     /// Writes what has gathered and ends the thread. Whatever comes later is refused.
     pub(crate) fn close(&self) {
-        {
-            let mut gathering = self.shared.gathering.lock();
-            gathering.closing = true;
-            gathering.asleep = false;
-        }
+        self.shared.gathering.lock().closing = true;
         self.shared.gathered.notify_one();
         if let Some(thread) = self.thread.lock().take()
             && thread.join().is_err()

@@ -132,10 +132,9 @@ impl Store {
         let current = generation_dir(&self.log_dir, self.generation);
         let Ok(entries) = fs::read_dir(&self.log_dir) else { return };
         for path in entries.flatten().map(|entry| entry.path()) {
-            if path.is_dir() && path != current && generation_of(&path).is_some() {
-                if let Err(error) = fs::remove_dir_all(&path) {
-                    tracing::warn!(path = %path.display(), %error, "an old generation of the order log stays behind");
-                }
+            let is_old = path.is_dir() && path != current && generation_of(&path).is_some();
+            if is_old && let Err(error) = fs::remove_dir_all(&path) {
+                tracing::warn!(path = %path.display(), %error, "an old generation of the order log stays behind");
             }
         }
     }

@@ -148,6 +148,36 @@ async fn a_closed_journal_refuses_and_answers_all_who_wait() {
     assert!(world.journal.ready("test").is_err());
 }
 
+/// After a failed sync the log takes no claim until all that is unsettled is in a new store: what was answered, and what
+/// was not, since that may be on the disk.
+#[tokio::test]
+async fn a_failed_sync_refuses_claims_until_everything_is_in_a_new_store() {
+    let dir = TempDir::new().unwrap();
+    let world = start(&log_dir(&dir), &Witness::default());
+    let key = Change { key: b"session".to_vec(), value: Some(b"7".to_vec()) };
+    assert_eq!(world.journal.change([key]).await, CommitState::Durable);
+    write(&world.journal, 0..100).await;
+    let applied = world.settle(30);
+    world.journal.shared.bad_disk.store(true, Ordering::Relaxed);
+    assert_eq!(world.journal.append(claim(100)).await, CommitState::Failed);
+    assert_eq!(world.journal.append(claim(101)).await, CommitState::Failed, "and it stays so");
+    let refusal = world.journal.ready("test").unwrap_err().to_string();
+    assert!(refusal.contains("made to fail"), "{refusal}");
+    world.journal.shared.bad_disk.store(false, Ordering::Relaxed);
+    while world.journal.ready("test").is_err() {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    write(&world.journal, 102..110).await;
+    let handed_out = world.queue.take("another", 1000);
+    assert_eq!(handed_out.len(), 80, "the workers get what was in limbo, once");
+    world.journal.close();
+    let witness = Witness { log_id: Some(42), applied, seen: applied, clean_stop: None };
+    let recovered = find(&log_dir(&dir), &witness).unwrap();
+    assert!((30..110).all(|order| orders(&recovered).contains(&order)));
+    assert_eq!(recovered.content.entries, [(b"session".to_vec(), b"7".to_vec())]);
+    assert!(!log_dir(&dir).join("store-1").exists() && log_dir(&dir).join("store-2").exists());
+}
+
 /// Opens what `spoil` has left of a written log, and expects to be told of it.
 async fn noticed(spoil: impl Fn(&Path, &mut Witness)) -> String {
     let dir = TempDir::new().unwrap();

@@ -19,6 +19,11 @@ use crate::{Claim, Durability, LogPosition, Logged};
 const UPKEEP: Duration = Duration::from_secs(1);
 /// Settled commits that are removed along with one commit, at the most: each costs about as much as the commit itself.
 const REMOVED_AT_ONCE: usize = 4;
+/// From so many claims a commit on, the mall is busy: then the next commit lingers for those just answered, who may
+/// come again. A commit costs the same for one claim and for fifty.
+const BUSY: usize = 8;
+/// How long it lingers at the most.
+const LINGER: Duration = Duration::from_micros(250);
 const RELAXED_SYNC: Duration = Duration::from_millis(200);
 
 /// A commit that is not settled through and through, or whose record is still on the disk.
@@ -45,6 +50,8 @@ pub(super) struct Writer {
     /// sled refused something: only a new store can be trusted.
     store_failed: bool,
     next: u64,
+    /// How many waited for the last commit, and for the one before it.
+    waited: [usize; 2],
     looked: Instant,
     synced: Instant,
 }
@@ -81,6 +88,7 @@ impl Writer {
             queue,
             limbo: Vec::new(),
             store_failed: false,
+            waited: [0; 2],
             looked: Instant::now(),
             synced: Instant::now(),
         }
@@ -91,7 +99,7 @@ impl Writer {
         loop {
             let gathered = self.gather();
             let closing = gathered.closing;
-            if gathered.awaited || !gathered.changes.is_empty() {
+            if gathered.waiting > 0 || !gathered.changes.is_empty() {
                 self.commit(gathered);
             }
             if self.looked.elapsed() >= UPKEEP {
@@ -104,15 +112,20 @@ impl Writer {
     }
 
     /// Waits until something is awaited, or for a second, and answers what has gathered.
-    fn gather(&self) -> Gathering {
+    fn gather(&mut self) -> Gathering {
         let mut gathering = self.shared.gathering.lock();
-        if !gathering.awaited && !gathering.closing {
-            gathering.asleep = true;
+        if gathering.waiting == 0 && !gathering.closing {
+            gathering.wake_at = Some(1);
             self.shared.gathered.wait_for(&mut gathering, UPKEEP);
         }
-        let closing = gathering.closing;
+        let expected = self.waited[0].max(self.waited[1]);
+        if self.waited[0] >= BUSY && (1..expected).contains(&gathering.waiting) && !gathering.closing {
+            gathering.wake_at = Some(expected);
+            self.shared.gathered.wait_for(&mut gathering, LINGER);
+        }
+        self.waited = [gathering.waiting, self.waited[0]];
         let mut next = Gathering::new();
-        next.closing = closing;
+        next.closing = gathering.closing;
         std::mem::replace(&mut gathering, next)
     }
 
@@ -139,10 +152,18 @@ impl Writer {
         self.store.write(commit, changes, &removed)?;
         self.written.drain(..removed.len());
         if self.durability != Durability::Relaxed || self.synced.elapsed() >= RELAXED_SYNC {
-            self.store.sync()?;
+            self.sync()?;
             self.synced = Instant::now();
         }
         Ok(())
+    }
+
+    fn sync(&self) -> Result<(), StoreFault> {
+        #[cfg(test)]
+        if self.shared.bad_disk.load(Ordering::Relaxed) {
+            return Err(StoreFault::Io(std::io::Error::other("a sync that was made to fail")));
+        }
+        self.store.sync()
     }
 
     /// A commit is durable: whoever waits is answered, and the workers get its claims.

@@ -8,6 +8,7 @@
 
 mod checkpoint;
 mod columns;
+mod counts;
 mod database;
 #[cfg(test)]
 mod database_tests;

@@ -1,5 +1,6 @@
 //! [`Orders`] in the record.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -8,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, named_params, params};
 use super::columns::{after, get_count, get_id, get_time, get_time_if_any, id};
 use super::settings::LogMarks;
 use super::trouble::{refuse, unreadable};
-use super::{Database, dead_letters, persist, settings, steps};
+use super::{Database, counts, dead_letters, persist, settings, steps};
 use crate::embedded::settled::Settled;
 use crate::{
     Cents, DeadLetter, DeadReason, Logged, Order, OrderCounts, OrderId, OrderStatus, Orders, Page, Persisted,
@@ -121,7 +122,13 @@ impl Orders for EmbeddedOrders {
     }
 
     async fn count(&self, voucher: VoucherId) -> Result<OrderCounts, StoreError> {
-        self.database.read("count orders", move |conn| count(conn, voucher)).await
+        let counted =
+            self.database.read("count orders", move |conn| counts::count(conn, Some(voucher))).await?;
+        Ok(counted.get(&voucher).copied().unwrap_or_default())
+    }
+
+    async fn count_all(&self) -> Result<BTreeMap<VoucherId, OrderCounts>, StoreError> {
+        self.database.read("count all orders", |conn| counts::count(conn, None)).await
     }
 
     async fn highest_counts(&self) -> Result<Vec<(u64, u64)>, StoreError> {
@@ -187,36 +194,6 @@ fn insert(conn: &Connection, order: &Order) -> rusqlite::Result<()> {
 }
 
 /// Reads every order there is: the books are to rest on the rows, not on an index or on what a sale says of itself.
-fn count(conn: &Connection, voucher: VoucherId) -> rusqlite::Result<OrderCounts> {
-    let key = id(voucher.get());
-    let mut counts = OrderCounts::default();
-    let mut by_status =
-        conn.prepare_cached("SELECT status, COUNT(*) FROM orders WHERE voucher_id = ?1 GROUP BY status")?;
-    let mut rows = by_status.query([key])?;
-    while let Some(row) = rows.next()? {
-        let number = get_count(row, 1)?;
-        match status(row, 0)? {
-            OrderStatus::Pending => return Err(unreadable(0, "a pending order")),
-            OrderStatus::Unpaid => counts.unpaid = number,
-            OrderStatus::Paid => counts.paid = number,
-            OrderStatus::Used => counts.used = number,
-            OrderStatus::Cancelled => counts.cancelled = number,
-            OrderStatus::Refunding => counts.refunding = number,
-            OrderStatus::Refunded => counts.refunded = number,
-        }
-    }
-    counts.dead_letters = conn
-        .prepare_cached("SELECT COUNT(*) FROM dead_letters WHERE voucher_id = ?1 AND holds_unit = 1")?
-        .query_row([key], |row| get_count(row, 0))?;
-    counts.doubles = conn
-        .prepare_cached(
-            "SELECT COUNT(*) FROM (SELECT user_id FROM orders WHERE voucher_id = ?1 AND status NOT IN (4, 6)
-               AND EXISTS (SELECT 1 FROM sales WHERE voucher_id = ?1) GROUP BY user_id HAVING COUNT(*) > 1) AS twice",
-        )?
-        .query_row([key], |row| get_count(row, 0))?;
-    Ok(counts)
-}
-
 /// What [`OrderId::compose`] put into the ids, by day.
 fn highest_counts(conn: &Connection) -> rusqlite::Result<Vec<(u64, u64)>> {
     conn.prepare_cached(
@@ -243,7 +220,7 @@ fn order(row: &Row<'_>) -> rusqlite::Result<Order> {
     })
 }
 
-fn status(row: &Row<'_>, column: usize) -> rusqlite::Result<OrderStatus> {
+pub(super) fn status(row: &Row<'_>, column: usize) -> rusqlite::Result<OrderStatus> {
     Ok(match row.get::<_, i64>(column)? {
         1 => OrderStatus::Unpaid,
         2 => OrderStatus::Paid,

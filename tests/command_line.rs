@@ -1,0 +1,202 @@
+//! The command line as somebody types it: what it says, what it exits with, and how it finds a mall that runs.
+
+#![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+fn mallbox(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mallbox"));
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("MALLBOX_")) {
+        command.env_remove(name);
+    }
+    command.args(arguments).stdin(Stdio::null()).env("TZ", "Asia/Shanghai");
+    command
+}
+
+/// Exit code, standard output, standard error.
+fn said(arguments: &[&str]) -> (i32, String, String) {
+    let Output { status, stdout, stderr } = mallbox(arguments).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (status.code().unwrap(), text(stdout), text(stderr))
+}
+
+/// A mall that runs until it is dropped.
+struct Running {
+    child: Child,
+    address: String,
+    banner: String,
+}
+
+impl Running {
+    fn start(arguments: &[&str]) -> Self {
+        let mut child = mallbox(arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut banner = String::new();
+        while !banner.contains("\nlimits") {
+            banner += &(lines.next().expect("a banner").unwrap() + "\n");
+        }
+        // Read on, so that the mall never writes into a closed pipe.
+        std::thread::spawn(move || lines.for_each(drop));
+        let address = banner.lines().next().unwrap().split("http://").nth(1).unwrap();
+        Self { child, address: address.trim_end_matches('/').to_owned(), banner }
+    }
+
+    fn get(&self, path: &str) -> String {
+        self.ask("GET", path)
+    }
+
+    fn ask(&self, method: &str, path: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        let request =
+            format!("{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    /// SIGTERM, and the exit code.
+    fn stop(mut self) -> i32 {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-s", "TERM", &id]).status().unwrap().success());
+        self.child.wait().unwrap().code().unwrap()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+#[test]
+fn wrong_use_is_one_sentence_and_exit_code_2() {
+    let dir = tempfile::tempdir().unwrap();
+    let nothing = dir.path().join("nothing");
+    for (arguments, want) in [
+        (vec!["serve"], "serve needs --data DIR"),
+        (vec!["verify", "--data", text(&nothing)], "there is no mall in"),
+        (vec!["user", "grant", "--data", text(&nothing), "13900000001"], "there is no mall in"),
+        (vec!["serve", "--data", text(&nothing), "--web", text(&nothing)], "there is no such directory"),
+        (vec!["serve", "--data", text(&nothing), "--sms", "https://x"], "it has to begin with http://"),
+    ] {
+        let (code, _, error) = said(&arguments);
+        assert_eq!(code, 2, "{arguments:?}: {error}");
+        assert!(error.contains(want) && error.lines().count() == 1, "{arguments:?}: {error}");
+    }
+    for arguments in
+        [vec!["serve", "--zone", "Asia/Atlantis"], vec!["serve", "--limits", "some"], vec!["sell"]]
+    {
+        assert_eq!(said(&arguments).0, 2, "{arguments:?}");
+    }
+    assert!(!nothing.exists(), "nobody made a directory on the way");
+}
+
+#[test]
+fn a_mall_is_served_checked_and_stopped() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("mall");
+    let serve = ["serve", "--data", text(&data), "--listen", "127.0.0.1:0"];
+    let mall = Running::start(&serve);
+    for line in ["durability  power", "zone        Asia/Shanghai", "limits      on", "backend     embedded"] {
+        assert!(mall.banner.contains(line), "{}", mall.banner);
+    }
+    assert!(mall.get("/healthz").starts_with("HTTP/1.1 200"));
+    assert!(mall.get("/readyz").contains(r#""ready":true,"backend":"embedded","durability":"power""#));
+    assert!(mall.get("/metrics").contains("\nmallbox_order_log_pending 0\n"));
+    assert!(mall.get("/api/demo/inbox?phone=13900000002").starts_with("HTTP/1.1 404"));
+
+    let port_taken = said(&["serve", "--data", text(&dir.path().join("two")), "--listen", &mall.address]);
+    assert_eq!(port_taken.0, 1);
+    assert!(port_taken.2.contains("is in use by another program"), "{}", port_taken.2);
+    assert!(!dir.path().join("two").exists());
+    let (code, _, error) = said(&serve);
+    assert_eq!(code, 1);
+    assert!(error.contains("in use by another mallbox") && error.contains("process"), "{error}");
+
+    assert!(data.join("control.sock").exists());
+    let (code, out, error) = said(&["verify", "--data", text(&data)]);
+    assert!(code == 0 && out.contains("the books balance"), "{out}{error}");
+    assert_eq!(mall.stop(), 0);
+    assert!(!data.join("control.sock").exists());
+    let (code, out, error) = said(&["verify", "--data", text(&data), "--json"]);
+    assert_eq!(code, 0, "{error}");
+    let report: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(report["findings"], serde_json::json!([]));
+
+    let (code, _, error) = said(&[&serve[..], &["--zone", "Europe/Berlin"]].concat());
+    assert_eq!(code, 1);
+    assert!(error.contains("Asia/Shanghai for ever"), "{error}");
+}
+
+#[test]
+fn operators_are_named_on_a_mall_that_runs_and_on_one_that_does_not() {
+    let dir = tempfile::tempdir().unwrap();
+    // So deep that the socket's path does not fit into an address, and lies elsewhere.
+    let data = dir.path().join("d".repeat(60)).join("e".repeat(60));
+    let user = |step: &str, phone: &str| said(&["user", step, "--data", text(&data), phone]);
+    let operators = || said(&["user", "list", "--operators", "--data", text(&data)]).1;
+    let mall = Running::start(&["serve", "--data", text(&data), "--listen", "127.0.0.1:0"]);
+    assert!(data.join("control").exists() && !data.join("control.sock").exists());
+    assert_eq!(user("grant", "13900000007").0, 0);
+    assert!(operators().contains("13900000007"));
+    let (code, _, error) = user("grant", "12345");
+    assert!(code == 1 && error.contains("not a mainland mobile number"), "{error}");
+    let (code, _, error) = user("revoke", "13900000008");
+    assert!(code == 1 && error.contains("no such user"), "{error}");
+    assert_eq!(mall.stop(), 0);
+    assert!(operators().contains("13900000007"));
+    assert_eq!(user("revoke", "13900000007").0, 0);
+    assert_eq!(operators(), "");
+    assert!(said(&["user", "list", "--data", text(&data)]).1.contains("customer"));
+}
+
+#[test]
+fn a_demo_fills_its_mall_once_and_is_not_served_by_mistake() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("demo");
+    let demo = ["demo", "--data", text(&data), "--listen", "127.0.0.1:0"];
+    let mall = Running::start(&demo);
+    assert!(mall.banner.contains("limits      off"), "{}", mall.banner);
+    let shop = mall.get("/api/shop/84");
+    assert!(shop.contains(r#""success":true"#), "{shop}");
+    assert!(mall.ask("POST", "/api/user/code?phone=13900000002").contains(r#""success":true"#));
+    let inbox = mall.get("/api/demo/inbox?phone=13900000002");
+    assert!(inbox.contains(r#""phone":"13900000002","code":""#), "{inbox}");
+    assert!(mall.get("/imgs//shops/1-1.svg").trim_end().ends_with("</svg>"));
+    assert!(said(&["user", "list", "--operators", "--data", text(&data)]).1.contains("13900000001"));
+    assert_eq!(mall.stop(), 0);
+
+    let (code, _, error) = said(&["serve", "--data", text(&data), "--listen", "127.0.0.1:0"]);
+    assert!(code == 2 && error.contains("--demo-data"), "{error}");
+    let again = Running::start(&demo);
+    assert!(again.get("/api/shop/85").contains("NOT_FOUND"), "the shops are there once");
+    let sales = said(&["verify", "--data", text(&data)]).1;
+    assert!(sales.contains("3 sales"), "one runs, and each start opened one: {sales}");
+    assert_eq!(again.stop(), 0);
+
+    let real = dir.path().join("real");
+    assert_eq!(Running::start(&["serve", "--data", text(&real), "--listen", "127.0.0.1:0"]).stop(), 0);
+    let (code, _, error) = said(&["demo", "--data", text(&real), "--listen", "127.0.0.1:0"]);
+    assert!(code == 2 && error.contains("a mall that is no demo"), "{error}");
+}
+
+#[test]
+fn doctor_prints_a_table() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_, out, error) = said(&["doctor", "--data", text(dir.path())]);
+    for what in ["mallbox", "SQLite", "sled", "directory", "free space", "open files", "clock", "disk sync"] {
+        assert!(out.contains(what), "{what}: {out}{error}");
+    }
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "and leaves nothing behind");
+}
