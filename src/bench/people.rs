@@ -25,6 +25,8 @@ const AT_ONCE: usize = 512;
 pub(super) struct Crowd {
     pub(super) tokens: Arc<Vec<String>>,
     pub(super) sales: Vec<VoucherId>,
+    /// One in which nothing was ever to be had.
+    pub(super) sold_out: Option<VoucherId>,
 }
 
 /// How large it is to be.
@@ -39,7 +41,7 @@ pub(super) struct Size {
 /// Makes a mall in an empty directory, through the same ports that the mall uses, and lets go of it.
 pub(super) async fn make(dir: &Path, size: Size, now: Timestamp, bar: &ProgressBar) -> anyhow::Result<Crowd> {
     let storage = Storage::open(&Place::Embedded(EmbeddedOptions::new(dir)))?;
-    let sales = open_sales(&storage, size, now).await?;
+    let (sales, sold_out) = open_sales(&storage, size, now).await?;
     let random = Random::system();
     let mut tokens = Vec::with_capacity(size.users);
     let mut under_way = JoinSet::new();
@@ -56,7 +58,7 @@ pub(super) async fn make(dir: &Path, size: Size, now: Timestamp, bar: &ProgressB
         finish_one(&mut under_way, bar).await?;
     }
     storage.upkeep.close().await.context("the bench's mall cannot be closed")?;
-    Ok(Crowd { tokens: Arc::new(tokens), sales })
+    Ok(Crowd { tokens: Arc::new(tokens), sales, sold_out: Some(sold_out) })
 }
 
 async fn finish_one(under_way: &mut JoinSet<anyhow::Result<()>>, bar: &ProgressBar) -> anyhow::Result<()> {
@@ -78,7 +80,12 @@ async fn log_in(storage: Storage, number: usize, token: String, now: Timestamp) 
     Ok(())
 }
 
-async fn open_sales(storage: &Storage, size: Size, now: Timestamp) -> anyhow::Result<Vec<VoucherId>> {
+/// The sales that are pressed in, and one without a unit.
+async fn open_sales(
+    storage: &Storage,
+    size: Size,
+    now: Timestamp,
+) -> anyhow::Result<(Vec<VoucherId>, VoucherId)> {
     let shop = make_shop(storage, now).await?;
     let text = VoucherText {
         shop,
@@ -94,7 +101,9 @@ async fn open_sales(storage: &Storage, size: Size, now: Timestamp) -> anyhow::Re
     for _ in 0..size.sales {
         sales.push(storage.vouchers.insert(&text, Some(&sale), now).await?);
     }
-    Ok(sales)
+    let nothing = NewSale { units: Some(0), ..sale };
+    let sold_out = storage.vouchers.insert(&text, Some(&nothing), now).await?;
+    Ok((sales, sold_out))
 }
 
 async fn make_shop(storage: &Storage, now: Timestamp) -> anyhow::Result<ShopId> {

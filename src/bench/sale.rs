@@ -56,7 +56,7 @@ pub fn run(bench: &SaleBench, now: Timestamp) -> anyhow::Result<bool> {
         bail!("users, sales and connections must each be at least 1");
     }
     if let Some((address, tokens, sales)) = &bench.server {
-        let crowd = Crowd { tokens: Arc::new(tokens.clone()), sales: sales.clone() };
+        let crowd = Crowd { tokens: Arc::new(tokens.clone()), sales: sales.clone(), sold_out: None };
         let (tally, report) = press(bench, *address, &crowd)?;
         print_claims(&tally, &report, None);
         return Ok(true);
@@ -150,23 +150,26 @@ fn sell(
     Ok(())
 }
 
-/// Everybody presses again in the last sale: nothing is left, or everybody has one.
+/// Refusals: everybody presses where nothing is to be had, and then again in the last sale, where many hold a unit.
 fn refuse(bench: &SaleBench, server: &Server, crowd: &Crowd, ceiling: &Report) -> anyhow::Result<()> {
-    let last = &crowd.sales[crowd.sales.len() - 1..];
-    let script = Rush::new(Arc::clone(&crowd.tokens), last, true);
-    let cpu = server.cpu();
-    let (rush, report) = drive(bench, server.address, script, Some(bench.span), "refusals")?;
-    let tally = rush.tally;
-    print_rate("refusals", &report, cpu.zip(server.cpu()));
-    println!(
-        "               {:.0} % of the ceiling; {} sold out, {} already bought, {} other, {} turned away, {} lost",
-        100.0 * report.per_second() / ceiling.per_second(),
-        tally.sold_out,
-        tally.already_bought,
-        tally.accepted + tally.refused,
-        tally.turned_away,
-        tally.lost
-    );
+    let last = crowd.sales.last().copied();
+    for (what, sale) in [("sold out", crowd.sold_out), ("pressed again", last)] {
+        let Some(sale) = sale else { continue };
+        let script = Rush::new(Arc::clone(&crowd.tokens), &[sale], true);
+        let cpu = server.cpu();
+        let (rush, report) = drive(bench, server.address, script, Some(bench.span), what)?;
+        let tally = rush.tally;
+        print_rate(what, &report, cpu.zip(server.cpu()));
+        println!(
+            "               {:.0} % of the ceiling; {} sold out, {} already bought, {} other, {} turned away, {} lost",
+            100.0 * report.per_second() / ceiling.per_second(),
+            tally.sold_out,
+            tally.already_bought,
+            tally.accepted + tally.refused,
+            tally.turned_away,
+            tally.lost
+        );
+    }
     Ok(())
 }
 
