@@ -6,6 +6,7 @@ mod common;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use parking_lot::Mutex;
@@ -133,6 +134,38 @@ fn broken_promises_are_noticed() -> anyhow::Result<()> {
             let told = told(tries, person).await;
             assert!(told.as_ref().is_err_and(|error| error.contains(words)), "{told:?} should say {words}");
         }
+        Ok(storage.upkeep.close().await?)
+    })
+}
+
+/// A crash leaves commits of which a part is settled: that part is in the record and in the log, and is one all the same.
+#[test]
+fn a_claim_that_is_settled_and_still_in_the_log_counts_once() -> anyhow::Result<()> {
+    let site = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR"))?;
+    let data = site.path().join("mall");
+    let mall = mall::make(&data, Size { people: 8, sales: 1, units: 10 })?;
+    let (sale, now) = (mall.sales[0], SystemClock.now());
+    let copy = mall::runtime()?.block_on(async {
+        let storage = mall::open(&data)?;
+        let terms =
+            storage.vouchers.get(sale).await?.and_then(|voucher| voucher.sale).context("no sale")?.terms;
+        let _ = storage.sales.put(terms).await?;
+        for (person, number) in mall.people.iter().zip(1..) {
+            let order = OrderId::compose(now, number, sale).context("before 2022")?;
+            let claim = Claim { order, voucher: sale, user: person.id, at: now };
+            assert_eq!(storage.sales.claim(claim).await?, ClaimAnswer::Accepted);
+        }
+        let taken = storage.order_log.take("worker", 8, Duration::ZERO).await?;
+        assert_eq!(taken.len(), 8);
+        // The last ones first, so that the mark stays below all of them.
+        storage.orders.persist(&taken[5..], now).await?;
+        aftermath::copy(&data, site.path())
+    })?;
+    mall::runtime()?.block_on(async {
+        let storage = mall::open(copy.path())?;
+        assert_eq!(storage.order_log.count(sale).await?, 5);
+        assert_eq!(storage.order_log.take("worker", 8, Duration::ZERO).await?.len(), 5);
+        assert_eq!(storage.orders.count(sale).await?.held(), 3);
         Ok(storage.upkeep.close().await?)
     })
 }

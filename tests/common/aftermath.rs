@@ -90,7 +90,7 @@ fn check_blobs(data: &Path) -> anyhow::Result<()> {
 }
 
 /// A copy of a directory that nobody writes to.
-fn copy(data: &Path, scratch: &Path) -> anyhow::Result<TempDir> {
+pub fn copy(data: &Path, scratch: &Path) -> anyhow::Result<TempDir> {
     let to = tempfile::Builder::new().prefix("copy-").tempdir_in(scratch)?;
     copy_into(data, to.path())?;
     Ok(to)

@@ -22,6 +22,7 @@ mod settled;
 mod stock;
 mod upkeep;
 
+use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::sync::Arc;
@@ -32,7 +33,7 @@ use self::pending::Pending;
 use self::queue::Queue;
 use self::record::Database;
 use self::settled::Settled;
-use crate::{EmbeddedOptions, OpenError, Storage, StoreError};
+use crate::{EmbeddedOptions, Logged, OpenError, Storage, StoreError};
 
 const LOG_ID: &str = "order-log.id";
 
@@ -52,7 +53,7 @@ pub(crate) fn open(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
     database.put_setting_blocking(upkeep::STOP, "").map_err(broken)?;
 
     let entries = std::mem::take(&mut log.content.entries);
-    let (settled, pending, queue) = unsettled(&log.content, witness.applied);
+    let (settled, pending, queue) = unsettled(&log.content, &witness, &database).map_err(broken)?;
     let journal =
         Journal::start(log, log_dir.clone(), options.durability, Arc::clone(&settled), Arc::clone(&queue))
             .map(Arc::new)
@@ -112,17 +113,26 @@ fn witness(database: &Database) -> Result<Witness, StoreError> {
     Ok(Witness { log_id, applied: marks.applied, seen: marks.acked, clean_stop })
 }
 
-/// The claims of the log that are neither orders nor dead letters, for sure: counted, indexed, and queued for the workers.
-fn unsettled(content: &Content, applied: u64) -> (Arc<Settled>, Arc<Pending>, Arc<Queue>) {
-    let settled = Arc::new(Settled::new(applied));
+/// The claims of the log that are neither orders nor dead letters: counted, indexed, and queued for the workers.
+///
+/// Above the mark there are commits of which a part is settled, up to the last one that the record has seen.
+fn unsettled(content: &Content, witness: &Witness, database: &Database) -> Result<Unsettled, StoreError> {
+    let settled = Arc::new(Settled::new(witness.applied));
     let (pending, queue) = (Arc::new(Pending::default()), Arc::new(Queue::default()));
     for (number, claims) in &content.commits {
-        settled.opened(*number, claims.len());
-        claims.iter().for_each(|claim| pending.insert(*claim));
-        queue.push(journal::logged(*number, claims));
+        let in_record =
+            if *number <= witness.seen { database.settled_among(claims)? } else { HashSet::default() };
+        let open: Vec<Logged> = journal::logged(*number, claims)
+            .filter(|logged| !in_record.contains(&logged.claim.order))
+            .collect();
+        settled.opened(*number, open.len());
+        open.iter().for_each(|logged| pending.insert(logged.claim));
+        queue.push(open);
     }
-    (settled, pending, queue)
+    Ok((settled, pending, queue))
 }
+
+type Unsettled = (Arc<Settled>, Arc<Pending>, Arc<Queue>);
 
 /// A number that no other log has, from the seed that the standard library draws from the system.
 fn random_id() -> u64 {

@@ -37,7 +37,9 @@ impl OrderLog for EmbeddedOrderLog {
         for logged in &settled {
             self.pending.remove(logged.claim.order);
         }
-        self.journal.settled_up_to(self.settled.settle(&settled));
+        self.settled.settle(&settled);
+        // Never further than the record knows: a commit that is missing above its mark counts as lost.
+        self.journal.settled_up_to(self.settled.in_record());
         Ok(())
     }
 

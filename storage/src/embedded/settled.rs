@@ -1,6 +1,7 @@
 //! Which commits of the order log are settled through and through.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
@@ -13,6 +14,7 @@ use crate::Logged;
 #[derive(Debug)]
 pub(crate) struct Settled {
     inner: Mutex<Inner>,
+    recorded: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -25,7 +27,18 @@ struct Inner {
 impl Settled {
     /// Nothing is open, and everything up to `mark` is settled.
     pub(crate) fn new(mark: u64) -> Self {
-        Self { inner: Mutex::new(Inner { open: BTreeMap::new(), last: mark }) }
+        Self { inner: Mutex::new(Inner { open: BTreeMap::new(), last: mark }), recorded: mark.into() }
+    }
+
+    /// The record has this mark, durably.
+    pub(crate) fn recorded(&self, mark: u64) {
+        self.recorded.fetch_max(mark, Ordering::AcqRel);
+    }
+
+    /// The mark that the record has: what the log may remove. It can be behind what is settled, since two workers that
+    /// settle side by side each write the mark without the other's claims.
+    pub(crate) fn in_record(&self) -> u64 {
+        self.recorded.load(Ordering::Acquire)
     }
 
     /// A commit with that many claims is durable.
@@ -86,6 +99,18 @@ mod tests {
             at: Timestamp::from_millis(0),
         };
         Logged { position: LogPosition { major: commit, minor: index }, claim, attempts: 0 }
+    }
+
+    #[test]
+    fn what_two_workers_settle_side_by_side_stays_until_the_record_has_the_mark() {
+        let settled = Settled::new(4);
+        settled.opened(5, 1);
+        settled.opened(6, 1);
+        let marks = [settled.mark_with(&[logged(5, 0)]), settled.mark_with(&[logged(6, 0)])];
+        assert_eq!(marks, [5, 4]);
+        marks.into_iter().for_each(|mark| settled.recorded(mark));
+        assert_eq!(settled.settle(&[logged(5, 0), logged(6, 0)]), 6);
+        assert_eq!(settled.in_record(), 5, "the record does not know that commit 6 is settled");
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! Who holds a unit of a sale, for memory to be rebuilt from.
 
+use std::collections::HashSet;
+
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::columns::{get_id, id};
 use super::{Database, dead_letters, persist};
-use crate::{Claim, StoreError, UserId, VoucherId};
+use crate::{Claim, OrderId, StoreError, UserId, VoucherId};
 
 /// Finds the holders of a sale's units.
 pub(crate) struct Holders(Database);
@@ -31,8 +33,7 @@ impl Holders {
         self.0.read_blocking("holders", |conn| {
             let mut held = in_record(conn, voucher, each)?;
             for claim in pending {
-                let owner = persist::owner(conn, claim.order)?;
-                if owner != Some((claim.user, claim.voucher)) && !dead_letters::is_dead(conn, claim)? {
+                if !is_settled(conn, claim)? {
                     each(claim.user);
                     held += 1;
                 }
@@ -40,6 +41,26 @@ impl Holders {
             Ok(held)
         })
     }
+}
+
+impl Database {
+    /// Which of these claims are orders or dead letters already. Blocks.
+    pub(crate) fn settled_among(&self, claims: &[Claim]) -> Result<HashSet<OrderId>, StoreError> {
+        self.read_blocking("settled claims", |conn| {
+            let mut settled = HashSet::new();
+            for claim in claims {
+                if is_settled(conn, claim)? {
+                    settled.insert(claim.order);
+                }
+            }
+            Ok(settled)
+        })
+    }
+}
+
+fn is_settled(conn: &Connection, claim: &Claim) -> rusqlite::Result<bool> {
+    let owner = persist::owner(conn, claim.order)?;
+    Ok(owner == Some((claim.user, claim.voucher)) || dead_letters::is_dead(conn, claim)?)
 }
 
 fn in_record(conn: &Connection, voucher: VoucherId, each: &mut dyn FnMut(UserId)) -> rusqlite::Result<u64> {

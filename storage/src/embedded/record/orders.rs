@@ -39,10 +39,13 @@ impl Orders for EmbeddedOrders {
         let (claims, settled) = (claims.to_vec(), Arc::clone(&self.settled));
         let job = move |conn: &Connection| {
             let answers = persist::persist(conn, &claims, now)?;
-            settings::raise_log_marks(conn, marks(&settled, &claims))?;
-            Ok(answers)
+            let marks = marks(&settled, &claims);
+            settings::raise_log_marks(conn, marks)?;
+            Ok((answers, marks.applied))
         };
-        self.database.write_bulk("persist", job).await
+        let (answers, mark) = self.database.write_bulk("persist", job).await?;
+        self.settled.recorded(mark);
+        Ok(answers)
     }
 
     async fn bury(
@@ -58,9 +61,13 @@ impl Orders for EmbeddedOrders {
             if persist::owner(conn, logged.claim.order)? != Some((logged.claim.user, logged.claim.voucher)) {
                 dead_letters::bury(conn, &logged.claim, reason, &detail, now)?;
             }
-            settings::raise_log_marks(conn, marks(&settled, &[logged]))
+            let marks = marks(&settled, &[logged]);
+            settings::raise_log_marks(conn, marks)?;
+            Ok(marks.applied)
         };
-        self.database.write("bury", job).await
+        let mark = self.database.write("bury", job).await?;
+        self.settled.recorded(mark);
+        Ok(())
     }
 
     async fn insert(&self, order: &Order) -> Result<(), StoreError> {
