@@ -17,7 +17,6 @@ crate::contract! {
     a_late_claim_leaves_five_minutes_to_pay,
     a_repeat_changes_nothing,
     a_second_live_order_of_a_user_dies,
-    all_sales_are_counted_as_each_is,
     what_is_beyond_the_stock_dies,
     an_id_that_is_taken_dies_and_nothing_is_lost,
     a_batch_with_an_unknown_sale_is_refused_whole,
@@ -148,22 +147,6 @@ async fn a_second_live_order_of_a_user_dies(w: &World) {
     assert_eq!(counts, OrderCounts { unpaid: 1, dead_letters: 2, ..OrderCounts::default() });
     let held = w.storage.orders.holding(voucher, UserId::new(1)).await.unwrap();
     assert_eq!(held, Some(claim(voucher, 1, 1).order));
-}
-
-async fn all_sales_are_counted_as_each_is(w: &World) {
-    let vouchers = [w.sale(Some(2)).await, w.sale(Some(9)).await, w.sale(None).await];
-    assert!(w.storage.orders.count_all().await.unwrap().is_empty());
-    let claims: Vec<_> =
-        (1..=6).flat_map(|n| [claim(vouchers[0], n, n), claim(vouchers[1], n, 100 + n)]).collect();
-    let _ = persist(w, &claims).await;
-    assert!(is_done(&w.storage.orders.step(claims[0].order, Step::Cancel, NOON).await.unwrap()));
-    let counted = w.storage.orders.count_all().await.unwrap();
-    assert_eq!(counted.keys().copied().collect::<Vec<_>>(), vouchers[..2]);
-    for voucher in vouchers {
-        let alone = w.storage.orders.count(voucher).await.unwrap();
-        assert_eq!(counted.get(&voucher).copied().unwrap_or_default(), alone);
-    }
-    assert_eq!(counted.values().map(OrderCounts::held).sum::<u64>() + 1, 8, "six, and two of the short one");
 }
 
 async fn what_is_beyond_the_stock_dies(w: &World) {
