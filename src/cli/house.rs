@@ -55,6 +55,44 @@ pub(super) fn is_demo(dir: &Path) -> bool {
     dir.join(DEMO_MARK).exists()
 }
 
+/// Refuses a directory that is somebody else's. A new mall writes `lock`, replaces `control.sock` and sets a `log/` aside
+/// that it does not know: in `/var` that would be the machine's logs.
+pub(super) fn check_dir(dir: &Path) -> anyhow::Result<()> {
+    /// What a mall has there before it has its record, what a file system has, and where pictures may have been put.
+    const OWN: [&str; 5] = [DEMO_MARK, "lock", "control", "uploads", "lost+found"];
+    if is_mall(dir) {
+        return Ok(());
+    }
+    if dir.exists() && !dir.is_dir() {
+        let text = format!("{} is a file; --data takes the path of a directory", dir.display());
+        return Err(super::Usage(text).into());
+    }
+    // What cannot be read cannot be written either, and is told when the directory is to be made.
+    let Ok(entries) = std::fs::read_dir(dir) else { return Ok(()) };
+    let foreign = entries.flatten().map(|entry| entry.file_name()).find(|name| {
+        let name = name.to_string_lossy();
+        !name.starts_with('.') && !OWN.contains(&&*name)
+    });
+    match foreign {
+        None => Ok(()),
+        Some(name) => {
+            let (dir, name) = (dir.display(), name.display());
+            let text = format!(
+                "{dir} holds no mall, but other files ({name}); say --data with a new or empty directory"
+            );
+            Err(super::Usage(text).into())
+        }
+    }
+}
+
+/// Refuses a `--web` that is no directory.
+pub(super) fn check_web(config: &SiteConfig) -> anyhow::Result<()> {
+    match config.web.as_deref().filter(|web| !web.is_dir()) {
+        Some(web) => Err(super::Usage(format!("--web {}: there is no such directory", web.display())).into()),
+        None => Ok(()),
+    }
+}
+
 /// Marks the directory as a demo's.
 pub(super) fn mark_as_demo(dir: &Path) -> anyhow::Result<()> {
     let text = "This mall was made by `mallbox demo`: its people and shops are invented.\n";
