@@ -173,6 +173,17 @@ fn a_mall_is_served_checked_and_stopped() {
 }
 
 #[test]
+fn a_stop_that_is_signalled_twice_within_a_moment_is_a_clean_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut mall = Running::start(&["serve", "--data", text(dir.path()), "--listen", "127.0.0.1:0"]);
+    let id = mall.child.id().to_string();
+    // As `timeout` does it: the program, then its group. A pause, since signals that are not yet taken become one.
+    let twice = format!("kill -s TERM {id}; sleep 0.01; kill -s TERM {id}");
+    assert!(Command::new("sh").args(["-c", &twice]).status().unwrap().success());
+    assert_eq!(mall.child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
 fn operators_are_named_on_a_mall_that_runs_and_on_one_that_does_not() {
     let dir = tempfile::tempdir().unwrap();
     // So deep that the socket's path does not fit into an address, and lies elsewhere.

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use jiff::tz::TimeZone;
@@ -31,6 +32,8 @@ pub(super) struct Plan {
 const DEMO_MARK: &str = "DEMO";
 /// The setting under which a mall keeps its time zone.
 const ZONE: &str = "zone";
+/// Signals that come closer together than this ask for one stop, not for one at once.
+const ONE_WISH: Duration = Duration::from_millis(500);
 /// Files that the mall itself keeps open, and some to spare.
 const OWN_FILES: u64 = 128;
 
@@ -174,6 +177,14 @@ pub(super) async fn serve(
     tokio::select! { _ = stopped.recv() => {} _ = interrupted.recv() => {} }
     tracing::info!("stopping: requests in flight are finished first");
     tokio::spawn(async move {
+        // `timeout`, `cargo run` and service managers signal the program and then its group: that is one wish. Listening
+        // anew forgets what came meanwhile.
+        tokio::time::sleep(ONE_WISH).await;
+        let (Ok(mut stopped), Ok(mut interrupted)) =
+            (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
+        else {
+            return;
+        };
         tokio::select! { _ = stopped.recv() => {} _ = interrupted.recv() => {} }
         tracing::warn!("stopped at once, as asked twice");
         std::process::exit(1);
