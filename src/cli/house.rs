@@ -240,6 +240,11 @@ fn room_for_connections() -> u64 {
 /// Asks a mall, running or not, what the control socket answers.
 pub(super) fn ask(dir: &Path, method: &str, path: &str) -> anyhow::Result<serde_json::Value> {
     use crate::http::control::{ask_here, ask_running};
+    if let Err(error) = dir.join("mall.sqlite").try_exists()
+        && error.kind() == std::io::ErrorKind::PermissionDenied
+    {
+        bail!("{} belongs to another user: {error}; be that user, or root", dir.display());
+    }
     if !is_mall(dir) {
         return Err(super::Usage(format!("there is no mall in {}", dir.display())).into());
     }
