@@ -31,7 +31,7 @@ pub struct ServeConfig {
     #[arg(long)]
     pub demo_data: bool,
     /// Claims that may wait for the record before more are refused.
-    #[arg(long, env = "MALLBOX_MAX_BACKLOG", value_name = "CLAIMS")]
+    #[arg(long, env = "MALLBOX_MAX_BACKLOG", value_name = "CLAIMS", value_parser = at_least_one())]
     pub max_backlog: Option<u64>,
     /// How the mall is reached.
     #[command(flatten)]
@@ -54,7 +54,7 @@ pub struct SiteConfig {
     #[arg(long, env = "MALLBOX_API_PREFIX", default_value = "/api", value_name = "PATH", value_parser = prefix)]
     pub api_prefix: String,
     /// Connections that may be open at once.
-    #[arg(long, env = "MALLBOX_CONNECTIONS", default_value_t = 20_000, value_name = "NUMBER")]
+    #[arg(long, env = "MALLBOX_CONNECTIONS", default_value_t = 20_000, value_name = "NUMBER", value_parser = at_least_one())]
     pub connections: u64,
     /// How the log on standard error is written.
     #[arg(long, env = "MALLBOX_LOG_FORMAT", default_value = "text")]
@@ -111,6 +111,11 @@ impl ServeConfig {
         settings.max_backlog = self.max_backlog.unwrap_or(settings.max_backlog);
         settings
     }
+}
+
+/// None at all would be a mall that answers nobody.
+fn at_least_one() -> clap::builder::RangedU64ValueParser {
+    clap::value_parser!(u64).range(1..)
 }
 
 fn zone(name: &str) -> Result<TimeZone, String> {

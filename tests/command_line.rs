@@ -88,18 +88,51 @@ fn wrong_use_is_one_sentence_and_exit_code_2() {
         (vec!["verify", "--data", text(&nothing)], "there is no mall in"),
         (vec!["user", "grant", "--data", text(&nothing), "13900000001"], "there is no mall in"),
         (vec!["serve", "--data", text(&nothing), "--web", text(&nothing)], "there is no such directory"),
+        (vec!["demo", "--data", text(&nothing), "--web", text(&nothing)], "there is no such directory"),
         (vec!["serve", "--data", text(&nothing), "--sms", "https://x"], "it has to begin with http://"),
     ] {
         let (code, _, error) = said(&arguments);
         assert_eq!(code, 2, "{arguments:?}: {error}");
         assert!(error.contains(want) && error.lines().count() == 1, "{arguments:?}: {error}");
     }
-    for arguments in
-        [vec!["serve", "--zone", "Asia/Atlantis"], vec!["serve", "--limits", "some"], vec!["sell"]]
-    {
+    for arguments in [
+        vec!["serve", "--zone", "Asia/Atlantis"],
+        vec!["serve", "--limits", "some"],
+        vec!["serve", "--connections", "0"],
+        vec!["serve", "--max-backlog", "0"],
+        vec!["sell"],
+    ] {
         assert_eq!(said(&arguments).0, 2, "{arguments:?}");
     }
     assert!(!nothing.exists(), "nobody made a directory on the way");
+}
+
+#[test]
+fn a_directory_that_is_somebody_elses_is_left_as_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let (data, file) = (dir.path().join("var"), dir.path().join("file"));
+    std::fs::create_dir_all(data.join("log")).unwrap();
+    std::fs::write(data.join("log/messages"), "theirs").unwrap();
+    std::fs::write(&file, "theirs").unwrap();
+    for command in ["serve", "demo"] {
+        for (path, want) in [(&data, "holds no mall, but other files (log)"), (&file, "is a file")] {
+            let (code, _, error) = said(&[command, "--data", text(path), "--listen", "127.0.0.1:0"]);
+            assert!(code == 2 && error.contains(want) && error.lines().count() == 1, "{command}: {error}");
+        }
+    }
+    for path in [&data, &file] {
+        let (code, out, _) = said(&["doctor", "--data", text(path)]);
+        assert!(code == 1 && out.contains("BAD  directory"), "{out}");
+    }
+    assert_eq!(std::fs::read_to_string(data.join("log/messages")).unwrap(), "theirs");
+    assert_eq!(std::fs::read_dir(&data).unwrap().count(), 1);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "theirs");
+
+    // A file system of its own is not empty either.
+    let disk = dir.path().join("disk");
+    std::fs::create_dir_all(disk.join("lost+found")).unwrap();
+    let mall = Running::start(&["serve", "--data", text(&disk), "--listen", "127.0.0.1:0"]);
+    assert_eq!(mall.stop(), 0);
 }
 
 #[test]
@@ -137,6 +170,17 @@ fn a_mall_is_served_checked_and_stopped() {
     let (code, _, error) = said(&[&serve[..], &["--zone", "Europe/Berlin"]].concat());
     assert_eq!(code, 1);
     assert!(error.contains("Asia/Shanghai for ever"), "{error}");
+}
+
+#[test]
+fn a_stop_that_is_signalled_twice_within_a_moment_is_a_clean_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut mall = Running::start(&["serve", "--data", text(dir.path()), "--listen", "127.0.0.1:0"]);
+    let id = mall.child.id().to_string();
+    // As `timeout` does it: the program, then its group. A pause, since signals that are not yet taken become one.
+    let twice = format!("kill -s TERM {id}; sleep 0.01; kill -s TERM {id}");
+    assert!(Command::new("sh").args(["-c", &twice]).status().unwrap().success());
+    assert_eq!(mall.child.wait().unwrap().code(), Some(0));
 }
 
 #[test]

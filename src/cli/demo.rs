@@ -42,6 +42,8 @@ pub(super) fn run(demo: Demo) -> anyhow::Result<()> {
             format!("{} holds a mall that is no demo; say --data with another directory", dir.display());
         return Err(Usage(text).into());
     }
+    house::check_dir(&dir)?;
+    house::check_web(&demo.site)?;
     log::start(demo.site.log_format);
     let bound = Bound::to(demo.site.listen)?;
     house::mark_as_demo(&dir)?;

@@ -70,6 +70,7 @@ fn directory(dir: &Path) -> Result<String, String> {
     if super::house::is_mall(dir) {
         return Ok(format!("{} holds a mall", dir.display()));
     }
+    super::house::check_dir(dir).map_err(|error| error.to_string())?;
     Ok(format!("{} holds no mall; one can be made there", dir.display()))
 }
 

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use jiff::tz::TimeZone;
@@ -31,6 +32,8 @@ pub(super) struct Plan {
 const DEMO_MARK: &str = "DEMO";
 /// The setting under which a mall keeps its time zone.
 const ZONE: &str = "zone";
+/// Signals that come closer together than this ask for one stop, not for one at once.
+const ONE_WISH: Duration = Duration::from_millis(500);
 /// Files that the mall itself keeps open, and some to spare.
 const OWN_FILES: u64 = 128;
 
@@ -53,6 +56,44 @@ pub(super) fn is_mall(dir: &Path) -> bool {
 /// Whether the mall in this directory is a demo's.
 pub(super) fn is_demo(dir: &Path) -> bool {
     dir.join(DEMO_MARK).exists()
+}
+
+/// Refuses a directory that is somebody else's. A new mall writes `lock`, replaces `control.sock` and sets a `log/` aside
+/// that it does not know: in `/var` that would be the machine's logs.
+pub(super) fn check_dir(dir: &Path) -> anyhow::Result<()> {
+    /// What a mall has there before it has its record, what a file system has, and where pictures may have been put.
+    const OWN: [&str; 5] = [DEMO_MARK, "lock", "control", "uploads", "lost+found"];
+    if is_mall(dir) {
+        return Ok(());
+    }
+    if dir.exists() && !dir.is_dir() {
+        let text = format!("{} is a file; --data takes the path of a directory", dir.display());
+        return Err(super::Usage(text).into());
+    }
+    // What cannot be read cannot be written either, and is told when the directory is to be made.
+    let Ok(entries) = std::fs::read_dir(dir) else { return Ok(()) };
+    let foreign = entries.flatten().map(|entry| entry.file_name()).find(|name| {
+        let name = name.to_string_lossy();
+        !name.starts_with('.') && !OWN.contains(&&*name)
+    });
+    match foreign {
+        None => Ok(()),
+        Some(name) => {
+            let (dir, name) = (dir.display(), name.display());
+            let text = format!(
+                "{dir} holds no mall, but other files ({name}); say --data with a new or empty directory"
+            );
+            Err(super::Usage(text).into())
+        }
+    }
+}
+
+/// Refuses a `--web` that is no directory.
+pub(super) fn check_web(config: &SiteConfig) -> anyhow::Result<()> {
+    match config.web.as_deref().filter(|web| !web.is_dir()) {
+        Some(web) => Err(super::Usage(format!("--web {}: there is no such directory", web.display())).into()),
+        None => Ok(()),
+    }
 }
 
 /// Marks the directory as a demo's.
@@ -136,6 +177,14 @@ pub(super) async fn serve(
     tokio::select! { _ = stopped.recv() => {} _ = interrupted.recv() => {} }
     tracing::info!("stopping: requests in flight are finished first");
     tokio::spawn(async move {
+        // `timeout`, `cargo run` and service managers signal the program and then its group: that is one wish. Listening
+        // anew forgets what came meanwhile.
+        tokio::time::sleep(ONE_WISH).await;
+        let (Ok(mut stopped), Ok(mut interrupted)) =
+            (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
+        else {
+            return;
+        };
         tokio::select! { _ = stopped.recv() => {} _ = interrupted.recv() => {} }
         tracing::warn!("stopped at once, as asked twice");
         std::process::exit(1);
@@ -191,6 +240,11 @@ fn room_for_connections() -> u64 {
 /// Asks a mall, running or not, what the control socket answers.
 pub(super) fn ask(dir: &Path, method: &str, path: &str) -> anyhow::Result<serde_json::Value> {
     use crate::http::control::{ask_here, ask_running};
+    if let Err(error) = dir.join("mall.sqlite").try_exists()
+        && error.kind() == std::io::ErrorKind::PermissionDenied
+    {
+        bail!("{} belongs to another user: {error}; be that user, or root", dir.display());
+    }
     if !is_mall(dir) {
         return Err(super::Usage(format!("there is no mall in {}", dir.display())).into());
     }

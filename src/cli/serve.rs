@@ -27,9 +27,8 @@ pub(super) fn run(config: ServeConfig) -> anyhow::Result<()> {
             "{dir} was made by `mallbox demo`, and its people are invented; add --demo-data to serve it all the same"
         )));
     }
-    if let Some(web) = config.site.web.as_deref().filter(|web| !web.is_dir()) {
-        return Err(usage(format!("--web {}: there is no such directory", web.display())));
-    }
+    house::check_dir(&dir)?;
+    house::check_web(&config.site)?;
     let sms: Arc<dyn SmsSender> = match config.sms.as_str() {
         "console" => Arc::new(Console::default()),
         url => Arc::new(Webhook::new(url).map_err(|error| usage(error.to_string()))?),

@@ -10,7 +10,8 @@ use mallbox_storage::{Role, Timestamp, UserId};
 use serde::de::DeserializeOwned;
 
 use super::error::ApiError;
-use super::{App, query_text};
+use super::query_text::in_words;
+use super::{App, body_text, query_text};
 use crate::mall::Refusal;
 
 /// The user whose live token came with the request; 401 without one.
@@ -35,7 +36,7 @@ pub struct Token(pub Option<String>);
 #[derive(Clone, Copy, Debug)]
 pub struct Now(pub Timestamp);
 
-/// A JSON body, whatever its content type says; 400 naming what is wrong with it, 413 if it is too large.
+/// A JSON object, whatever its content type says; 400 naming the field that is wrong, 413 if it is too large.
 #[derive(Clone, Copy, Debug)]
 pub struct Json<T>(pub T);
 
@@ -113,9 +114,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
         let body = axum::body::Bytes::from_request(request, state).await.map_err(of_body)?;
-        serde_json::from_slice(&body)
-            .map(Self)
-            .map_err(|error| ApiError::bad_request(format!("JSON: {error}")))
+        body_text::read(&body).map(Self).map_err(|wrong| ApiError::bad_request(wrong.0))
     }
 }
 
@@ -163,16 +162,6 @@ fn of_path(rejection: PathRejection) -> ApiError {
         }
         // What is left are mistakes in a handler: a wrong number of values, a type no path can hold.
         kind => ApiError::bug(kind.to_string()),
-    }
-}
-
-/// What a type of Rust means to who sends the request.
-fn in_words(type_name: &str) -> &str {
-    match type_name {
-        "u8" | "u16" | "u32" | "u64" => "a whole number that is not negative",
-        "i8" | "i16" | "i32" | "i64" => "a whole number",
-        "bool" => "true or false",
-        other => other,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Pages and pictures: everything that is not the API.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use axum::body::Body;
@@ -10,7 +11,6 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
 use axum::response::{IntoResponse, Response};
 use rust_embed::{EmbeddedFile, RustEmbed};
-use tower::ServiceExt as _;
 use tower_http::services::ServeDir;
 
 use super::error::ApiError;
@@ -127,14 +127,25 @@ impl Folder {
         *request.method_mut() = asked.method.clone();
         *request.uri_mut() = path.parse().ok()?;
         request.headers_mut().clone_from(&asked.headers);
-        let served = ServeDir::new(&self.dir).oneshot(request).await;
-        let mut response = served.unwrap_or_else(|never| match never {}).map(Body::new);
+        let mut response = match ServeDir::new(&self.dir).try_call(request).await {
+            Ok(response) => response.map(Body::new),
+            // A name that is too long for any file is the name of none. (`call` would answer it with 500.)
+            Err(error) if is_not_there(error.kind()) => return None,
+            Err(error) => {
+                return Some(ApiError::bug(format!("a file cannot be read: {error}")).into_response());
+            }
+        };
         if response.status() == StatusCode::NOT_FOUND {
             return None;
         }
         response.headers_mut().insert(CACHE_CONTROL, ASK_AGAIN);
         Some(response)
     }
+}
+
+fn is_not_there(kind: ErrorKind) -> bool {
+    use ErrorKind::{InvalidFilename, NotADirectory, NotFound, PermissionDenied};
+    matches!(kind, NotFound | NotADirectory | PermissionDenied | InvalidFilename)
 }
 
 /// Whether no part of a path leads elsewhere, or to what is not meant to be seen (`.git`).

@@ -35,6 +35,22 @@ impl de::Error for Wrong {
     }
 }
 
+/// What a type of Rust means to who sends the request. The range is named: a number that is too large is no more
+/// understood than a word.
+pub(super) fn in_words(type_name: &str) -> &str {
+    match type_name {
+        "u8" => "a whole number from 0 to 255",
+        "u16" => "a whole number from 0 to 65535",
+        "u32" => "a whole number from 0 to 4294967295",
+        "u64" => "a whole number from 0 to 18446744073709551615",
+        "i8" | "i16" | "i32" | "i64" => "a whole number",
+        "f32" | "f64" => "a number",
+        "bool" | "a boolean" => "true or false",
+        "a string" | "str" => "text",
+        other => other,
+    }
+}
+
 /// What is left of the string, and the value whose name was handed out last.
 struct Pairs<'a> {
     rest: &'a str,
@@ -90,11 +106,11 @@ impl<'de> IntoDeserializer<'de, Wrong> for Value<'de> {
 }
 
 macro_rules! numbers {
-    ($($method:ident $visit:ident $type:ty, $wanted:literal;)+) => {$(
+    ($($method:ident $visit:ident $type:ident;)+) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
             match self.0.trim().parse::<$type>() {
                 Ok(number) => visitor.$visit(number),
-                Err(_) => Err(Wrong(concat!("expected ", $wanted).to_owned())),
+                Err(_) => Err(Wrong(format!("expected {}", in_words(stringify!($type))))),
             }
         }
     )+};
@@ -111,16 +127,16 @@ impl<'de> de::Deserializer<'de> for Value<'de> {
     }
 
     numbers! {
-        deserialize_i8 visit_i8 i8, "a whole number";
-        deserialize_i16 visit_i16 i16, "a whole number";
-        deserialize_i32 visit_i32 i32, "a whole number";
-        deserialize_i64 visit_i64 i64, "a whole number";
-        deserialize_u8 visit_u8 u8, "a whole number that is not negative";
-        deserialize_u16 visit_u16 u16, "a whole number that is not negative";
-        deserialize_u32 visit_u32 u32, "a whole number that is not negative";
-        deserialize_u64 visit_u64 u64, "a whole number that is not negative";
-        deserialize_f32 visit_f32 f32, "a number";
-        deserialize_f64 visit_f64 f64, "a number";
+        deserialize_i8 visit_i8 i8;
+        deserialize_i16 visit_i16 i16;
+        deserialize_i32 visit_i32 i32;
+        deserialize_i64 visit_i64 i64;
+        deserialize_u8 visit_u8 u8;
+        deserialize_u16 visit_u16 u16;
+        deserialize_u32 visit_u32 u32;
+        deserialize_u64 visit_u64 u64;
+        deserialize_f32 visit_f32 f32;
+        deserialize_f64 visit_f64 f64;
     }
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
@@ -271,8 +287,9 @@ mod tests {
     #[test]
     fn a_wrong_value_is_named() {
         for (query, want) in [
-            ("typeId=x", "typeId: expected a whole number that is not negative"),
-            ("current=-1", "current: expected a whole number that is not negative"),
+            ("typeId=x", "typeId: expected a whole number from 0 to 18446744073709551615"),
+            ("current=-1", "current: expected a whole number from 0 to 4294967295"),
+            ("current=99999999999", "current: expected a whole number from 0 to 4294967295"),
             ("x=east", "x: expected a number"),
             ("up=maybe", "up: expected true or false"),
         ] {

@@ -96,10 +96,12 @@ async fn one(State(app): State<App>, Path(id): Path<u64>) -> Reply {
     Ok(Answer::ok(ShopAnswer::new(shop, &app.context.zone)))
 }
 
-/// What an operator sends about a shop. An `id` beside it counts in `PUT` alone.
+/// What an operator sends about a shop. The `id` counts in `PUT` alone. (Not two structs, one flattened into the other:
+/// serde then no longer knows which field is wrong.)
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ShopBody {
+    id: Option<u64>,
     name: Option<String>,
     type_id: Option<u64>,
     images: Option<String>,
@@ -137,16 +139,9 @@ async fn add(State(app): State<App>, _: Operator, Now(now): Now, Json(body): Jso
     Ok(Answer::ok(app.shops.add(&body.into(), now).await?.get()))
 }
 
-#[derive(Deserialize)]
-struct ShopChange {
-    id: Option<u64>,
-    #[serde(flatten)]
-    shop: ShopBody,
-}
-
-async fn update(State(app): State<App>, _: Operator, Now(now): Now, Json(body): Json<ShopChange>) -> Reply {
+async fn update(State(app): State<App>, _: Operator, Now(now): Now, Json(body): Json<ShopBody>) -> Reply {
     let shop = body.id.ok_or(Mistake::Missing("id"))?;
-    app.shops.update(ShopId::new(shop), &body.shop.into(), now).await?;
+    app.shops.update(ShopId::new(shop), &body.into(), now).await?;
     Ok(Answer::done())
 }
 

@@ -88,7 +88,9 @@ async fn of_shop(State(app): State<App>, Path(shop): Path<u64>) -> Reply {
     Ok(Answer::ok(offers.into_iter().map(|offer| VoucherAnswer::new(offer, zone)).collect::<Vec<_>>()))
 }
 
-/// What an operator sends about a voucher. An `id` or a `type` beside it counts for nothing.
+/// What an operator sends about a voucher. An `id` or a `type` beside it counts for nothing, and so do the terms of a sale
+/// with an ordinary voucher. (Not two structs, one flattened into the other: serde then no longer knows which field is
+/// wrong.)
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct VoucherBody {
@@ -99,6 +101,9 @@ struct VoucherBody {
     pay_value: Option<i64>,
     actual_value: Option<i64>,
     status: Option<u8>,
+    stock: Option<i64>,
+    begin_time: Option<String>,
+    end_time: Option<String>,
 }
 
 impl VoucherBody {
@@ -126,18 +131,13 @@ async fn add(State(app): State<App>, _: Operator, Now(now): Now, Json(body): Jso
     Ok(Answer::ok(app.vouchers.add(&body.form()?, now).await?.get()))
 }
 
-/// A voucher and the terms of its sale. How long a buyer has to pay is the mall's setting.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct SaleBody {
-    #[serde(flatten)]
-    voucher: VoucherBody,
-    stock: Option<i64>,
-    begin_time: Option<String>,
-    end_time: Option<String>,
-}
-
-async fn add_sale(State(app): State<App>, _: Operator, Now(now): Now, Json(body): Json<SaleBody>) -> Reply {
+/// How long a buyer has to pay is the mall's setting.
+async fn add_sale(
+    State(app): State<App>,
+    _: Operator,
+    Now(now): Now,
+    Json(body): Json<VoucherBody>,
+) -> Reply {
     let zone = &app.context.zone;
     let sale = SaleForm {
         stock: body.stock,
@@ -145,7 +145,7 @@ async fn add_sale(State(app): State<App>, _: Operator, Now(now): Now, Json(body)
         end: instant("endTime", body.end_time.as_deref(), zone)?,
         ..SaleForm::default()
     };
-    Ok(Answer::ok(app.vouchers.add_sale(&body.voucher.form()?, &sale, now).await?.get()))
+    Ok(Answer::ok(app.vouchers.add_sale(&body.form()?, &sale, now).await?.get()))
 }
 
 fn instant(name: &'static str, text: Option<&str>, zone: &TimeZone) -> Result<Option<Timestamp>, Mistake> {

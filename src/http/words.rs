@@ -133,7 +133,7 @@ fn of_mistake(mistake: Mistake, l: Language) -> Words {
             fixed!(l, "PASSWORD_WRONG", "手机号或密码错误", "Phone number or password is wrong.")
         }
         Mistake::PasswordLength => {
-            fixed!(l, "PASSWORD_LENGTH", "密码长度不合要求", "The password is too short or too long.")
+            fixed!(l, "PASSWORD_LENGTH", "密码长度须为8到72个字节", "A password has 8 to 72 bytes.")
         }
         Mistake::CodeTooSoon(seconds) => made(
             l,
@@ -150,8 +150,8 @@ fn of_mistake(mistake: Mistake, l: Language) -> Words {
         Mistake::OutOfRange(name) => made(
             l,
             "OUT_OF_RANGE",
-            format!("{}不合要求", field(name, l)),
-            format!("Not allowed: {}.", field(name, l)),
+            format!("{}不合要求：{}", field(name, l), allowed(name, l)),
+            format!("Not allowed: {}; expected {}.", field(name, l), allowed(name, l)),
         ),
     }
 }
@@ -165,6 +165,7 @@ fn thing(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "voucher") => "优惠券",
         (Language::Zh, "order") => "订单",
         (Language::Zh, "sale") => "秒杀",
+        (Language::Zh, "code") => "验证码",
         _ => name,
     }
 }
@@ -192,7 +193,59 @@ fn field(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "phone") => "手机号",
         (Language::Zh, "code") => "验证码",
         (Language::Zh, "password") => "密码",
+        (Language::Zh, "shopId") => "店铺编号",
+        (Language::Zh, "typeId") => "店铺类型编号",
+        (Language::Zh, "id") => "编号",
+        (Language::Zh, "x") => "经度",
+        (Language::Zh, "y") => "纬度",
+        (Language::Zh, "openHours") => "营业时间",
+        (Language::Zh, "avgPrice") => "人均价格",
+        (Language::Zh, "sold") => "销量",
+        (Language::Zh, "comments") => "评论数",
+        (Language::Zh, "score") => "评分",
+        (Language::Zh, "status") => "状态",
+        (Language::Zh, "minLevel") => "会员等级",
         _ => name,
+    }
+}
+
+/// What may stand in a field: the services' limits in words.
+fn allowed(name: &'static str, l: Language) -> &'static str {
+    let (zh, en) = match name {
+        "title" | "subTitle" | "address" => ("最多255个字", "at most 255 characters"),
+        "name" | "area" | "introduce" => ("最多128个字", "at most 128 characters"),
+        "rules" => ("最多1024个字", "at most 1024 characters"),
+        "city" => ("最多64个字", "at most 64 characters"),
+        "nickName" | "openHours" => ("最多32个字", "at most 32 characters"),
+        "images" => (
+            "须是以/或http(s)://开头的图片地址，用逗号隔开，最多1024个字",
+            "addresses of pictures that begin with / or http(s)://, between commas, at most 1024 characters",
+        ),
+        "icon" => ("须是本站以/开头的图片路径", "the path of a picture of this mall, beginning with /"),
+        "birthday" => ("格式为2000-01-31，且不晚于今天", "a day like 2000-01-31, not after today"),
+        "stock" => ("须为1以上的整数，-1表示不限量", "1 or more, or -1 for unlimited"),
+        "beginTime" => {
+            ("格式为2026-11-21T10:00:00，不带时区", "a time like 2026-11-21T10:00:00, without a zone")
+        }
+        "endTime" => (
+            "格式为2026-11-21T10:00:00，不带时区，且晚于开始时间",
+            "a time like 2026-11-21T10:00:00, without a zone, after beginTime",
+        ),
+        "payValue" | "actualValue" | "avgPrice" | "sold" | "comments" => {
+            ("须为不小于0的整数，且不能过大", "a whole number from 0 on, not too large")
+        }
+        "x" => ("须在-180与180之间", "-180 to 180 degrees"),
+        "y" => ("须在-85.05与85.05之间", "-85.05 to 85.05 degrees"),
+        "score" => {
+            ("须为10到50的整数（星级×10），0表示暂无", "10 to 50 (ten times the stars, or 0 for none yet)")
+        }
+        "status" => ("须为1（上架）、2（下架）或3（过期）", "1 on the shelf, 2 off it, or 3 expired"),
+        "minLevel" => ("须为0到9", "0 to 9"),
+        _ => ("请检查后重填", "another value"),
+    };
+    match l {
+        Language::Zh => zh,
+        Language::En => en,
     }
 }
 

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use mallbox_storage::{
     Claim, ClaimAnswer, OrderId, Pass, SaleRecord, Shop, StoreError, Terms, Timestamp, UserId, Voucher,
-    VoucherId,
+    VoucherId, VoucherStatus,
 };
 
 use super::flights::Flights;
 use super::order_numbers::OrderNumbers;
 use super::sale_gate::{Backlog, Hold, Holds};
-use super::sale_terms::{SaleTerms, shared};
+use super::sale_terms::{Known, SaleTerms, shared};
 use super::{Context, Failure, Refusal};
 
 /// How many sales are read at once when all are gone through.
@@ -138,7 +138,7 @@ impl SaleCounter {
     pub async fn claim(&self, user: UserId, voucher: VoucherId, now: Timestamp) -> Result<OrderId, Failure> {
         let inner = &*self.inner;
         within_limit(&inner.context, "claim", user, now).await?;
-        let known = inner.terms.get(voucher, now).await?.ok_or(Refusal::UnknownSale)?;
+        let known = inner.known(voucher, now).await?;
         if let Some(refusal) = refusal(&known.sale.terms, now) {
             return Err(refusal.into());
         }
@@ -157,7 +157,7 @@ impl SaleCounter {
     /// [`Refusal::UnknownSale`], or the store is in trouble.
     pub async fn live(&self, voucher: VoucherId, now: Timestamp) -> Result<LiveSale, Failure> {
         let inner = &*self.inner;
-        let known = inner.terms.get(voucher, now).await?.ok_or(Refusal::UnknownSale)?;
+        let known = inner.known(voucher, now).await?;
         let terms = known.sale.terms;
         let sales = &inner.context.storage.sales;
         let mut units = sales.units(voucher).await?;
@@ -182,7 +182,7 @@ impl SaleCounter {
     /// [`Refusal::UnknownSale`], or the store is in trouble.
     pub async fn page(&self, voucher: VoucherId, now: Timestamp) -> Result<SalePage, Failure> {
         let inner = &*self.inner;
-        let known = inner.terms.get(voucher, now).await?.ok_or(Refusal::UnknownSale)?;
+        let known = inner.known(voucher, now).await?;
         let shop = known.shop(&inner.context.storage).await?;
         Ok(SalePage { voucher: known.voucher.clone(), sale: known.sale, shop })
     }
@@ -248,6 +248,13 @@ impl SaleCounter {
 }
 
 impl Inner {
+    /// The copy of a sale whose voucher is on the shelf: another is not for sale, whoever still has its id.
+    async fn known(&self, voucher: VoucherId, now: Timestamp) -> Result<Arc<Known>, Failure> {
+        let known = self.terms.get(voucher, now).await?;
+        let known = known.filter(|known| known.voucher.text.status == VoucherStatus::OnShelf);
+        Ok(known.ok_or(Refusal::UnknownSale)?)
+    }
+
     async fn check_level(&self, user: UserId, min_level: u8) -> Result<(), Failure> {
         if min_level == 0 {
             return Ok(());

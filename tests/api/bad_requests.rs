@@ -1,0 +1,360 @@
+//! Requests that nobody should send, and what each is told.
+
+use std::time::Duration;
+
+use mallbox::mall::Settings;
+use serde_json::json;
+
+use crate::world::{World, world};
+
+#[derive(Clone, Copy)]
+enum Who {
+    Nobody,
+    Customer,
+    Operator,
+}
+
+use Who::{Customer, Nobody, Operator};
+
+const WHOLE: &str = "a whole number from 0 to 18446744073709551615";
+const PAGE: &str = "current: expected a whole number from 0 to 4294967295";
+const OBJECT: &str = "expected a JSON object";
+
+/// Who, method, path, body → status, code, what the English sentence must hold.
+type Row = (Who, &'static str, &'static str, &'static [u8], u16, &'static str, &'static str);
+
+const ROWS: &[Row] = &[
+    // People.
+    (Nobody, "POST", "/user/code", b"", 200, "PHONE_INVALID", "mobile number"),
+    (Nobody, "POST", "/user/code?phone=", b"", 200, "PHONE_INVALID", ""),
+    (Nobody, "POST", "/user/code?phone=139000000020", b"", 200, "PHONE_INVALID", ""),
+    (Nobody, "POST", "/user/code?phone=23900000002", b"", 200, "PHONE_INVALID", ""),
+    (Nobody, "POST", "/user/code?phone=+8613900000002", b"", 200, "PHONE_INVALID", ""),
+    (Nobody, "POST", "/user/code?phone=%EF%BC%91", b"", 200, "PHONE_INVALID", ""),
+    (Nobody, "POST", "/user/code?phone=1&phone=2", b"", 400, "BAD_REQUEST", "phone"),
+    (Nobody, "GET", "/user/code?phone=13900000002", b"", 405, "METHOD_NOT_ALLOWED", ""),
+    (Nobody, "POST", "/user/login", b"", 400, "BAD_REQUEST", "the body is empty: expected a JSON object"),
+    (Nobody, "POST", "/user/login", b"{", 400, "BAD_REQUEST", "not JSON"),
+    (Nobody, "POST", "/user/login", b"null", 400, "BAD_REQUEST", OBJECT),
+    (Nobody, "POST", "/user/login", b"[]", 400, "BAD_REQUEST", OBJECT),
+    (Nobody, "POST", "/user/login", br#"["13900000002","1","x"]"#, 400, "BAD_REQUEST", OBJECT),
+    (Nobody, "POST", "/user/login", b"phone=13900000002&code=1", 400, "BAD_REQUEST", "not JSON"),
+    (Nobody, "POST", "/user/login", b"\xff\xfe", 400, "BAD_REQUEST", "not JSON"),
+    (Nobody, "POST", "/user/login", b"{\"phone\":\"\xff\"}", 400, "BAD_REQUEST", "not JSON"),
+    (Nobody, "POST", "/user/login", b"{}", 200, "MISSING", "code"),
+    (Nobody, "POST", "/user/login", br#"{"phone":null,"code":null}"#, 200, "MISSING", "code"),
+    (Nobody, "POST", "/user/login", br#"{"phone":null,"code":"1"}"#, 200, "PHONE_INVALID", ""),
+    (
+        Nobody,
+        "POST",
+        "/user/login",
+        br#"{"phone":1}"#,
+        400,
+        "BAD_REQUEST",
+        "phone: expected text, not integer `1`",
+    ),
+    (
+        Nobody,
+        "POST",
+        "/user/login",
+        br#"{"phone":"13900000002","code":1}"#,
+        400,
+        "BAD_REQUEST",
+        "code: expected text",
+    ),
+    (
+        Nobody,
+        "POST",
+        "/user/login",
+        br#"{"phone":"13900000002","code":{}}"#,
+        400,
+        "BAD_REQUEST",
+        "code: expected text",
+    ),
+    (Nobody, "POST", "/user/login", br#"{"phone":"x","code":"1"}"#, 200, "PHONE_INVALID", ""),
+    (
+        Nobody,
+        "POST",
+        "/user/login",
+        br#"{"phone":"13900000077","code":"000000"}"#,
+        200,
+        "NO_CODE",
+        "ask for a new one",
+    ),
+    (Nobody, "POST", "/user/login", br#"{"phone":"13900000077","password":"x"}"#, 200, "PASSWORD_WRONG", ""),
+    (Nobody, "GET", "/user/me", b"", 401, "NOT_LOGGED_IN", "log in"),
+    (Nobody, "GET", "/user/x", b"", 400, "BAD_REQUEST", WHOLE),
+    (Nobody, "GET", "/user/-1", b"", 400, "BAD_REQUEST", WHOLE),
+    (Nobody, "GET", "/user/1.5", b"", 400, "BAD_REQUEST", "1.5: expected"),
+    (Nobody, "GET", "/user/18446744073709551616", b"", 400, "BAD_REQUEST", WHOLE),
+    (Nobody, "GET", "/user/%ff", b"", 400, "BAD_REQUEST", "not UTF-8"),
+    (Nobody, "GET", "/user/info/x", b"", 400, "BAD_REQUEST", WHOLE),
+    (Nobody, "GET", "/user/", b"", 404, "NOT_FOUND", ""),
+    (Nobody, "PUT", "/user/info", b"{}", 401, "NOT_LOGGED_IN", ""),
+    (Customer, "PUT", "/user/info", b"", 400, "BAD_REQUEST", OBJECT),
+    (Customer, "PUT", "/user/info", br#"{"nickName":""}"#, 200, "MISSING", "nickName"),
+    (Customer, "PUT", "/user/info", br#"{"nickName":5}"#, 400, "BAD_REQUEST", "nickName: expected text"),
+    (Customer, "PUT", "/user/info", br#"{"gender":1}"#, 400, "BAD_REQUEST", "gender: expected true or false"),
+    (
+        Customer,
+        "PUT",
+        "/user/info",
+        br#"{"birthday":"2000-02-30"}"#,
+        200,
+        "OUT_OF_RANGE",
+        "a day like 2000-01-31",
+    ),
+    (Customer, "PUT", "/user/info", br#"{"birthday":"2999-01-01"}"#, 200, "OUT_OF_RANGE", "not after today"),
+    (Customer, "PUT", "/user/info", br#"{"icon":"javascript:1"}"#, 200, "OUT_OF_RANGE", "icon"),
+    (Nobody, "PUT", "/user/password", br#"{"password":"12345678"}"#, 401, "NOT_LOGGED_IN", ""),
+    (Customer, "PUT", "/user/password", b"{}", 200, "PASSWORD_LENGTH", "8 to 72"),
+    (Customer, "PUT", "/user/password", br#"{"password":null}"#, 200, "PASSWORD_LENGTH", "8 to 72"),
+    (
+        Customer,
+        "PUT",
+        "/user/password",
+        br#"{"password":12345678}"#,
+        400,
+        "BAD_REQUEST",
+        "password: expected text",
+    ),
+    (Nobody, "GET", "/demo/inbox", b"", 200, "PHONE_INVALID", ""),
+    (Nobody, "GET", "/demo/inbox?phone=13900000077", b"", 200, "NOT_FOUND", "code"),
+    // Shops.
+    (Nobody, "GET", "/shop/0", b"", 200, "NOT_FOUND", "no such shop"),
+    (Nobody, "GET", "/shop/18446744073709551615", b"", 200, "NOT_FOUND", "no such shop"),
+    (Nobody, "GET", "/shop/x", b"", 400, "BAD_REQUEST", "x: expected"),
+    (Nobody, "DELETE", "/shop/1", b"", 405, "METHOD_NOT_ALLOWED", ""),
+    (Nobody, "POST", "/shop-type/list", b"", 405, "METHOD_NOT_ALLOWED", ""),
+    (Nobody, "GET", "/shop/of/type?current=-1", b"", 400, "BAD_REQUEST", PAGE),
+    (Nobody, "GET", "/shop/of/type?current=99999999999", b"", 400, "BAD_REQUEST", PAGE),
+    (Nobody, "GET", "/shop/of/type?current=1.5", b"", 400, "BAD_REQUEST", PAGE),
+    (Nobody, "GET", "/shop/of/type?typeId=null", b"", 400, "BAD_REQUEST", "typeId: expected"),
+    (Nobody, "GET", "/shop/of/type?typeId=1&typeId=2", b"", 400, "BAD_REQUEST", "typeId"),
+    (Nobody, "GET", "/shop/of/name?current=x", b"", 400, "BAD_REQUEST", PAGE),
+    (Nobody, "POST", "/shop", b"{}", 401, "NOT_LOGGED_IN", ""),
+    (Customer, "POST", "/shop", b"{}", 403, "FORBIDDEN", "operator"),
+    (Operator, "POST", "/shop", b"[\"a\",1]", 400, "BAD_REQUEST", OBJECT),
+    (Operator, "POST", "/shop", b"{}", 200, "MISSING", "name"),
+    (
+        Operator,
+        "POST",
+        "/shop",
+        br#"{"name":"a","typeId":"1"}"#,
+        400,
+        "BAD_REQUEST",
+        "typeId: expected a whole number",
+    ),
+    (Operator, "POST", "/shop", br#"{"name":"a","typeId":-1}"#, 400, "BAD_REQUEST", "not integer `-1`"),
+    (
+        Operator,
+        "POST",
+        "/shop",
+        br#"{"name":"a","typeId":1,"x":"1"}"#,
+        400,
+        "BAD_REQUEST",
+        "x: expected a number",
+    ),
+    (Operator, "POST", "/shop", br#"{"name":"a","typeId":1,"x":1e999}"#, 400, "BAD_REQUEST", "not JSON"),
+    (
+        Operator,
+        "POST",
+        "/shop",
+        br#"{"name":"a","typeId":1,"x":181,"y":0}"#,
+        200,
+        "OUT_OF_RANGE",
+        "-180 to 180",
+    ),
+    (Operator, "POST", "/shop", br#"{"name":"a","typeId":9,"x":1,"y":0}"#, 200, "NOT_FOUND", "shop type"),
+    (Operator, "PUT", "/shop", br#"{"name":"a"}"#, 200, "MISSING", "id"),
+    (Operator, "PUT", "/shop", br#"{"id":"1"}"#, 400, "BAD_REQUEST", "id: expected a whole number"),
+    (
+        Operator,
+        "PUT",
+        "/shop",
+        br#"{"id":1,"score":3.5}"#,
+        400,
+        "BAD_REQUEST",
+        "score: expected a whole number",
+    ),
+    (Operator, "PUT", "/shop", br#"{"id":1,"score":51}"#, 200, "OUT_OF_RANGE", "10 to 50"),
+    (Operator, "PUT", "/shop", br#"{"id":99,"name":"a"}"#, 200, "NOT_FOUND", "shop"),
+    (Customer, "PUT", "/shop", br#"{"id":1}"#, 403, "FORBIDDEN", ""),
+    // Vouchers.
+    (Nobody, "GET", "/voucher/list/x", b"", 400, "BAD_REQUEST", WHOLE),
+    (Customer, "POST", "/voucher", b"{}", 403, "FORBIDDEN", ""),
+    (Nobody, "POST", "/voucher/seckill", b"{}", 401, "NOT_LOGGED_IN", ""),
+    (Operator, "POST", "/voucher", b"{}", 200, "MISSING", "title"),
+    (
+        Operator,
+        "POST",
+        "/voucher",
+        br#"{"title":"a","payValue":1.5}"#,
+        400,
+        "BAD_REQUEST",
+        "payValue: expected",
+    ),
+    (
+        Operator,
+        "POST",
+        "/voucher",
+        br#"{"title":"a","shopId":1,"payValue":9007199254740992}"#,
+        200,
+        "OUT_OF_RANGE",
+        "payValue; expected a whole number",
+    ),
+    (Operator, "POST", "/voucher", br#"{"title":"a","status":9}"#, 200, "OUT_OF_RANGE", "status"),
+    (
+        Operator,
+        "POST",
+        "/voucher",
+        br#"{"title":"a","shopId":99,"payValue":1,"actualValue":1}"#,
+        200,
+        "NOT_FOUND",
+        "shop",
+    ),
+    (
+        Operator,
+        "POST",
+        "/voucher/seckill",
+        br#"{"stock":"5"}"#,
+        400,
+        "BAD_REQUEST",
+        "stock: expected a whole number",
+    ),
+    (
+        Operator,
+        "POST",
+        "/voucher/seckill",
+        br#"{"beginTime":1795}"#,
+        400,
+        "BAD_REQUEST",
+        "beginTime: expected text",
+    ),
+    (
+        Operator,
+        "POST",
+        "/voucher/seckill",
+        br#"{"beginTime":"2026-11-20T00:00:00Z"}"#,
+        200,
+        "OUT_OF_RANGE",
+        "without a zone",
+    ),
+    (
+        Operator,
+        "POST",
+        "/voucher/seckill",
+        br#"{"endTime":"2026-02-30T00:00:00"}"#,
+        200,
+        "OUT_OF_RANGE",
+        "endTime",
+    ),
+    (
+        Operator,
+        "POST",
+        "/voucher/seckill",
+        br#"{"title":"a","shopId":1,"payValue":1,"actualValue":1,"stock":0}"#,
+        200,
+        "OUT_OF_RANGE",
+        "-1 for unlimited",
+    ),
+    // Sales and orders.
+    (Nobody, "GET", "/sale/99", b"", 200, "UNKNOWN_SALE", "no such sale"),
+    (Nobody, "GET", "/sale/1", b"", 200, "UNKNOWN_SALE", ""),
+    (Nobody, "GET", "/sale/x/page", b"", 400, "BAD_REQUEST", WHOLE),
+    (Nobody, "POST", "/voucher-order/seckill/2", b"", 401, "NOT_LOGGED_IN", ""),
+    (Customer, "POST", "/voucher-order/seckill/3", b"", 200, "NOT_OPEN", "not begun"),
+    (Customer, "POST", "/voucher-order/seckill/99", b"", 200, "UNKNOWN_SALE", ""),
+    (Customer, "POST", "/voucher-order/seckill/9223372036854775808", b"", 200, "UNKNOWN_SALE", ""),
+    (Customer, "POST", "/voucher-order/seckill/x", b"", 400, "BAD_REQUEST", WHOLE),
+    (Customer, "GET", "/voucher-order/seckill/2", b"", 405, "METHOD_NOT_ALLOWED", ""),
+    (Customer, "POST", "/voucher-order/2", b"", 400, "BAD_REQUEST", "flash sale"),
+    (Customer, "POST", "/voucher-order/99", b"", 200, "NOT_FOUND", "voucher"),
+    (Nobody, "GET", "/voucher-order/of/me", b"", 401, "NOT_LOGGED_IN", ""),
+    (Customer, "GET", "/voucher-order/of/me?current=-1", b"", 400, "BAD_REQUEST", PAGE),
+    (Customer, "GET", "/voucher-order/1", b"", 200, "NOT_FOUND", "order"),
+    (Customer, "POST", "/voucher-order/18446744073709551615/pay", b"", 200, "NOT_FOUND", "order"),
+    (Customer, "POST", "/voucher-order/-1/cancel", b"", 400, "BAD_REQUEST", WHOLE),
+    (Customer, "POST", "/voucher-order/0/refund", b"", 200, "NOT_FOUND", "order"),
+    (Customer, "POST", "/voucher-order/1/use", b"", 403, "FORBIDDEN", ""),
+    (Operator, "POST", "/voucher-order/1/use", b"", 200, "NOT_FOUND", "order"),
+    (Customer, "POST", "/voucher-order/1/eat", b"", 404, "NOT_FOUND", "nothing at this address"),
+    (Nobody, "GET", "/nowhere", b"", 404, "NOT_FOUND", ""),
+    (Nobody, "GET", "/shop-type/list/", b"", 404, "NOT_FOUND", ""),
+];
+
+#[test]
+fn every_bad_request_is_told_what_was_wrong() {
+    let w = world();
+    for &(who, method, path, body, status, code, says) in ROWS {
+        let token = match who {
+            Nobody => String::new(),
+            Customer => format!("authorization: {}\r\n", w.customer),
+            Operator => format!("authorization: Bearer {}\r\n", w.operator),
+        };
+        let row = format!("{method} {path} {}", String::from_utf8_lossy(body));
+        let said = w.ask(method, &format!("/api{path}"), &format!("{token}accept-language: en\r\n"), body);
+        assert_eq!((said.status, &said.body["code"]), (status, &json!(code)), "{row}: {}", said.text);
+        let sentence = said.body["errorMsg"].as_str().unwrap();
+        assert!(sentence.contains(says), "{row}: {sentence}");
+        assert!(!sentence.contains("struct") && !sentence.contains("u64"), "{row}: {sentence}");
+        let fields = said.body.as_object().unwrap();
+        assert!(fields.len() == 3 && fields["success"] == false, "{row}: {}", said.text);
+        let said = w.ask(method, &format!("/api{path}"), &token, body);
+        assert_eq!((said.status, &said.body["code"]), (status, &json!(code)), "{row}: {}", said.text);
+        assert!(!said.body["errorMsg"].as_str().unwrap().is_ascii(), "{row}: {}", said.text);
+    }
+}
+
+#[test]
+fn large_and_deep_bodies_are_refused_and_harm_nobody() {
+    let w = world();
+    for (body, status) in [
+        ("x".repeat(1_100_000), 413),
+        ("[".repeat(1_000_000), 400),
+        (r#"{"a":"#.repeat(200_000), 400),
+        (format!(r#"{{"phone":"{}","code":"1"}}"#, "1".repeat(1_000_000)), 200),
+        (format!(r#"{{"phone":"13900000077","password":"{}"}}"#, "x".repeat(1_000_000)), 200),
+        (format!(r#"{{{}"phone":"x","code":"1"}}"#, r#""a":1,"#.repeat(150_000)), 200),
+    ] {
+        let said = w.call("POST", "/user/login", "", &body);
+        assert_eq!((said.status, &said.body["success"]), (status, &json!(false)), "{}", &body[..20]);
+    }
+    assert_eq!(w.call("GET", "/user/me", &w.customer, "").status, 200);
+}
+
+#[test]
+fn odd_tokens_count_as_none() {
+    let w = world();
+    for token in ["x", "Bearer", "Bearer ", "Basic abc", "null", "undefined", &"a".repeat(9_000), "\u{fc}"] {
+        let said = w.call("GET", "/user/me", token, "");
+        assert_eq!((said.status, &said.body["code"]), (401, &json!("NOT_LOGGED_IN")), "{token}");
+        assert_eq!(w.call("GET", "/shop/1", token, "").status, 200, "{token}");
+    }
+}
+
+#[test]
+fn limits_say_when_to_come_back() {
+    let w = World::with(Settings { inbox: true, ..Settings::default() }, |_| {}, "/api", false);
+    let soon = w.call("POST", "/user/code?phone=13900000002", "", "");
+    let want =
+        json!({"success": false, "errorMsg": "验证码发送太频繁，请 55 秒后再试", "code": "CODE_TOO_SOON"});
+    assert_eq!((soon.status, soon.body), (200, want));
+    w.advance(Duration::from_secs(55));
+    assert_eq!(w.call("POST", "/user/code?phone=13900000002", "", "").body, json!({"success": true}));
+    let code = w.call("GET", "/demo/inbox?phone=13900000002", "", "").body["data"]["code"].clone();
+    let wrong = if code == "000000" { "000001" } else { "000000" };
+    let tried = |code: &str| {
+        let form = json!({"phone": "13900000002", "code": code}).to_string();
+        w.call("POST", "/user/login", "", &form).body["code"].clone()
+    };
+    for _ in 0..5 {
+        assert_eq!(tried(wrong), "CODE_WRONG");
+    }
+    assert_eq!(tried(code.as_str().unwrap()), "NO_CODE", "five tries are all a code has");
+    for n in 0..6 {
+        let said = w.call("POST", "/voucher-order/seckill/99", &w.customer, "");
+        assert_eq!(said.status, if n < 5 { 200 } else { 429 }, "{n}");
+        assert_eq!(n == 5, said.head.contains("retry-after: 12"), "{}", said.head);
+    }
+}

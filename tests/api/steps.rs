@@ -1,0 +1,188 @@
+//! Orders over HTTP: the steps, twice, at once, and by somebody else.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::world::{Said, World, world};
+
+/// Takes a unit. The order's id, which the number and the text must agree on.
+fn bought(w: &World, path: &str, token: &str) -> String {
+    let said = w.call("POST", path, token, "");
+    let id = said.body["dataText"].as_str().unwrap_or_else(|| panic!("{said:?}")).to_owned();
+    assert_eq!(said.body, json!({"success": true, "data": id.parse::<u64>().unwrap(), "dataText": id}));
+    id
+}
+
+fn step(w: &World, order: &str, step: &str, token: &str) -> Said {
+    w.call("POST", &format!("/voucher-order/{order}/{step}"), token, "")
+}
+
+/// What the step answers: the order's status, or the code of the refusal.
+fn outcome(said: &Said) -> Value {
+    assert_eq!(said.status, 200, "{said:?}");
+    if said.body["success"] == true { said.body["data"]["status"].clone() } else { said.body["code"].clone() }
+}
+
+#[test]
+fn an_order_is_shown_field_by_field_through_its_life() {
+    let w = world();
+    let id = bought(&w, "/voucher-order/seckill/2", &w.customer);
+    let mut want = json!({
+        "id": id, "voucherId": 2, "title": "100元秒杀券", "payValue": 100, "payType": 1, "status": 1,
+        "createTime": "2026-11-21T20:00:00", "deadline": "2026-11-21T20:15:00",
+    });
+    // It may not be in the record yet, which is status 0.
+    assert_eq!(step(&w, &id, "use", &w.operator).body["code"], "ORDER_STANDS");
+    let shown = |want: &Value| {
+        let one = w.call("GET", &format!("/voucher-order/{id}"), &w.customer, "");
+        assert_eq!(one.body, json!({"success": true, "data": want}));
+        let all = w.call("GET", "/voucher-order/of/me?&current=1", &w.customer, "");
+        assert_eq!(all.body, json!({"success": true, "data": [want]}));
+    };
+    shown(&want);
+    w.advance(Duration::from_secs(60));
+    want["status"] = json!(2);
+    want["payTime"] = json!("2026-11-21T20:01:00");
+    want.as_object_mut().unwrap().remove("deadline");
+    assert_eq!(step(&w, &id, "pay", &w.customer).body, json!({"success": true, "data": want}));
+    shown(&want);
+    w.advance(Duration::from_secs(60));
+    want["status"] = json!(3);
+    want["useTime"] = json!("2026-11-21T20:02:00");
+    assert_eq!(step(&w, &id, "use", &w.operator).body, json!({"success": true, "data": want}));
+    shown(&want);
+
+    let ordinary = bought(&w, "/voucher-order/1", &w.other);
+    step(&w, &ordinary, "pay", &w.other);
+    let refunded = step(&w, &ordinary, "refund", &w.other).body;
+    let want = json!({
+        "id": ordinary, "voucherId": 1, "title": "50元代金券", "payValue": 4750, "payType": 1, "status": 6,
+        "createTime": "2026-11-21T20:02:00", "payTime": "2026-11-21T20:02:00", "refundTime": "2026-11-21T20:02:00",
+    });
+    assert_eq!(refunded, json!({"success": true, "data": want}));
+    w.assert_balanced();
+}
+
+#[test]
+fn each_step_is_idempotent_and_excludes_the_others() {
+    let w = world();
+    for (path, rows) in [
+        (
+            "/voucher-order/seckill/2",
+            vec![
+                ("refund", None),
+                ("cancel", Some(4)),
+                ("cancel", Some(4)),
+                ("pay", None),
+                ("use", None),
+                ("refund", None),
+            ],
+        ),
+        (
+            "/voucher-order/seckill/2",
+            vec![
+                ("use", None),
+                ("pay", Some(2)),
+                ("pay", Some(2)),
+                ("cancel", None),
+                ("refund", Some(6)),
+                ("refund", Some(6)),
+                ("pay", None),
+                ("cancel", None),
+                ("use", None),
+            ],
+        ),
+        (
+            "/voucher-order/1",
+            vec![
+                ("pay", Some(2)),
+                ("use", Some(3)),
+                ("use", Some(3)),
+                ("refund", None),
+                ("cancel", None),
+                ("pay", None),
+            ],
+        ),
+    ] {
+        let id = bought(&w, path, &w.customer);
+        for (name, status) in rows {
+            let token = if name == "use" { &w.operator } else { &w.customer };
+            let want = status.map_or(json!("ORDER_STANDS"), |status: u8| json!(status));
+            assert_eq!(outcome(&step(&w, &id, name, token)), want, "{path}: {name}");
+        }
+    }
+    w.assert_balanced();
+}
+
+#[test]
+fn a_second_claim_names_the_order_held_and_a_sold_out_sale_says_so() {
+    let w = world();
+    let first = bought(&w, "/voucher-order/seckill/2", &w.customer);
+    bought(&w, "/voucher-order/seckill/2", &w.other);
+    let again = w.call("POST", "/voucher-order/seckill/2", &w.customer, "");
+    let number: u64 = first.parse().unwrap();
+    let want = json!({
+        "success": false, "errorMsg": "不能重复下单", "code": "ALREADY_BOUGHT", "data": number, "dataText": first,
+    });
+    assert_eq!((again.status, again.body), (200, want));
+    let late = w.call("POST", "/voucher-order/seckill/2", &w.operator, "");
+    let want = json!({"success": false, "errorMsg": "库存不足", "code": "SOLD_OUT"});
+    assert_eq!((late.status, late.body), (200, want));
+    assert_eq!(w.call("GET", "/sale/2", "", "").body["data"]["state"], "SOLD_OUT");
+}
+
+#[test]
+fn somebody_elses_order_is_no_order() {
+    let w = world();
+    let id = bought(&w, "/voucher-order/seckill/2", &w.customer);
+    for name in ["pay", "cancel", "refund"] {
+        assert_eq!(outcome(&step(&w, &id, name, &w.other)), "NOT_FOUND", "{name}");
+        assert_eq!(step(&w, &id, name, "").status, 401, "{name}");
+    }
+    assert_eq!(step(&w, &id, "use", &w.customer).status, 403);
+    assert_eq!(w.call("GET", &format!("/voucher-order/{id}"), &w.other, "").body["code"], "NOT_FOUND");
+    assert_eq!(
+        w.call("GET", "/voucher-order/of/me", &w.other, "").body,
+        json!({"success": true, "data": []})
+    );
+    assert_eq!(outcome(&step(&w, &id, "pay", &w.customer)), 2);
+}
+
+#[test]
+fn steps_at_once_leave_one_winner_and_the_books_balance() {
+    let w = world();
+    for names in [["pay", "cancel", "refund"], ["pay", "refund", "use"]] {
+        let id = bought(&w, "/voucher-order/seckill/2", &w.customer);
+        std::thread::scope(|scope| {
+            for n in 0..24 {
+                let (w, id, name) = (&w, &id, names[n % 3]);
+                let token = if name == "use" { &w.operator } else { &w.customer };
+                scope.spawn(move || outcome(&step(w, id, name, token)));
+            }
+        });
+        let end = w.call("GET", &format!("/voucher-order/{id}"), &w.customer, "").body;
+        let status = end["data"]["status"].as_u64().unwrap();
+        assert!(matches!(status, 2 | 3 | 4 | 6), "{end}");
+        w.assert_balanced();
+        if status == 2 {
+            step(&w, &id, "refund", &w.customer);
+        }
+        if status == 3 {
+            break;
+        }
+    }
+}
+
+#[test]
+fn an_unpaid_order_is_cancelled_at_its_deadline_and_may_be_bought_anew() {
+    let w = world();
+    let id = bought(&w, "/voucher-order/seckill/2", &w.customer);
+    step(&w, &id, "use", &w.operator);
+    w.advance(Duration::from_secs(15 * 60));
+    let order = w.call("GET", &format!("/voucher-order/{id}"), &w.customer, "").body;
+    assert_eq!(order["data"]["status"], 4);
+    assert_eq!(order["data"].get("deadline"), None);
+    assert_eq!(w.call("GET", "/sale/2", "", "").body["data"]["stock"], 2);
+    bought(&w, "/voucher-order/seckill/2", &w.customer);
+}

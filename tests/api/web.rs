@@ -1,0 +1,75 @@
+//! Another front end's files beside the API.
+
+use std::path::Path;
+
+use mallbox::mall::Settings;
+
+use crate::world::World;
+
+fn their_files(dir: &Path) {
+    for (path, text) in [
+        ("web/index.html", "their index"),
+        ("web/shop-detail.html", "their shop"),
+        ("web/imgs/types/ms.png", "their picture"),
+        ("web/.git/config", "their secret"),
+        ("secret.txt", "our secret"),
+    ] {
+        let path = dir.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+}
+
+fn with_their_files(prefix: &str) -> World {
+    let settings = Settings { inbox: true, ..Settings::default().without_limits() };
+    World::with(settings, their_files, prefix, true)
+}
+
+#[test]
+fn their_pages_and_pictures_are_found_and_nothing_else_is() {
+    for prefix in ["/api", ""] {
+        let w = with_their_files(prefix);
+        for (path, want) in [
+            ("/", "their index"),
+            ("/shop-detail.html?id=1", "their shop"),
+            ("/imgs/types/ms.png", "their picture"),
+            ("/imgs//types/ms.png", "their picture"),
+            ("//imgs//types//ms.png", "their picture"),
+        ] {
+            let said = w.ask("GET", path, "", b"");
+            assert_eq!((said.status, said.text.as_str()), (200, want), "{path}");
+        }
+        assert!(w.ask("GET", "/mall/", "", b"").text.contains("mallbox"));
+        let long_name = format!("/{}", "a".repeat(300));
+        let long_picture = format!("/imgs/{}.png", "a".repeat(3_000));
+        let deep = "/a".repeat(5_000);
+        for path in [
+            "/../secret.txt",
+            "/%2e%2e/secret.txt",
+            "/..%2fsecret.txt",
+            "/imgs/..%2f..%2fsecret.txt",
+            "/..%5csecret.txt",
+            "/%252e%252e/secret.txt",
+            "/.git/config",
+            "/imgs/../../secret.txt",
+            "/imgs/%00",
+            "/index.html%00",
+            "/%ff",
+            "/nothing.html",
+            "/index.html/",
+            &long_name,
+            &long_picture,
+            &deep,
+        ] {
+            let said = w.ask("GET", path, "", b"");
+            assert_eq!(
+                (said.status, &said.body["code"]),
+                (404, &"NOT_FOUND".into()),
+                "{path}: {}",
+                said.text
+            );
+        }
+        assert_eq!(w.call("GET", "/shop-type/list", "", "").status, 200);
+        assert_eq!(w.call("GET", "/user/me", &w.customer, "").status, 200);
+    }
+}
