@@ -19,7 +19,8 @@ pub(super) fn bury(
     if is_dead(conn, claim)? {
         return Ok(false);
     }
-    let holds_unit = reason != DeadReason::Oversold && take(conn, claim.voucher, 1, claim.order)?;
+    let holds_unit =
+        reason != DeadReason::Oversold && take(conn, claim.voucher, 1, (claim.order, claim.order))?;
     conn.prepare_cached(
         "INSERT INTO dead_letters (order_id, user_id, voucher_id, claimed_ms, reason, detail, holds_unit, buried_ms)
          VALUES (:order, :user, :voucher, :claimed, :reason, :detail, :holds_unit, :now)",

@@ -65,19 +65,21 @@ fn is_settled(conn: &Connection, claim: &Claim) -> rusqlite::Result<bool> {
 
 fn in_record(conn: &Connection, voucher: VoucherId, each: &mut dyn FnMut(UserId)) -> rusqlite::Result<u64> {
     let key = id(voucher.get());
-    let first: Option<i64> = conn
-        .query_row("SELECT first_order FROM sales WHERE voucher_id = ?1", [key], |row| row.get(0))
+    let ends = conn
+        .query_row("SELECT first_order, last_order FROM sales WHERE voucher_id = ?1", [key], |row| {
+            Ok(row.get::<_, Option<i64>>(0)?.zip(row.get::<_, Option<i64>>(1)?))
+        })
         .optional()?
         .flatten();
-    // Before the first one there is no order, and no dead letter that holds a unit.
-    let Some(first) = first else { return Ok(0) };
+    // Outside of them there is no order, and no dead letter that holds a unit.
+    let Some((first, last)) = ends else { return Ok(0) };
     let mut held = 0;
     for sql in [
-        "SELECT user_id FROM orders WHERE id >= ?2 AND voucher_id = ?1 AND status NOT IN (4, 6)",
-        "SELECT user_id FROM dead_letters WHERE order_id >= ?2 AND voucher_id = ?1 AND holds_unit = 1",
+        "SELECT user_id FROM orders WHERE id BETWEEN ?2 AND ?3 AND voucher_id = ?1 AND status NOT IN (4, 6)",
+        "SELECT user_id FROM dead_letters WHERE order_id BETWEEN ?2 AND ?3 AND voucher_id = ?1 AND holds_unit = 1",
     ] {
         let mut select = conn.prepare(sql)?;
-        let mut rows = select.query([key, first])?;
+        let mut rows = select.query([key, first, last])?;
         while let Some(row) = rows.next()? {
             each(UserId::new(get_id(row, 0)?));
             held += 1;

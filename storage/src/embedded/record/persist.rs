@@ -54,18 +54,19 @@ pub(super) fn owner(conn: &Connection, order: OrderId) -> rusqlite::Result<Optio
         .optional()
 }
 
-/// Takes `units` from a sale's stock, if they are there. `first` is the smallest of the orders that take them.
+/// Takes `units` from a sale's stock, if they are there, for orders between `first` and `last`.
 pub(super) fn take(
     conn: &Connection,
     voucher: VoucherId,
     units: u64,
-    first: OrderId,
+    (first, last): (OrderId, OrderId),
 ) -> rusqlite::Result<bool> {
     conn.prepare_cached(
-        "UPDATE sales SET stock = stock - ?2, first_order = MIN(COALESCE(first_order, ?3), ?3)
+        "UPDATE sales SET stock = stock - ?2,
+           first_order = MIN(COALESCE(first_order, ?3), ?3), last_order = MAX(COALESCE(last_order, ?4), ?4)
          WHERE voucher_id = ?1 AND (stock IS NULL OR stock >= ?2)",
     )?
-    .execute([id(voucher.get()), id(units), id(first.get())])
+    .execute([id(voucher.get()), id(units), id(first.get()), id(last.get())])
     .map(|changed| changed > 0)
 }
 
@@ -156,9 +157,12 @@ fn take_stock(
     claims: &[Logged],
     written: &[usize],
 ) -> rusqlite::Result<Vec<usize>> {
-    let first = |written: &[usize]| written.iter().map(|&index| claims[index].claim.order).min();
-    let Some(lowest) = first(written) else { return Ok(Vec::new()) };
-    if take(conn, voucher, written.len() as u64, lowest)? {
+    let ends = |written: &[usize]| {
+        let orders = || written.iter().map(|&index| claims[index].claim.order);
+        orders().min().zip(orders().max())
+    };
+    let Some(all) = ends(written) else { return Ok(Vec::new()) };
+    if take(conn, voucher, written.len() as u64, all)? {
         return Ok(Vec::new());
     }
     let stock = conn
@@ -170,8 +174,8 @@ fn take_stock(
     for &index in beyond {
         delete.execute([id(claims[index].claim.order.get())])?;
     }
-    if let Some(lowest) = first(within)
-        && !take(conn, voucher, within.len() as u64, lowest)?
+    if let Some(all) = ends(within)
+        && !take(conn, voucher, within.len() as u64, all)?
     {
         return Err(refuse(format!("the stock of sale {voucher} cannot be taken")));
     }

@@ -84,8 +84,10 @@ CREATE TABLE sales (
     pay_within_ms INTEGER NOT NULL,
     min_level     INTEGER NOT NULL,
     created_ms    INTEGER NOT NULL,
-    -- The smallest id among its orders: its buyers are looked for from here on, without an index by voucher.
-    first_order   INTEGER
+    -- The smallest and the largest id among its orders: its buyers are looked for between them, without an index by
+    -- voucher.
+    first_order   INTEGER,
+    last_order    INTEGER
 ) STRICT;
 
 CREATE TABLE orders (
