@@ -209,6 +209,11 @@ impl Store {
             Ok(())
         })
     }
+
+    /// Bytes of sled's file; 0 if the system does not say.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.file.metadata().map_or(0, |metadata| metadata.len())
+    }
 }
 
 /// sled panics where it should answer, so each call is fenced in.

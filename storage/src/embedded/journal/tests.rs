@@ -178,6 +178,30 @@ async fn a_failed_sync_refuses_claims_until_everything_is_in_a_new_store() {
     assert!(!log_dir(&dir).join("store-1").exists() && log_dir(&dir).join("store-2").exists());
 }
 
+#[tokio::test]
+async fn a_log_that_has_grown_moves_to_a_new_store_when_nobody_buys() {
+    let dir = TempDir::new().unwrap();
+    let world = start(&log_dir(&dir), &Witness::default());
+    write(&world.journal, 0..50).await;
+    let entry = |number: u32| Change { key: number.to_be_bytes().to_vec(), value: Some(vec![b'x'; 500]) };
+    for round in 0..8 {
+        let changes: Vec<_> = (0..500).map(|number| entry(round * 500 + number)).collect();
+        assert_eq!(world.journal.change(changes).await, CommitState::Durable);
+    }
+    for _ in 0..500 {
+        if log_dir(&dir).join("store-2").exists() && !log_dir(&dir).join("store-1").exists() {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    assert!(!log_dir(&dir).join("store-1").exists(), "the old store is gone");
+    write(&world.journal, 50..60).await;
+    world.journal.close();
+    let recovered = find(&log_dir(&dir), &Witness { log_id: Some(42), ..Witness::default() }).unwrap();
+    assert_eq!(orders(&recovered), (0..60).collect::<Vec<_>>());
+    assert_eq!(recovered.content.entries.len(), 4000);
+}
+
 /// Opens what `spoil` has left of a written log, and expects to be told of it.
 async fn noticed(spoil: impl Fn(&Path, &mut Witness)) -> String {
     let dir = TempDir::new().unwrap();

@@ -24,6 +24,12 @@ const REMOVED_AT_ONCE: usize = 4;
 const BUSY: usize = 8;
 /// How long it lingers at the most.
 const LINGER: Duration = Duration::from_micros(250);
+/// Under a steady load sled's file grows by some ten bytes a claim, since sessions keep its segments from being used
+/// again. When it is this large, and many times what it began with, an idle journal moves to a new store.
+const LARGE: u64 = if cfg!(test) { 1 << 20 } else { 64 << 20 };
+const MANY_TIMES: u64 = 8;
+/// At this size it does so under load as well: claims then wait for about a second, once in tens of millions.
+const TOO_LARGE: u64 = 512 << 20;
 const RELAXED_SYNC: Duration = Duration::from_millis(200);
 
 /// A commit that is not settled through and through, or whose record is still on the disk.
@@ -53,6 +59,10 @@ pub(super) struct Writer {
     /// How many waited for the last commit, and for the one before it.
     waited: [usize; 2],
     looked: Instant,
+    /// The last commit at the last look: the same again means that nobody buys.
+    looked_at: u64,
+    /// Bytes of the store when it was new.
+    new_bytes: u64,
     synced: Instant,
 }
 
@@ -90,6 +100,8 @@ impl Writer {
             store_failed: false,
             waited: [0; 2],
             looked: Instant::now(),
+            looked_at: 0,
+            new_bytes: 0,
             synced: Instant::now(),
         }
     }
@@ -206,11 +218,13 @@ impl Writer {
             self.recover();
         } else {
             let removed = self.settled_commits(usize::MAX);
-            match self.store.write(None, &[], &removed) {
-                Ok(()) => drop(self.written.drain(..removed.len())),
-                Err(fault) => self.fail(&fault.to_string()),
+            let done = self.store.write(None, &[], &removed);
+            let done = done.map(|()| drop(self.written.drain(..removed.len())));
+            if let Err(fault) = done.and_then(|()| self.renew_if_large()) {
+                self.fail(&fault.to_string());
             }
         }
+        self.looked_at = self.next;
     }
 
     /// Takes claims again, once everything unsettled is on the disk for certain.
@@ -229,6 +243,19 @@ impl Writer {
                 self.fail(&fault.to_string());
             }
         }
+    }
+
+    /// Gives back the room that sled does not use again.
+    fn renew_if_large(&mut self) -> Result<(), StoreFault> {
+        let bytes = self.store.bytes();
+        let is_idle = self.looked_at == self.next;
+        let is_large = bytes > LARGE && bytes > MANY_TIMES * self.new_bytes;
+        if is_large && (is_idle || bytes > TOO_LARGE) {
+            self.renew()?;
+            self.new_bytes = self.store.bytes();
+            tracing::info!(before = bytes, after = self.new_bytes, "the order log moved to a new store");
+        }
+        Ok(())
     }
 
     /// Moves everything unsettled to a new store. After a failed sync the pages of the old one may be marked clean and
