@@ -54,7 +54,8 @@ pub trait PaymentRows: Send + Sync {
     /// [`StoreError`]: the gateway must not be called; call again. [`StoreError::Refused`]: no such order in the record.
     async fn start(&self, order: OrderId, amount: Cents, now: Timestamp) -> Result<Payment, StoreError>;
 
-    /// Moves a row to another state. `false` if there is no such row.
+    /// Moves a row to another state. `false` if there is no such row, or if that would undo a capture: a captured payment
+    /// never becomes failed, and becomes refunded here only on an order that is not paid, used or refunding.
     ///
     /// # Errors
     /// [`StoreError`]: nothing changed, or the answer was lost; call again. [`StoreError::Refused`]: its order has another

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use async_trait::async_trait;
 
-use super::journal::Journal;
+use super::journal::{Journal, Trouble};
 use super::lock::DirLock;
 use super::pending::Pending;
 use super::rate_limits::EmbeddedRateLimits;
@@ -58,10 +58,10 @@ impl Upkeep for EmbeddedUpkeep {
     }
 
     async fn close(&self) -> Result<(), StoreError> {
-        let in_order = self.journal.trouble().is_none();
         let journal = Arc::clone(&self.journal);
         let closed = tokio::task::spawn_blocking(move || journal.close()).await;
-        if in_order && closed.is_ok() {
+        let in_order = closed.is_ok() && self.journal.trouble() == Some(Trouble::Closed);
+        if in_order {
             let stop = format!("{} {}", self.journal.last_commit(), self.pending.len());
             self.database.put_setting(STOP, &stop).await?;
         }

@@ -50,13 +50,8 @@ impl Store {
     pub(crate) fn open(log_dir: &Path, durability: Durability) -> Result<Option<Self>, StoreFault> {
         let generation = match fs::read_to_string(log_dir.join(CURRENT)) {
             Ok(text) => text.trim().parse().map_err(|_| invalid("CURRENT does not name a generation"))?,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return if has_generations(log_dir)? {
-                    Err(invalid("CURRENT is missing").into())
-                } else {
-                    Ok(None)
-                };
-            }
+            // Also where a first start was cut short: whether a log must be here is for the record to say.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error.into()),
         };
         let dir = generation_dir(log_dir, generation);
@@ -235,12 +230,4 @@ fn generation_dir(log_dir: &Path, generation: u64) -> PathBuf {
 
 fn generation_of(path: &Path) -> Option<u64> {
     path.file_name()?.to_str()?.strip_prefix("store-")?.parse().ok()
-}
-
-fn has_generations(log_dir: &Path) -> Result<bool, std::io::Error> {
-    match fs::read_dir(log_dir) {
-        Ok(entries) => Ok(entries.flatten().any(|entry| generation_of(&entry.path()).is_some())),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error),
-    }
 }

@@ -161,6 +161,8 @@ async fn a_failed_sync_refuses_claims_until_everything_is_in_a_new_store() {
     world.journal.shared.bad_disk.store(true, Ordering::Relaxed);
     assert_eq!(world.journal.append(claim(100)).await, CommitState::Failed);
     assert_eq!(world.journal.append(claim(101)).await, CommitState::Failed, "and it stays so");
+    let late = Change { key: b"late".to_vec(), value: Some(b"8".to_vec()) };
+    assert_eq!(world.journal.change([late]).await, CommitState::Failed);
     let refusal = world.journal.ready("test").unwrap_err().to_string();
     assert!(refusal.contains("made to fail"), "{refusal}");
     world.journal.shared.bad_disk.store(false, Ordering::Relaxed);
@@ -174,7 +176,8 @@ async fn a_failed_sync_refuses_claims_until_everything_is_in_a_new_store() {
     let witness = Witness { log_id: Some(42), applied, seen: applied, clean_stop: None };
     let recovered = find(&log_dir(&dir), &witness).unwrap();
     assert!((30..110).all(|order| orders(&recovered).contains(&order)));
-    assert_eq!(recovered.content.entries, [(b"session".to_vec(), b"7".to_vec())]);
+    let entries = [(b"late".to_vec(), b"8".to_vec()), (b"session".to_vec(), b"7".to_vec())];
+    assert_eq!(recovered.content.entries, entries, "changes that memory has made are not forgotten");
     assert!(!log_dir(&dir).join("store-1").exists() && log_dir(&dir).join("store-2").exists());
 }
 
@@ -229,6 +232,15 @@ async fn a_missing_file_is_noticed() {
     }
     let error = noticed(|log, _| fs::remove_dir_all(log).unwrap()).await;
     assert!(error.contains("did not stop in order"), "{error}");
+}
+
+#[tokio::test]
+async fn a_first_start_that_was_cut_short_is_made_good() {
+    let dir = TempDir::new().unwrap();
+    drop(find(&log_dir(&dir), &Witness::default()).unwrap());
+    fs::remove_file(log_dir(&dir).join("CURRENT")).unwrap();
+    let recovered = find(&log_dir(&dir), &Witness::default()).unwrap();
+    assert_eq!(recovered.content.last_commit, 0);
 }
 
 #[tokio::test]

@@ -53,6 +53,10 @@ pub(super) struct Writer {
     written: VecDeque<Written>,
     /// Claims whose commit failed: perhaps on the disk, certainly in memory.
     limbo: Vec<Claim>,
+    /// Changes of that commit: memory has made them already.
+    limbo_changes: Vec<Change>,
+    /// The number of the last store that was begun. None is used twice: `CURRENT` may name one whose making failed late.
+    generation: u64,
     /// sled refused something: only a new store can be trusted.
     store_failed: bool,
     next: u64,
@@ -89,6 +93,7 @@ impl Writer {
         Self {
             written: leftovers.chain(live).collect(),
             next: content.last_commit + 1,
+            generation: store.generation(),
             shared,
             store,
             log_id,
@@ -97,6 +102,7 @@ impl Writer {
             settled,
             queue,
             limbo: Vec::new(),
+            limbo_changes: Vec::new(),
             store_failed: false,
             waited: [0; 2],
             looked: Instant::now(),
@@ -143,18 +149,15 @@ impl Writer {
 
     fn commit(&mut self, gathered: Gathering) {
         let Gathering { commit, claims, changes, .. } = gathered;
-        if self.shared.trouble.read().is_some() {
-            self.limbo.extend(claims);
-            return commit.finish(CommitState::Failed);
-        }
-        match self.write(&claims, &changes) {
-            Ok(()) => self.accept(claims, &commit),
-            Err(fault) => {
-                self.fail(&fault.to_string());
-                self.limbo.extend(claims);
-                commit.finish(CommitState::Failed);
+        if self.shared.trouble.read().is_none() {
+            match self.write(&claims, &changes) {
+                Ok(()) => return self.accept(claims, &commit),
+                Err(fault) => self.fail(&fault.to_string()),
             }
         }
+        self.limbo.extend(claims);
+        self.limbo_changes.extend(changes);
+        commit.finish(CommitState::Failed);
     }
 
     /// Writes one commit and makes it durable.
@@ -230,8 +233,8 @@ impl Writer {
     /// Takes claims again, once everything unsettled is on the disk for certain.
     fn recover(&mut self) {
         let recovered = if self.store_failed { self.renew() } else { Ok(()) };
-        let limbo = std::mem::take(&mut self.limbo);
-        match recovered.and_then(|()| self.write(&limbo, &[])) {
+        let (limbo, changes) = (std::mem::take(&mut self.limbo), std::mem::take(&mut self.limbo_changes));
+        match recovered.and_then(|()| self.write(&limbo, &changes)) {
             Ok(()) => {
                 self.accept(limbo, &Commit::new());
                 self.store_failed = false;
@@ -239,7 +242,7 @@ impl Writer {
                 tracing::info!("the order log can be written again");
             }
             Err(fault) => {
-                self.limbo = limbo;
+                (self.limbo, self.limbo_changes) = (limbo, changes);
                 self.fail(&fault.to_string());
             }
         }
@@ -268,21 +271,21 @@ impl Writer {
         {
             tracing::warn!(%fault, "some sessions could not be saved: their owners have to log in again");
         }
-        let generation = self.store.generation() + 1;
-        self.store = recovery::make(&self.log_dir, generation, self.log_id, self.durability, &content)?;
+        self.generation += 1;
+        self.store = recovery::make(&self.log_dir, self.generation, self.log_id, self.durability, &content)?;
         Ok(())
     }
 
     fn end(mut self) {
-        *self.shared.trouble.write() = Some(Trouble::Closed);
+        let removed = self.settled_commits(usize::MAX);
+        if let Err(fault) = self.store.write(None, &[], &removed).and_then(|()| self.sync()) {
+            self.fail(&fault.to_string());
+        }
+        // A trouble stays what it is: then this was no stop in order.
+        self.shared.trouble.write().get_or_insert(Trouble::Closed);
         // What came in after the last look must not wait for ever.
         let late = std::mem::replace(&mut *self.shared.gathering.lock(), Gathering::new());
         late.commit.finish(CommitState::Failed);
-        let removed = self.settled_commits(usize::MAX);
-        if let Err(fault) = self.store.write(None, &[], &removed).and_then(|()| self.store.sync()) {
-            tracing::warn!(%fault, "settled commits stay in the order log until the next start");
-        }
-        self.written.clear();
     }
 }
 

@@ -77,7 +77,8 @@ impl PaymentRows for EmbeddedPayments {
     }
 }
 
-/// Moves an open payment of the order to captured. Whether there is such a one.
+/// Moves a payment of the order to captured, also one that was given up: the gateway's word wins. Whether there is such
+/// a one.
 pub(super) fn capture(
     conn: &Connection,
     order: OrderId,
@@ -86,7 +87,7 @@ pub(super) fn capture(
 ) -> rusqlite::Result<bool> {
     conn.prepare_cached(
         "UPDATE payments SET state = 1, needs_look = 0, updated_ms = ?3
-         WHERE id = ?1 AND order_id = ?2 AND state IN (0, 1)",
+         WHERE id = ?1 AND order_id = ?2 AND state IN (0, 1, 3)",
     )?
     .execute(params![id(payment.get()), id(order.get()), now.as_millis()])
     .map(|changed| changed > 0)
@@ -137,7 +138,11 @@ fn settle(
     conn.prepare_cached(
         "UPDATE payments SET state = ?2, updated_ms = ?3, needs_look = (?2 = 0 OR (?2 = 1 AND EXISTS
            (SELECT 1 FROM orders WHERE orders.id = order_id AND status IN (4, 5))))
-         WHERE id = ?1",
+         WHERE id = ?1
+           -- Who asked the gateway a moment ago must not undo what was captured since.
+           AND (?2 <> 3 OR state IN (0, 3))
+           AND (?2 <> 2 OR state <> 1 OR NOT EXISTS
+             (SELECT 1 FROM orders WHERE orders.id = order_id AND status IN (2, 3, 5)))",
     )?
     .execute([id(payment.get()), state_number(state), now.as_millis()])
     .map(|changed| changed > 0)
