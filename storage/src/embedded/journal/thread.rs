@@ -162,14 +162,25 @@ impl Writer {
 
     /// Writes one commit and makes it durable.
     fn write(&mut self, claims: &[Claim], changes: &[Change]) -> Result<(), StoreFault> {
-        let removed = self.settled_commits(REMOVED_AT_ONCE);
         let commit = (!claims.is_empty()).then_some((self.next, claims));
-        self.store.write(commit, changes, &removed)?;
-        self.written.drain(..removed.len());
+        self.put(commit, changes, REMOVED_AT_ONCE)?;
         if self.durability != Durability::Relaxed || self.synced.elapsed() >= RELAXED_SYNC {
             self.sync()?;
             self.synced = Instant::now();
         }
+        Ok(())
+    }
+
+    /// Hands a commit and changes to the store, and takes out settled commits, at most `removed`.
+    fn put(
+        &mut self,
+        commit: Option<(u64, &[Claim])>,
+        changes: &[Change],
+        removed: usize,
+    ) -> Result<(), StoreFault> {
+        let settled = self.settled_commits(removed);
+        self.store.write(commit, changes, &settled)?;
+        self.written.drain(..settled.len());
         Ok(())
     }
 
@@ -219,13 +230,8 @@ impl Writer {
             *self.shared.trouble.write() = full;
         } else if self.shared.trouble.read().is_some() {
             self.recover();
-        } else {
-            let removed = self.settled_commits(usize::MAX);
-            let done = self.store.write(None, &[], &removed);
-            let done = done.map(|()| drop(self.written.drain(..removed.len())));
-            if let Err(fault) = done.and_then(|()| self.renew_if_large()) {
-                self.fail(&fault.to_string());
-            }
+        } else if let Err(fault) = self.put(None, &[], usize::MAX).and_then(|()| self.renew_if_large()) {
+            self.fail(&fault.to_string());
         }
         self.looked_at = self.next;
     }
@@ -277,8 +283,7 @@ impl Writer {
     }
 
     fn end(mut self) {
-        let removed = self.settled_commits(usize::MAX);
-        if let Err(fault) = self.store.write(None, &[], &removed).and_then(|()| self.sync()) {
+        if let Err(fault) = self.put(None, &[], usize::MAX).and_then(|()| self.sync()) {
             self.fail(&fault.to_string());
         }
         // A trouble stays what it is: then this was no stop in order.

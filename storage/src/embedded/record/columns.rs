@@ -5,7 +5,7 @@ use std::time::Duration;
 use rusqlite::Row;
 
 use super::trouble::unreadable;
-use crate::Timestamp;
+use crate::{OrderStatus, Timestamp};
 
 /// An id, or a count below 2^63. Every id can be looked up, those above 2^63 as negative numbers that no row has.
 pub(super) fn id(number: u64) -> i64 {
@@ -46,4 +46,17 @@ pub(super) fn span(span: Duration) -> i64 {
 /// Reads a span.
 pub(super) fn get_span(row: &Row<'_>, column: usize) -> rusqlite::Result<Duration> {
     get_count(row, column).map(Duration::from_millis)
+}
+
+/// An order's status in a row.
+pub(super) fn status(row: &Row<'_>, column: usize) -> rusqlite::Result<OrderStatus> {
+    Ok(match row.get::<_, i64>(column)? {
+        1 => OrderStatus::Unpaid,
+        2 => OrderStatus::Paid,
+        3 => OrderStatus::Used,
+        4 => OrderStatus::Cancelled,
+        5 => OrderStatus::Refunding,
+        6 => OrderStatus::Refunded,
+        other => return Err(unreadable(column, other)),
+    })
 }

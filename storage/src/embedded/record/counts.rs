@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use roaring::RoaringTreemap;
 use rusqlite::Connection;
 
-use super::columns::{get_count, get_id, id};
-use super::orders::status;
+use super::columns::{get_count, get_id, id, status};
 use super::trouble::unreadable;
 use crate::{OrderCounts, OrderStatus, VoucherId};
 

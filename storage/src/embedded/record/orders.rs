@@ -6,14 +6,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension as _, Row, named_params, params};
 
-use super::columns::{after, get_count, get_id, get_time, get_time_if_any, id};
+use super::columns::{after, get_count, get_id, get_time, get_time_if_any, id, status};
 use super::settings::LogMarks;
-use super::trouble::{refuse, unreadable};
+use super::trouble::refuse;
 use super::{Database, counts, dead_letters, persist, settings, steps};
 use crate::embedded::settled::Settled;
 use crate::{
-    Cents, DeadLetter, DeadReason, Logged, Order, OrderCounts, OrderId, OrderStatus, Orders, Page, Persisted,
-    Step, Stepped, StoreError, Timestamp, UserId, VoucherId,
+    Cents, DeadLetter, DeadReason, Logged, Order, OrderCounts, OrderId, Orders, Page, Persisted, Step,
+    Stepped, StoreError, Timestamp, UserId, VoucherId,
 };
 
 pub(crate) struct EmbeddedOrders {
@@ -217,17 +217,5 @@ fn order(row: &Row<'_>) -> rusqlite::Result<Order> {
         paid: get_time_if_any(row, 8)?,
         used: get_time_if_any(row, 9)?,
         refunded: get_time_if_any(row, 10)?,
-    })
-}
-
-pub(super) fn status(row: &Row<'_>, column: usize) -> rusqlite::Result<OrderStatus> {
-    Ok(match row.get::<_, i64>(column)? {
-        1 => OrderStatus::Unpaid,
-        2 => OrderStatus::Paid,
-        3 => OrderStatus::Used,
-        4 => OrderStatus::Cancelled,
-        5 => OrderStatus::Refunding,
-        6 => OrderStatus::Refunded,
-        other => return Err(unreadable(column, other)),
     })
 }
