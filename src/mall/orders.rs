@@ -276,7 +276,7 @@ enum Found {
 }
 
 /// Cancels an order if it is unpaid, and gives its unit back. Success if it is cancelled already.
-pub(super) async fn cancel(context: &Context, order: OrderId, now: Timestamp) -> Result<Order, Failure> {
+async fn cancel(context: &Context, order: OrderId, now: Timestamp) -> Result<Order, Failure> {
     match context.storage.orders.step(order, Step::Cancel, now).await? {
         Stepped::Done(order) | Stepped::Stands(order) if order.status == OrderStatus::Cancelled => {
             closed(context, &order).await?;

@@ -4,14 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mallbox_storage::{OrderId, StoreError, Timestamp};
+use mallbox_storage::{OrderId, Step, Stepped, StoreError, Timestamp};
 use tokio::task::JoinSet;
 
-use super::cashier::Cashier;
+use super::Context;
+use super::cashier::{Cashier, closed};
 use super::chores::{Chore, Every};
-use super::orders::cancel;
 use super::sales::SaleCounter;
-use super::{Context, Failure, Refusal};
 
 /// Every chore that sales, orders and the store need.
 #[must_use]
@@ -110,16 +109,19 @@ impl Chore for ExpireOrders {
     }
 }
 
-async fn expire(context: &Context, order: OrderId, now: Timestamp) -> Result<(), Failure> {
-    match cancel(context, order, now).await {
-        Ok(_) => Ok(()),
-        // Paid in time, or gone further since: its deadline was only still to be cleared.
-        Err(Failure::Refused(Refusal::OrderStands(_))) => Ok(context.storage.deadlines.clear(order).await?),
-        Err(Failure::Refused(Refusal::NotFound(_))) => {
-            tracing::warn!(order = order.get(), "a deadline without an order is dropped");
-            Ok(context.storage.deadlines.clear(order).await?)
+async fn expire(context: &Context, order: OrderId, now: Timestamp) -> Result<(), StoreError> {
+    let storage = &context.storage;
+    match storage.orders.step(order, Step::Cancel, now).await? {
+        // Closed just now, or before by a call that could not give the unit back.
+        Stepped::Done(order) | Stepped::Stands(order) if order.status.is_closed() => {
+            closed(context, &order).await
         }
-        Err(error) => Err(error),
+        // Paid in time, or gone further since: its deadline was only still to be cleared.
+        Stepped::Done(order) | Stepped::Stands(order) => storage.deadlines.clear(order.id).await,
+        Stepped::Unknown => {
+            tracing::warn!(order = order.get(), "a deadline without an order is dropped");
+            storage.deadlines.clear(order).await
+        }
     }
 }
 

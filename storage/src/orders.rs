@@ -30,7 +30,13 @@ impl OrderStatus {
     /// Whether the order holds its unit, and its buyer's right to one.
     #[must_use]
     pub fn is_live(self) -> bool {
-        !matches!(self, Self::Cancelled | Self::Refunded)
+        !self.is_closed()
+    }
+
+    /// Whether the order came to nothing: its unit, and its buyer's right to one, go back.
+    #[must_use]
+    pub fn is_closed(self) -> bool {
+        matches!(self, Self::Cancelled | Self::Refunded)
     }
 }
 

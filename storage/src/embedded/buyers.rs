@@ -21,7 +21,7 @@ pub(crate) struct Buyers {
 #[derive(Debug, Default)]
 struct Shard {
     users: RoaringTreemap,
-    insertions: u64,
+    removals: u64,
 }
 
 /// One user's shard, locked: nobody can come between a look and a change.
@@ -56,17 +56,18 @@ impl Buyer<'_> {
 
     pub(crate) fn insert(&mut self) {
         self.shard.users.insert(self.key);
-        self.shard.insertions += 1;
-    }
-
-    /// Rises with every insertion into the shard: the same number twice means that nobody of it bought in between.
-    pub(crate) fn insertions(&self) -> u64 {
-        self.shard.insertions
     }
 
     /// `false` if the user was not in it.
     pub(crate) fn remove(&mut self) -> bool {
+        self.shard.removals += 1;
         self.shard.users.remove(self.key)
+    }
+
+    /// Rises with every removal from the shard: the same number twice means that a user who is in it both times was in
+    /// it throughout, by one and the same purchase.
+    pub(crate) fn removals(&self) -> u64 {
+        self.shard.removals
     }
 }
 

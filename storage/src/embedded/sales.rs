@@ -104,6 +104,14 @@ struct Memory {
     sales: ShardedLock<HashMap<VoucherId, Arc<Sale>, RandomState>>,
     /// Held while a sale's buyers are read, so that they are read once.
     loading: Mutex<()>,
+    /// The sale whose buyers are being read.
+    reading: Mutex<Option<Reading>>,
+}
+
+struct Reading {
+    voucher: VoucherId,
+    /// A unit was given back meanwhile: what was read may still count it as held.
+    is_stale: bool,
 }
 
 impl EmbeddedSales {
@@ -113,8 +121,8 @@ impl EmbeddedSales {
         orders: Arc<dyn Orders>,
         holders: Holders,
     ) -> Self {
-        let (sales, loading) = (ShardedLock::default(), Mutex::default());
-        Self { memory: Arc::new(Memory { journal, pending, orders, holders, sales, loading }) }
+        let (sales, loading, reading) = (ShardedLock::default(), Mutex::default(), Mutex::default());
+        Self { memory: Arc::new(Memory { journal, pending, orders, holders, sales, loading, reading }) }
     }
 }
 
@@ -157,12 +165,43 @@ impl Memory {
         }))
     }
 
-    /// Reads who holds a unit: pending claims first, then the record, so that a claim on its way is seen at least once.
+    /// Takes a sale into memory, with whoever holds a unit of it.
     fn load(&self, terms: Terms) -> Result<Units, StoreError> {
         let _one = self.loading.lock();
         if let Some(sale) = self.sale(terms.voucher) {
             return Ok(sale.put(terms));
         }
+        loop {
+            *self.reading.lock() = Some(Reading { voucher: terms.voucher, is_stale: false });
+            let read = self.read(terms);
+            let mut reading = self.reading.lock();
+            let is_stale = reading.take().is_some_and(|reading| reading.is_stale);
+            let sale = read?;
+            if !is_stale {
+                let units = sale.standing.read().unwrap_or_else(PoisonError::into_inner).units();
+                let mut sales = self.sales.write().unwrap_or_else(PoisonError::into_inner);
+                sales.insert(terms.voucher, Arc::new(sale));
+                return Ok(units);
+            }
+        }
+    }
+
+    /// The sale in memory, for a unit to be given back to. If its buyers are being read, the reader is told.
+    fn sale_to_release(&self, voucher: VoucherId) -> Option<Arc<Sale>> {
+        if let Some(sale) = self.sale(voucher) {
+            return Some(sale);
+        }
+        let mut reading = self.reading.lock();
+        // Read to the end since the first look, perhaps.
+        let sale = self.sale(voucher);
+        if let (None, Some(reading)) = (&sale, &mut *reading) {
+            reading.is_stale |= reading.voucher == voucher;
+        }
+        sale
+    }
+
+    /// Reads who holds a unit: pending claims first, then the record, so that a claim on its way is seen at least once.
+    fn read(&self, terms: Terms) -> Result<Sale, StoreError> {
         let buyers = Buyers::new();
         let pending = self.pending.of_voucher(terms.voucher);
         let taken = self.holders.each(terms.voucher, &pending, &mut |user| buyers.lock(user).insert())?;
@@ -177,10 +216,7 @@ impl Memory {
                 "more units are taken than there are"
             );
         }
-        let units = standing.units();
-        let sale = Arc::new(Sale { standing: ShardedLock::new(standing), buyers });
-        self.sales.write().unwrap_or_else(PoisonError::into_inner).insert(terms.voucher, sale);
-        Ok(units)
+        Ok(Sale { standing: ShardedLock::new(standing), buyers })
     }
 }
 
@@ -229,7 +265,7 @@ impl Sales for EmbeddedSales {
     }
 
     async fn release(&self, voucher: VoucherId, user: UserId, order: OrderId) -> Result<Release, StoreError> {
-        let Some(sale) = self.memory.sale(voucher) else { return Ok(Release::NotHeld) };
+        let Some(sale) = self.memory.sale_to_release(voucher) else { return Ok(Release::NotHeld) };
         let another = || self.memory.pending.holding(voucher, user).is_some_and(|held| held != order);
         loop {
             let before = {
@@ -237,7 +273,7 @@ impl Sales for EmbeddedSales {
                 if !buyer.has_bought() || another() {
                     return Ok(Release::NotHeld);
                 }
-                buyer.insertions()
+                buyer.removals()
             };
             if self.memory.orders.holding(voucher, user).await?.is_some() {
                 return Ok(Release::NotHeld);
@@ -247,8 +283,9 @@ impl Sales for EmbeddedSales {
             if !buyer.has_bought() || another() {
                 return Ok(Release::NotHeld);
             }
-            // The user may have bought anew meanwhile, and that order be settled already: then look again.
-            if buyer.insertions() == before {
+            // Another release may have let the user buy anew meanwhile, and that order be settled already: then look
+            // again. Each time round somebody of the shard was released, so this ends.
+            if buyer.removals() == before {
                 buyer.remove();
                 standing.give_back();
                 return Ok(Release::Released);

@@ -20,6 +20,7 @@ crate::contract! {
     a_released_unit_can_be_bought_again,
     a_release_of_another_order_does_nothing,
     buyers_are_found_again_when_a_sale_is_loaded,
+    a_unit_given_back_while_its_sale_is_loaded_is_not_lost,
     an_accepted_claim_is_in_the_log,
     a_rush_sells_exactly_the_units,
     random_steps_agree_with_a_plain_map,
@@ -191,6 +192,37 @@ async fn buyers_are_found_again_when_a_sale_is_loaded(w: &World) {
         assert_eq!(w.storage.sales.claim(again).await.unwrap(), held_by(attempt));
     }
     assert_eq!(w.storage.sales.claim(claim(voucher, 3, 5)).await.unwrap(), ClaimAnswer::Accepted);
+}
+
+async fn a_unit_given_back_while_its_sale_is_loaded_is_not_lost(w: &World) {
+    const ORDERS: u64 = 3_000;
+    const RELEASED: usize = 300;
+    let voucher = w.sale(Some(ORDERS)).await;
+    let attempts: Vec<Claim> = (1..=ORDERS).map(|user| claim(voucher, user, user)).collect();
+    let mut claims = tokio::task::JoinSet::new();
+    for attempt in attempts.clone() {
+        let sales = Arc::clone(&w.storage.sales);
+        claims.spawn(async move { sales.claim(attempt).await.unwrap() });
+    }
+    assert!(claims.join_all().await.iter().all(|answer| *answer == ClaimAnswer::Accepted));
+    w.persist_all().await;
+    let terms = w.terms(voucher).await;
+    let storage = w.storage.clone();
+    let closing = tokio::spawn(async move {
+        for attempt in attempts.iter().take(RELEASED) {
+            let stepped = storage.orders.step(attempt.order, Step::Cancel, NOON).await.unwrap();
+            assert!(matches!(stepped, mallbox_storage::Stepped::Done(_)), "{stepped:?}");
+            // Where the sale is not in memory there is nothing to release: the next load reads a cancelled order.
+            let _ = storage.sales.release(attempt.voucher, attempt.user, attempt.order).await.unwrap();
+        }
+    });
+    while !closing.is_finished() {
+        w.storage.sales.forget(voucher).await.unwrap();
+        w.storage.sales.put(terms).await.unwrap();
+    }
+    closing.await.unwrap();
+    let held = w.storage.sales.units(voucher).await.unwrap().unwrap().taken;
+    assert_eq!(held, ORDERS - RELEASED as u64);
 }
 
 async fn an_accepted_claim_is_in_the_log(w: &World) {

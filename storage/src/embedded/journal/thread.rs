@@ -238,7 +238,7 @@ impl Writer {
 
     /// Takes claims again, once everything unsettled is on the disk for certain.
     fn recover(&mut self) {
-        let recovered = if self.store_failed { self.renew() } else { Ok(()) };
+        let recovered = if self.store_failed { self.replace() } else { Ok(()) };
         let (limbo, changes) = (std::mem::take(&mut self.limbo), std::mem::take(&mut self.limbo_changes));
         match recovered.and_then(|()| self.write(&limbo, &changes)) {
             Ok(()) => {
@@ -260,23 +260,30 @@ impl Writer {
         let is_idle = self.looked_at == self.next;
         let is_large = bytes > LARGE && bytes > MANY_TIMES * self.new_bytes;
         if is_large && (is_idle || bytes > TOO_LARGE) {
-            self.renew()?;
+            let mut entries = Vec::new();
+            // Where an entry cannot be read the store stays, however large: nothing is wrong with it but its size.
+            self.store.entries(|key, value| entries.push((key.to_vec(), value.to_vec())))?;
+            self.renew(entries)?;
             self.new_bytes = self.store.bytes();
             tracing::info!(before = bytes, after = self.new_bytes, "the order log moved to a new store");
         }
         Ok(())
     }
 
-    /// Moves everything unsettled to a new store. After a failed sync the pages of the old one may be marked clean and
-    /// be lost later all the same, so nothing of it is trusted but what can still be read of the sessions.
-    fn renew(&mut self) -> Result<(), StoreFault> {
-        let mut content = Content { last_commit: self.next - 1, ..Content::default() };
-        content.commits = self.written.iter().map(|commit| (commit.number, commit.claims.clone())).collect();
-        if let Err(fault) =
-            self.store.entries(|key, value| content.entries.push((key.to_vec(), value.to_vec())))
-        {
+    /// Leaves a store that failed. After a failed sync its pages may be marked clean and be lost later all the same, so
+    /// nothing of it is trusted but what can still be read of the sessions.
+    fn replace(&mut self) -> Result<(), StoreFault> {
+        let mut entries = Vec::new();
+        if let Err(fault) = self.store.entries(|key, value| entries.push((key.to_vec(), value.to_vec()))) {
             tracing::warn!(%fault, "some sessions could not be saved: their owners have to log in again");
         }
+        self.renew(entries)
+    }
+
+    /// Moves everything unsettled, and these entries, to a new store.
+    fn renew(&mut self, entries: Vec<(Vec<u8>, Vec<u8>)>) -> Result<(), StoreFault> {
+        let mut content = Content { last_commit: self.next - 1, entries, ..Content::default() };
+        content.commits = self.written.iter().map(|commit| (commit.number, commit.claims.clone())).collect();
         self.generation += 1;
         self.store = recovery::make(&self.log_dir, self.generation, self.log_id, self.durability, &content)?;
         Ok(())
