@@ -24,6 +24,7 @@ mod users;
 mod vouchers;
 
 mod embedded;
+pub mod production;
 mod storage;
 
 pub use deadlines::Deadlines;

@@ -1,6 +1,7 @@
 //! Orders: the record of who bought what.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use async_trait::async_trait;
 
@@ -105,6 +106,19 @@ impl DeadReason {
             Self::Refused => "REFUSED",
         }
     }
+
+    /// What is told of a claim that the record lets die; `owner` has the order with the claim's id, if that is there.
+    pub(crate) fn detail(self, owner: Option<(UserId, VoucherId)>) -> String {
+        match (self, owner) {
+            (Self::IdClash, Some((user, voucher))) => {
+                format!("the order of user {user} for voucher {voucher} has this id")
+            }
+            (Self::IdClash, None) => "another claim of the same batch had this id".into(),
+            (Self::Double, _) => "the user has a live order of this sale".into(),
+            (Self::Oversold, _) => "the stock was used up".into(),
+            (Self::Refused, _) => String::new(),
+        }
+    }
 }
 
 /// A step in an order's life. Each is a compare-and-set of the status.
@@ -120,6 +134,19 @@ pub enum Step {
     StartRefund,
     /// Refunding → refunded, and its captured payment's row → refunded, in one transaction.
     FinishRefund,
+}
+
+impl Step {
+    /// From where it leads, and to where.
+    pub(crate) fn change(self) -> (OrderStatus, OrderStatus) {
+        match self {
+            Self::Pay(_) => (OrderStatus::Unpaid, OrderStatus::Paid),
+            Self::Cancel => (OrderStatus::Unpaid, OrderStatus::Cancelled),
+            Self::Use => (OrderStatus::Paid, OrderStatus::Used),
+            Self::StartRefund => (OrderStatus::Paid, OrderStatus::Refunding),
+            Self::FinishRefund => (OrderStatus::Refunding, OrderStatus::Refunded),
+        }
+    }
 }
 
 /// What became of a step.
@@ -161,6 +188,14 @@ impl OrderCounts {
     pub fn held(&self) -> u64 {
         self.unpaid + self.paid + self.used + self.refunding + self.dead_letters
     }
+}
+
+/// An order that comes to the record late still leaves its buyer this long to pay.
+const LEAST_TO_PAY: Duration = Duration::from_secs(5 * 60);
+
+/// Until when the order of a claim can be paid.
+pub(crate) fn deadline(claimed: Timestamp, pay_within: Duration, now: Timestamp) -> Timestamp {
+    (claimed + pay_within).max(now + LEAST_TO_PAY)
 }
 
 /// Orders: their record, and the second lock of every sale.

@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary: a failure is a failed test")]
 
 mod deadlines;
+mod mysql_faults;
+mod mysql_world;
 mod order_counts;
 mod order_log;
 mod orders;
@@ -24,6 +26,21 @@ macro_rules! contract {
             $(#[tokio::test(flavor = "multi_thread")]
             async fn $case() {
                 super::$case(&$crate::world::embedded()).await;
+            })+
+        }
+    };
+}
+
+/// The same for ports that MySQL has as well: on embedded, and on MariaDB.
+#[macro_export]
+macro_rules! contract_on_mysql {
+    ($($case:ident),+ $(,)?) => {
+        $crate::contract! { $($case),+ }
+        mod mysql {
+            $(#[tokio::test(flavor = "multi_thread")]
+            #[cfg_attr(not(feature = "production-tests"), ignore = "needs mariadbd")]
+            async fn $case() {
+                super::$case(&$crate::mysql_world::fresh().await).await;
             })+
         }
     };

@@ -6,7 +6,7 @@ use mallbox_storage::{ClaimAnswer, OrderCounts, Step, Stepped};
 
 use crate::world::{NOON, WORKER, World, claim};
 
-crate::contract! { all_sales_are_counted_as_each_is }
+crate::contract_on_mysql! { all_sales_are_counted_as_each_is }
 
 async fn all_sales_are_counted_as_each_is(w: &World) {
     let vouchers = [w.sale(Some(4)).await, w.sale(Some(9)).await, w.sale(None).await];

@@ -9,9 +9,9 @@ use mallbox_storage::{
 };
 use tokio::runtime::Handle;
 
-use crate::world::{HOUR, NOON, World, claim, embedded};
+use crate::world::{HOUR, NOON, World, claim};
 
-crate::contract! {
+crate::contract_on_mysql! {
     what_nobody_ordered_is_unknown,
     a_claim_becomes_an_unpaid_order,
     a_late_claim_leaves_five_minutes_to_pay,
@@ -485,8 +485,8 @@ async fn a_rush_of_batches_takes_exactly_the_stock(w: &World) {
     assert_eq!(stock(w, voucher).await, Some(0));
 }
 
-async fn orders_outlive_a_restart(_: &World) {
-    let w = embedded();
+async fn orders_outlive_a_restart(w: &World) {
+    let w = w.another().await;
     let voucher = w.sale(Some(2)).await;
     persist(&w, &[claim(voucher, 1, 1), claim(voucher, 1, 2)]).await;
     let (order, letters) =

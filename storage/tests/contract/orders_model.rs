@@ -13,7 +13,7 @@ use rand::{RngExt, SeedableRng};
 use crate::orders::{logged, stock};
 use crate::world::{NOON, World, claim};
 
-crate::contract! { random_steps_agree_with_plain_maps }
+crate::contract_on_mysql! { random_steps_agree_with_plain_maps }
 
 /// Few of each, so that repeats, doubles and clashes are frequent.
 const USERS: u64 = 6;

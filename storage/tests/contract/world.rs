@@ -8,6 +8,8 @@ use mallbox_storage::{
 };
 use tempfile::TempDir;
 
+use crate::mysql_world::{self, MysqlRecord};
+
 /// Noon of 2026-11-21, UTC.
 pub const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 pub const HOUR: Duration = Duration::from_secs(3600);
@@ -19,6 +21,8 @@ pub struct World {
     /// Its ports.
     pub storage: Storage,
     place: Place,
+    /// Where the ports are that MySQL has, unless they are embedded too.
+    pub(crate) mysql: Option<MysqlRecord>,
     _dir: TempDir,
 }
 
@@ -27,17 +31,29 @@ pub fn embedded() -> World {
     let dir = TempDir::new().unwrap();
     let place = Place::Embedded(EmbeddedOptions::new(dir.path().join("mall")));
     let storage = Storage::open(&place).unwrap();
-    World { storage, place, _dir: dir }
+    World { storage, place, mysql: None, _dir: dir }
 }
 
 impl World {
     /// Stops the back end and opens what it left. Crashes are the business of the mall's own tests.
     pub async fn reopen(self) -> Self {
-        let Self { storage, place, _dir } = self;
+        let Self { storage, place, mysql, _dir } = self;
         storage.upkeep.close().await.unwrap();
         drop(storage);
         let storage = Storage::open(&place).unwrap();
-        Self { storage, place, _dir }
+        let world = Self { storage, place, mysql: None, _dir };
+        match mysql {
+            Some(record) => {
+                record.ports.upkeep.close().await.unwrap();
+                world.on_mysql(record.database).await
+            }
+            None => world,
+        }
+    }
+
+    /// Another one of the same kind, with nothing in it: for a case that stops what is only lent to it.
+    pub async fn another(&self) -> Self {
+        if self.mysql.is_some() { mysql_world::fresh().await } else { embedded() }
     }
 
     /// A sale in the record, open from an hour before noon to an hour after, and put.

@@ -9,10 +9,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use super::columns::{get_count, get_id, get_span, id};
 use super::dead_letters;
 use super::trouble::refuse;
-use crate::{Claim, DeadReason, Logged, OrderId, Persisted, Timestamp, UserId, VoucherId};
-
-/// An order that comes here late still leaves its buyer this long to pay.
-const LEAST_TO_PAY: Duration = Duration::from_secs(5 * 60);
+use crate::{DeadReason, Logged, OrderId, Persisted, Timestamp, UserId, VoucherId, orders};
 
 /// What a sale says about each of its orders.
 #[derive(Clone, Copy)]
@@ -36,7 +33,7 @@ pub(super) fn persist(
     }
     for (logged, answer) in claims.iter().zip(&mut answers) {
         if let Persisted::DeadLetter(reason) = *answer {
-            let detail = detail(conn, &logged.claim, reason)?;
+            let detail = reason.detail(owner(conn, logged.claim.order)?);
             if !dead_letters::bury(conn, &logged.claim, reason, &detail, now)? {
                 *answer = Persisted::Repeat;
             }
@@ -108,7 +105,7 @@ fn write(
             continue;
         }
         let Some(offer) = offers.get(&claim.voucher) else { continue };
-        let deadline = (claim.at + offer.pay_within).max(now + LEAST_TO_PAY);
+        let deadline = orders::deadline(claim.at, offer.pay_within, now);
         let inserted = insert.execute([
             id(claim.order.get()),
             id(claim.user.get()),
@@ -180,16 +177,4 @@ fn take_stock(
         return Err(refuse(format!("the stock of sale {voucher} cannot be taken")));
     }
     Ok(beyond.to_vec())
-}
-
-fn detail(conn: &Connection, claim: &Claim, reason: DeadReason) -> rusqlite::Result<String> {
-    Ok(match reason {
-        DeadReason::IdClash => match owner(conn, claim.order)? {
-            Some((user, voucher)) => format!("the order of user {user} for voucher {voucher} has this id"),
-            None => "another claim of the same batch had this id".into(),
-        },
-        DeadReason::Double => "the user has a live order of this sale".into(),
-        DeadReason::Oversold => "the stock was used up".into(),
-        DeadReason::Refused => String::new(),
-    })
 }

@@ -1,0 +1,1 @@
+//! What goes wrong between the mall and MySQL.
