@@ -3,6 +3,8 @@
 
 mod deadlines;
 mod mysql_faults;
+mod mysql_processes;
+mod mysql_setups;
 mod mysql_world;
 mod order_counts;
 mod order_log;

@@ -44,18 +44,13 @@ impl Address {
         if url.split_once('?').is_some_and(|(_, query)| query.contains('@')) {
             return Err(bad("a ? or @ that does not stand for itself is written %3F or %40".into()));
         }
-        let (url, ca) = without_ca(url);
+        let (url, Ours { ca, connections }) = without_ours(url).map_err(bad)?;
         let opts = Opts::from_url(&url).map_err(|error| bad(words(error)))?;
         let database = opts.db_name().map(str::to_owned).ok_or_else(|| {
             bad("it names no database; it has the form mysql://user:password@host:3306/database".into())
         })?;
-        let constraints = if url.contains("pool_max=") || url.contains("pool_min=") {
-            opts.pool_opts().constraints()
-        } else {
-            PoolConstraints::new(0, CONNECTIONS).unwrap_or_default()
-        };
         // A reset would forget what is prepared, and costs a round trip.
-        let pool = opts.pool_opts().clone().with_constraints(constraints).with_reset_connection(false);
+        let pool = opts.pool_opts().clone().with_constraints(connections).with_reset_connection(false);
         let ssl = opts.ssl_opts().cloned();
         if ca.is_some() && ssl.is_none() {
             return Err(bad("ca=FILE means nothing without require_ssl=true".into()));
@@ -94,12 +89,27 @@ fn words(error: UrlError) -> String {
     }
 }
 
-/// The driver's URLs cannot name a file of certificates.
-fn without_ca(url: &str) -> (String, Option<PathBuf>) {
-    let Some((before, query)) = url.rsplit_once('?') else { return (url.to_owned(), None) };
-    let (ca, others): (Vec<&str>, Vec<&str>) = query.split('&').partition(|pair| pair.starts_with("ca="));
+/// Parameters that the driver does not know, or knows as half of a pair.
+struct Ours {
+    ca: Option<PathBuf>,
+    connections: PoolConstraints,
+}
+
+/// Takes them out of the URL.
+fn without_ours(url: &str) -> Result<(String, Ours), String> {
+    let (before, query) = url.split_once('?').unwrap_or((url, ""));
+    let (mut ca, mut connections, mut others) = (None, CONNECTIONS, Vec::new());
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        match pair.split_once('=') {
+            Some(("ca", file)) => ca = Some(PathBuf::from(file)),
+            Some(("pool_max", number)) => connections = number.parse().unwrap_or(0),
+            _ => others.push(pair),
+        }
+    }
+    let connections = PoolConstraints::new(0, connections)
+        .ok_or("its parameter pool_max is a number of connections, 1 or more")?;
     let url = if others.is_empty() { before.to_owned() } else { format!("{before}?{}", others.join("&")) };
-    (url, ca.first().map(|pair| PathBuf::from(&pair[3..])))
+    Ok((url, Ours { ca, connections }))
 }
 
 /// Whoever names a certificate trusts that one, and nobody else.

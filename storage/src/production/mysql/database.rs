@@ -10,7 +10,8 @@ use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use super::job::{Run, run};
+use super::form::Form;
+use super::job::{Job, run};
 use super::trouble::Fault;
 use crate::StoreError;
 
@@ -20,6 +21,8 @@ pub(super) const QUICK: Duration = Duration::from_millis(700);
 const BATCH: Duration = Duration::from_secs(5);
 /// A look at every row there is, for the books: some ten million.
 const LOOK: Duration = Duration::from_secs(600);
+/// While an answer may take long, the server is asked this often whether it is there at all.
+const WATCH_EVERY: Duration = Duration::from_secs(1);
 /// How often a job is tried that the server ended in favour of another, and the first pause, four times longer each time.
 const TRIES: u32 = 4;
 const PAUSE: Duration = Duration::from_millis(2);
@@ -45,27 +48,24 @@ struct Inner {
     connections: Semaphore,
     /// Batches and looks have half of the connections at the most: the rest is for those who wait.
     slow: Semaphore,
-    trouble: Mutex<Option<String>>,
+    trouble: Mutex<Option<Trouble>>,
 }
 
-/// How a job runs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Form {
-    /// It reads, and may be asked twice.
-    Read,
-    /// It is one statement.
-    Statement,
-    /// All it writes is one.
-    Transaction,
-    /// It reads one state of the record.
-    Snapshot,
+/// Why the last call failed.
+struct Trouble {
+    words: String,
+    /// The server answers, but does not write: that calls are read means nothing then.
+    is_of_writing: bool,
 }
+
+/// To have something slow to do, and to have a connection.
+type Permits<'a> = (Option<SemaphorePermit<'a>>, SemaphorePermit<'a>);
 
 /// A connection on loan. Dropped before [`end`](Lease::end), it is closed: it may be in the middle of something.
 struct Lease<'a> {
     conn: Option<Conn>,
     home: &'a Handle,
-    _permits: [Option<SemaphorePermit<'a>>; 2],
+    _permits: Permits<'a>,
 }
 
 impl Database {
@@ -83,11 +83,7 @@ impl Database {
     }
 
     /// Reads, for somebody who waits. Asked twice if the connection turns out to be lost.
-    pub(super) async fn read<'a, T>(
-        &self,
-        op: &'static str,
-        job: impl for<'c> Fn(&'c mut Conn) -> Run<'a, 'c, T>,
-    ) -> Result<T, StoreError> {
+    pub(super) async fn read<'a, T>(&self, op: &'static str, job: impl Job<'a, T>) -> Result<T, StoreError> {
         self.run(op, Form::Read, QUICK, job).await
     }
 
@@ -95,34 +91,23 @@ impl Database {
     pub(super) async fn write_at_once<'a, T>(
         &self,
         op: &'static str,
-        job: impl for<'c> Fn(&'c mut Conn) -> Run<'a, 'c, T>,
+        job: impl Job<'a, T>,
     ) -> Result<T, StoreError> {
         self.run(op, Form::Statement, QUICK, job).await
     }
 
     /// Writes in one transaction, for somebody who waits.
-    pub(super) async fn write<'a, T>(
-        &self,
-        op: &'static str,
-        job: impl for<'c> Fn(&'c mut Conn) -> Run<'a, 'c, T>,
-    ) -> Result<T, StoreError> {
+    pub(super) async fn write<'a, T>(&self, op: &'static str, job: impl Job<'a, T>) -> Result<T, StoreError> {
         self.run(op, Form::Transaction, QUICK, job).await
     }
 
     /// Writes much in one transaction, for nobody who waits. Leaves the fault to the caller.
-    pub(super) async fn try_bulk<'a, T>(
-        &self,
-        job: impl for<'c> Fn(&'c mut Conn) -> Run<'a, 'c, T>,
-    ) -> Result<T, Fault> {
+    pub(super) async fn try_bulk<'a, T>(&self, job: impl Job<'a, T>) -> Result<T, Fault> {
         self.tries(Form::Transaction, BATCH, job).await
     }
 
     /// Reads much of one state of the record.
-    pub(super) async fn look<'a, T>(
-        &self,
-        op: &'static str,
-        job: impl for<'c> Fn(&'c mut Conn) -> Run<'a, 'c, T>,
-    ) -> Result<T, StoreError> {
+    pub(super) async fn look<'a, T>(&self, op: &'static str, job: impl Job<'a, T>) -> Result<T, StoreError> {
         self.run(op, Form::Snapshot, LOOK, job).await
     }
 
@@ -131,10 +116,11 @@ impl Database {
         self.inner.home.spawn(task);
     }
 
-    /// Why the last call failed, if it did; asks the server if none has failed.
+    /// What does not work at present: asks the server, and knows what became of the last writes.
     pub(crate) async fn trouble(&self) -> Option<String> {
         let asked = self.read("ping", |conn| run(async move { Ok(conn.ping().await?) })).await;
-        asked.err().map(|error| error.to_string()).or_else(|| self.inner.trouble.lock().clone())
+        let stored = || self.inner.trouble.lock().as_ref().map(|trouble| trouble.words.clone());
+        asked.err().map(|error| error.to_string()).or_else(stored)
     }
 
     /// Lets go of the connections. Calls after it fail.
@@ -154,36 +140,30 @@ impl Database {
         op: &'static str,
         form: Form,
         limit: Duration,
-        job: impl for<'c> Fn(&'c mut Conn) -> Run<'a, 'c, T>,
+        job: impl Job<'a, T>,
     ) -> Result<T, StoreError> {
         self.tries(form, limit, job).await.map_err(|fault| fault.explain(op))
     }
 
-    async fn tries<'a, T>(
-        &self,
-        form: Form,
-        limit: Duration,
-        job: impl for<'c> Fn(&'c mut Conn) -> Run<'a, 'c, T>,
-    ) -> Result<T, Fault> {
+    async fn tries<'a, T>(&self, form: Form, limit: Duration, job: impl Job<'a, T>) -> Result<T, Fault> {
         let begun = Instant::now();
-        let mut pause = PAUSE;
-        for tries_left in (0..TRIES).rev() {
+        let (mut tries, mut pause) = (1, PAUSE);
+        loop {
             let fault = match self.attempt(begun, form, limit, &job).await {
                 Ok(value) => {
-                    self.note(None);
+                    self.went_well(form);
                     return Ok(value);
                 }
                 Err(fault) => fault,
             };
-            let is_worth_it = fault.is_collision() || form == Form::Read && fault.is_lost_connection();
-            if tries_left == 0 || !is_worth_it || begun.elapsed() + pause >= limit {
-                self.note(fault.is_trouble().then(|| fault.to_string()));
+            let is_worth_it = fault.is_collision() || !form.writes() && fault.is_lost_connection();
+            if !is_worth_it || tries == TRIES || begun.elapsed() + pause >= limit {
+                self.went_wrong(form, &fault);
                 return Err(fault);
             }
             sleep(pause).await;
-            pause *= 4;
+            (tries, pause) = (tries + 1, pause * 4);
         }
-        Err(Fault::Overtaken)
     }
 
     async fn attempt<'a, T>(
@@ -191,73 +171,82 @@ impl Database {
         begun: Instant,
         form: Form,
         limit: Duration,
-        job: &impl for<'c> Fn(&'c mut Conn) -> Run<'a, 'c, T>,
+        job: &impl Job<'a, T>,
     ) -> Result<T, Fault> {
         let is_slow = limit > QUICK;
         let soon = if is_slow { Instant::now() } else { begun } + QUICK;
-        let silence = |limit| move |_| Fault::Silence(limit);
-        let mut lease = timeout_at(soon, self.lease(is_slow)).await.map_err(silence(QUICK))??;
-        let Some(conn) = lease.conn.as_mut() else { return Err(Fault::Closed) };
+        let lease = timeout_at(soon, self.lease(is_slow)).await;
+        let mut lease = lease.map_err(|_| Fault::Silence(QUICK))??;
         let work = async {
             if is_slow {
                 // A dead server is found out before it is waited for.
-                timeout_at(soon, conn.ping()).await.map_err(silence(QUICK))??;
+                lease.ping(soon).await?;
             }
-            form.run(conn, job).await
+            form.run(lease.conn()?, job).await
         };
-        let done = match timeout_at(begun + limit, work).await {
-            Ok(done) => done,
-            Err(_) => Err(Fault::Silence(limit)),
+        let done = tokio::select! {
+            done = timeout_at(begun + limit, work) => done.unwrap_or(Err(Fault::Silence(limit))),
+            fault = self.watch(), if is_slow => Err(fault),
         };
         lease.end(done)
+    }
+
+    /// Ends when the server, of which an answer may take long, does not answer anything else either.
+    async fn watch(&self) -> Fault {
+        loop {
+            sleep(WATCH_EVERY).await;
+            // While all connections are in use, their users will find out.
+            let Ok(permit) = self.inner.connections.try_acquire() else { continue };
+            let answered = match self.connect((None, permit)).await {
+                Ok(mut lease) => lease.ping(Instant::now() + QUICK).await.and_then(|()| lease.end(Ok(()))),
+                Err(fault) => Err(fault),
+            };
+            if let Err(fault) = answered {
+                return fault;
+            }
+        }
     }
 
     async fn lease(&self, is_slow: bool) -> Result<Lease<'_>, Fault> {
         let inner = &*self.inner;
         let slow = if is_slow { Some(inner.slow.acquire().await.map_err(|_| Fault::Closed)?) } else { None };
         let any = inner.connections.acquire().await.map_err(|_| Fault::Closed)?;
-        let pool = inner.pool.clone();
+        self.connect((slow, any)).await
+    }
+
+    async fn connect<'a>(&'a self, permits: Permits<'a>) -> Result<Lease<'a>, Fault> {
+        let pool = self.inner.pool.clone();
         // Made there, a connection lives as long as that runtime, and not as its first user's.
-        let conn = inner.home.spawn(async move { timeout(QUICK, pool.get_conn()).await });
+        let conn = self.inner.home.spawn(async move { timeout(QUICK, pool.get_conn()).await });
         let conn = conn.await.map_err(|_| Fault::Closed)?.map_err(|_| Fault::Silence(QUICK))??;
-        Ok(Lease { conn: Some(conn), home: &inner.home, _permits: [slow, Some(any)] })
+        Ok(Lease { conn: Some(conn), home: &self.inner.home, _permits: permits })
     }
 
-    fn note(&self, trouble: Option<String>) {
-        let mut now = self.inner.trouble.lock();
-        if *now != trouble {
-            *now = trouble;
+    fn went_well(&self, form: Form) {
+        let mut trouble = self.inner.trouble.lock();
+        if trouble.as_ref().is_some_and(|trouble| form.writes() || !trouble.is_of_writing) {
+            *trouble = None;
         }
     }
-}
 
-impl Form {
-    async fn run<'a, T>(
-        self,
-        conn: &mut Conn,
-        job: &impl for<'c> Fn(&'c mut Conn) -> Run<'a, 'c, T>,
-    ) -> Result<T, Fault> {
-        match self {
-            Self::Read | Self::Statement => return job(conn).await,
-            Self::Transaction => conn.query_drop("START TRANSACTION").await?,
-            Self::Snapshot => {
-                // For the next transaction alone.
-                conn.query_drop("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ").await?;
-                conn.query_drop("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY").await?;
-            }
+    fn went_wrong(&self, form: Form, fault: &Fault) {
+        if fault.is_trouble() {
+            let is_of_writing = form.writes() && !fault.spoils_connection();
+            *self.inner.trouble.lock() = Some(Trouble { words: fault.to_string(), is_of_writing });
         }
-        let done = job(conn).await;
-        match &done {
-            Ok(_) => conn.query_drop("COMMIT").await?,
-            // With a connection of which nobody knows the state, the server undoes it.
-            Err(fault) if fault.spoils_connection() => {}
-            Err(_) => conn.query_drop("ROLLBACK").await?,
-        }
-        done
     }
 }
 
 impl Lease<'_> {
+    fn conn(&mut self) -> Result<&mut Conn, Fault> {
+        self.conn.as_mut().ok_or(Fault::Closed)
+    }
+
+    async fn ping(&mut self, until: Instant) -> Result<(), Fault> {
+        let answered = timeout_at(until, self.conn()?.ping()).await;
+        Ok(answered.map_err(|_| Fault::Silence(QUICK))??)
+    }
+
     /// Gives the connection back if it is in order.
     fn end<T>(mut self, done: Result<T, Fault>) -> Result<T, Fault> {
         if !done.as_ref().err().is_some_and(Fault::spoils_connection) {

@@ -3,7 +3,14 @@
 use std::marker::PhantomData;
 use std::pin::Pin;
 
+use mysql_async::Conn;
+
 use super::trouble::Fault;
+
+/// A job: called once a try.
+pub(super) trait Job<'a, T>: for<'c> Fn(&'c mut Conn) -> Run<'a, 'c, T> {}
+
+impl<'a, T, F: for<'c> Fn(&'c mut Conn) -> Run<'a, 'c, T>> Job<'a, T> for F {}
 
 /// One run of a job on a connection that is lent for `'c`, with what the job itself has borrowed for `'a`.
 pub(super) struct Run<'a, 'c, T> {

@@ -27,6 +27,7 @@ mod columns;
 mod counts;
 mod database;
 mod dead_letters;
+mod form;
 mod holders;
 mod job;
 mod many;

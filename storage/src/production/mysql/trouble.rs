@@ -38,6 +38,8 @@ const FULL: [u16; 2] = [1021, 1114];
 const FAILED_WRITES: [u16; 4] = [3, 1026, 1030, 1878];
 /// What the server puts there for `ENOSPC`.
 const NO_SPACE: [&str; 3] = ["No space left", "error 28", "errno: 28"];
+/// The server stops, has ended the connection, or does not write (any more): perhaps another has taken its place.
+const ELSEWHERE: [u16; 6] = [1053, 1290, 1792, 1836, 1927, 4031];
 const KEY_IS_TAKEN: u16 = 1062;
 /// What breaks a rule without a state of its class: wrong text for a column, a check (MySQL's number, then MariaDB's), a
 /// number out of range, a packet too large.
@@ -64,13 +66,13 @@ impl Fault {
     /// Whether the connection is of no use any more, or in a state that nobody knows.
     pub(super) fn spoils_connection(&self) -> bool {
         match self {
-            Self::Driver(error) => !matches!(error, Error::Server(_)),
-            Self::Silence(_) => true,
+            Self::Driver(Error::Server(said)) => ELSEWHERE.contains(&said.code),
+            Self::Driver(_) | Self::Silence(_) => true,
             Self::Closed | Self::Overtaken | Self::Refused(_) | Self::Corrupt(_) => false,
         }
     }
 
-    /// Whether it was found out when the connection had been lost before, or is lost now.
+    /// Whether the connection is lost, perhaps since long ago.
     pub(super) fn is_lost_connection(&self) -> bool {
         matches!(self, Self::Driver(Error::Io(_) | Error::Driver(DriverError::ConnectionClosed)))
     }
@@ -199,6 +201,7 @@ mod tests {
             assert!(fault.is_collision() && !fault.spoils_connection());
         }
         assert!(Fault::Silence(Duration::ZERO).spoils_connection());
+        assert!(said(1290, "HY000", "--read-only").spoils_connection());
         assert!(Fault::Driver(DriverError::ConnectionClosed.into()).spoils_connection());
     }
 }
