@@ -147,11 +147,8 @@ async fn proxy(to: SocketAddr) -> (u16, Arc<AtomicBool>) {
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs mariadbd")]
 async fn a_server_that_falls_silent_costs_each_call_its_time_and_no_connection() {
     let w = mysql_world::fresh().await;
-    let url = w.record().database.url();
-    let to: SocketAddr = url.split(['@', '/']).nth(3).unwrap().parse().unwrap();
-    let (port, silent) = proxy(to).await;
-    let ports =
-        connect(&format!("{}?pool_max=3", url.replace(&to.port().to_string(), &port.to_string()))).await;
+    let (url, silent) = behind_a_proxy(w.record().database.url()).await;
+    let ports = connect(&format!("{url}?pool_max=3")).await;
     let voucher = sale(&ports).await;
     let user = ports.users.find_or_create(&phone(1), "a", NOON).await.unwrap();
     for _ in 0..2 {
