@@ -13,6 +13,7 @@ mod time;
 pub mod deadlines;
 mod order_log;
 mod orders;
+mod outbox;
 mod payments;
 mod rate_limits;
 mod sales;
@@ -32,6 +33,7 @@ pub use ids::{OrderId, PARTITIONS, PaymentId, Phone, ShopId, ShopTypeId, UserId,
 pub use money::Cents;
 pub use order_log::{LogPosition, LogState, Logged, OrderLog};
 pub use orders::{DeadLetter, DeadReason, Order, OrderCounts, OrderStatus, Orders, Persisted, Step, Stepped};
+pub use outbox::{Errand, Outbox};
 pub use page::Page;
 pub use payments::{Payment, PaymentFaults, PaymentRows, PaymentState};
 pub use rate_limits::{Limit, Pass, RateLimits};

@@ -30,13 +30,7 @@ impl OrderStatus {
     /// Whether the order holds its unit, and its buyer's right to one.
     #[must_use]
     pub fn is_live(self) -> bool {
-        !self.is_closed()
-    }
-
-    /// Whether the order came to nothing: its unit, and its buyer's right to one, go back.
-    #[must_use]
-    pub fn is_closed(self) -> bool {
-        matches!(self, Self::Cancelled | Self::Refunded)
+        !matches!(self, Self::Cancelled | Self::Refunded)
     }
 }
 
@@ -168,8 +162,8 @@ impl OrderCounts {
 /// - [`persist`](Orders::persist) is one transaction: orders, dead letters, stock, and the mark of what has been
 ///   taken from the log. It is idempotent by order id.
 /// - At most one live order per sale and user; what breaks that, or the stock, becomes a dead letter at once.
-/// - Closing an order (cancelled, refunded) gives its unit back to the record's stock in the same transaction.
-///   Giving it back to [`Sales`](crate::Sales) is the caller's next step.
+/// - Closing an order (cancelled, refunded) gives its unit back to the record's stock in the same transaction, and leaves
+///   in the [`Outbox`](crate::Outbox) that it is to be given back to [`Sales`](crate::Sales) too.
 /// - Every call is durable when it answers.
 #[async_trait]
 pub trait Orders: Send + Sync {

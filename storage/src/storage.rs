@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::{
-    Deadlines, Durability, OpenError, OrderLog, Orders, PaymentRows, RateLimits, Sales, Sequences, Sessions,
-    Shops, Upkeep, Users, Vouchers, embedded,
+    Deadlines, Durability, OpenError, OrderLog, Orders, Outbox, PaymentRows, RateLimits, Sales, Sequences,
+    Sessions, Shops, Upkeep, Users, Vouchers, embedded,
 };
 
 /// Where a mall's memory is.
@@ -57,6 +57,8 @@ pub struct Storage {
     pub vouchers: Arc<dyn Vouchers>,
     /// Orders and dead letters.
     pub orders: Arc<dyn Orders>,
+    /// What closed orders ask for.
+    pub outbox: Arc<dyn Outbox>,
     /// Payments.
     pub payments: Arc<dyn PaymentRows>,
     /// The back end as a whole.

@@ -6,6 +6,7 @@ mod order_counts;
 mod order_log;
 mod orders;
 mod orders_model;
+mod outbox;
 mod payments;
 mod rate_limits;
 mod sales;

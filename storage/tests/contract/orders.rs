@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mallbox_storage::{
     Cents, Claim, DeadReason, LogPosition, Logged, Order, OrderCounts, OrderId, OrderStatus, Page, PaymentId,
-    Persisted, Step, Stepped, StoreError, Timestamp, UserId, VoucherId, VoucherStatus, VoucherText,
+    Persisted, Step, Stepped, StoreError, Timestamp, UserId, VoucherId,
 };
 use tokio::runtime::Handle;
 
@@ -183,7 +183,7 @@ async fn an_id_that_is_taken_dies_and_nothing_is_lost(w: &World) {
 
 async fn a_batch_with_an_unknown_sale_is_refused_whole(w: &World) {
     let voucher = w.sale(Some(9)).await;
-    let ordinary = w.storage.vouchers.insert(&ordinary_text(), None, NOON).await.unwrap();
+    let ordinary = w.ordinary_voucher().await;
     for unknown in [VoucherId::new(404), ordinary] {
         let batch = [claim(voucher, 1, 1), claim(unknown, 2, 2)].map(logged);
         let refused = w.storage.orders.persist(&batch, NOON).await;
@@ -363,21 +363,9 @@ async fn one_of_two_racing_steps_wins(w: &World) {
     assert_eq!(stock(w, voucher).await, Some(counts.cancelled));
 }
 
-fn ordinary_text() -> VoucherText {
-    VoucherText {
-        shop: mallbox_storage::ShopId::new(1),
-        title: "ordinary".into(),
-        sub_title: String::new(),
-        rules: String::new(),
-        pay_value: Cents::new(50),
-        actual_value: Cents::new(100),
-        status: VoucherStatus::OnShelf,
-    }
-}
-
 async fn ordinary_vouchers_may_be_bought_often(w: &World) {
     let orders = &w.storage.orders;
-    let voucher = w.storage.vouchers.insert(&ordinary_text(), None, NOON).await.unwrap();
+    let voucher = w.ordinary_voucher().await;
     let order = |number, voucher| Order {
         id: OrderId::new(number),
         voucher,

@@ -19,6 +19,7 @@ mod opening;
 mod orders;
 #[cfg(test)]
 mod orders_tests;
+mod outbox;
 mod payments;
 mod persist;
 mod readers;
@@ -35,6 +36,7 @@ mod writer;
 pub(crate) use database::Database;
 pub(crate) use holders::Holders;
 pub(crate) use orders::EmbeddedOrders;
+pub(crate) use outbox::EmbeddedOutbox;
 pub(crate) use payments::EmbeddedPayments;
 pub(crate) use sequences::EmbeddedSequences;
 pub(crate) use shops::EmbeddedShops;

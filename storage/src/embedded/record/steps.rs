@@ -4,8 +4,8 @@ use rusqlite::{Connection, params};
 
 use super::columns::id;
 use super::orders::by_id;
-use super::payments;
 use super::trouble::refuse;
+use super::{outbox, payments};
 use crate::{Order, OrderId, OrderStatus, PaymentId, Step, Stepped, Timestamp};
 
 /// Takes the step in the caller's transaction.
@@ -80,7 +80,8 @@ fn write(conn: &Connection, order: &Order) -> rusqlite::Result<()> {
 
 /// An ordinary voucher has no stock: nothing changes for it.
 fn give_back(conn: &Connection, order: &Order) -> rusqlite::Result<()> {
-    conn.prepare_cached("UPDATE sales SET stock = stock + 1 WHERE voucher_id = ?1")?
-        .execute([id(order.voucher.get())])
-        .map(drop)
+    let sales = conn
+        .prepare_cached("UPDATE sales SET stock = stock + 1 WHERE voucher_id = ?1")?
+        .execute([id(order.voucher.get())])?;
+    if sales > 0 { outbox::leave_release(conn, order) } else { Ok(()) }
 }
