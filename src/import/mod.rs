@@ -1,0 +1,3 @@
+//! A mall from a dump of an hm-dianping database.
+
+pub mod dump;
