@@ -6,8 +6,8 @@ mod insert;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use crossbeam::channel::{Receiver, Sender, bounded};
 use rusqlite::Connection;
+use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
@@ -41,10 +41,10 @@ impl Import for EmbeddedImport {
         if self.0.read(OP, is_used).await? {
             return Ok(None);
         }
-        let (orders, to_do) = bounded(1);
+        let (orders, to_do) = mpsc::channel(1);
         let database = self.0.clone();
         // A task of its own: dropping the handle must not leave the writer waiting for one that never comes.
-        let job = tokio::spawn(async move { database.write_bulk(OP, move |conn| work(conn, &to_do)).await });
+        let job = tokio::spawn(async move { database.write_bulk(OP, move |conn| work(conn, to_do)).await });
         Ok(Some(Box::new(EmbeddedImporting { orders, job })))
     }
 }
@@ -52,8 +52,7 @@ impl Import for EmbeddedImport {
 impl EmbeddedImporting {
     /// Hands over an order. If nobody takes it, the job has ended, and says why when it is asked.
     async fn order(&self, order: Order) {
-        let orders = self.orders.clone();
-        let _ = tokio::task::spawn_blocking(move || orders.send(order)).await;
+        let _ = self.orders.send(order).await;
     }
 
     async fn outcome(&mut self) -> Result<Vec<ImportFindings>, StoreError> {
@@ -83,9 +82,9 @@ impl Importing for EmbeddedImporting {
 }
 
 /// The whole transaction. An error undoes it, and so does a giver of orders who has gone away.
-fn work(conn: &Connection, orders: &Receiver<Order>) -> rusqlite::Result<Vec<ImportFindings>> {
+fn work(conn: &Connection, mut orders: Receiver<Order>) -> rusqlite::Result<Vec<ImportFindings>> {
     let mut sales = insert::SaleIds::default();
-    while let Ok(order) = orders.recv() {
+    while let Some(order) = orders.blocking_recv() {
         match order {
             Order::Put(rows, tell) => {
                 let written: rusqlite::Result<Vec<bool>> = rows
