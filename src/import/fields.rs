@@ -49,6 +49,13 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// The id of an order: no counter goes on after it, so it may be as large as MySQL allows.
+    pub(super) fn order_id(&self) -> Result<u64, Unfit> {
+        let number = self.whole_number(self.required("id")?)?;
+        let id = number.and_then(|number| u64::try_from(number).ok()).filter(|id| *id > 0);
+        id.ok_or(Unfit::Row("its id is missing or out of range"))
+    }
+
     /// The id in this column; 0 if there is none.
     pub(super) fn id_if_any(&self, name: &str) -> Result<u64, Unfit> {
         match self.whole_number(self.cell(name))? {

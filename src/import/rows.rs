@@ -213,7 +213,7 @@ fn order(row: &Fields<'_>) -> Result<ImportRow, Unfit> {
     };
     let pay_type = u8::try_from(row.number("pay_type")?.unwrap_or(1));
     Ok(ImportRow::Order(ImportedOrder {
-        id: OrderId::new(row.id("id")?),
+        id: OrderId::new(row.order_id()?),
         voucher: VoucherId::new(row.id("voucher_id")?),
         user: UserId::new(row.id("user_id")?),
         status,
