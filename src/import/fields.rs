@@ -41,8 +41,8 @@ impl<'a> Fields<'a> {
     }
 
     /// The id in this column, from 1.
-    pub(super) fn id(&self, name: &'static str) -> Result<u64, Unfit> {
-        let number = self.whole_number(self.required(name)?)?;
+    pub(super) fn id(&self, name: &str) -> Result<u64, Unfit> {
+        let number = self.whole_number(self.cell(name))?;
         match number.and_then(|number| u64::try_from(number).ok()) {
             Some(id @ 1..=LARGEST_ID) => Ok(id),
             _ => Err(Unfit::Row("an id in it is missing or out of range")),
@@ -51,7 +51,7 @@ impl<'a> Fields<'a> {
 
     /// The id of an order: no counter goes on after it, so it may be as large as MySQL allows.
     pub(super) fn order_id(&self) -> Result<u64, Unfit> {
-        let number = self.whole_number(self.required("id")?)?;
+        let number = self.whole_number(self.cell("id"))?;
         let id = number.and_then(|number| u64::try_from(number).ok()).filter(|id| *id > 0);
         id.ok_or(Unfit::Row("its id is missing or out of range"))
     }
@@ -79,8 +79,8 @@ impl<'a> Fields<'a> {
     }
 
     /// A number with a fraction, between these.
-    pub(super) fn between(&self, name: &'static str, least: f64, most: f64) -> Result<f64, Unfit> {
-        let text = match &self.required(name)?.value {
+    pub(super) fn between(&self, name: &str, least: f64, most: f64) -> Result<f64, Unfit> {
+        let text = match &self.cell(name).value {
             Value::Number(text) => text.clone(),
             Value::Text(text) => String::from_utf8_lossy(text).into_owned(),
             _ => return Err(Unfit::Row("its place is missing")),
@@ -147,14 +147,13 @@ impl<'a> Fields<'a> {
         &self.row.cells[place.unwrap_or(0)]
     }
 
-    /// A column without which no row can be understood.
-    fn required(&self, name: &'static str) -> Result<&'a Cell, Unfit> {
-        let cell = self.cell(name);
-        if cell.value == Value::Missing {
-            let what = format!("rows of {} without the column `{name}`", self.table.name());
-            return Err(Unfit::File(DumpError::at(cell.at, what)));
-        }
-        Ok(cell)
+    /// Whether everything is there without which the row cannot be understood.
+    pub(super) fn check_needed(&self) -> Result<(), Unfit> {
+        let missing = self.table.needed().iter().find(|name| self.cell(name).value == Value::Missing);
+        missing.map_or(Ok(()), |name| {
+            let what = format!("a row of {} without the column `{name}`", self.table.name());
+            Err(Unfit::File(DumpError::at(self.row.at, what)))
+        })
     }
 
     fn whole_number(&self, cell: &Cell) -> Result<Option<i64>, Unfit> {

@@ -40,21 +40,25 @@ impl Reader<'_> {
     pub(super) fn look(&mut self, row: &Row) -> Looked {
         let table = KINDS[row.table];
         let mut fields = Fields::new(row, table, self.zone, self.now);
-        let read = match table {
-            Table::ShopType => self.shop_type(&fields),
-            Table::Shop => self.shop(&fields),
-            Table::User => self.user(&mut fields),
-            Table::Card => card(&mut fields),
-            Table::Voucher => voucher(&mut fields),
-            Table::Sale => sale(&mut fields),
-            Table::Order => order(&fields),
-            Table::Note => self.note(&fields),
-            Table::Comment => comment(&fields),
-            Table::Follow => follow(&fields),
-            Table::Sign => sign(&fields),
-        };
+        let read = fields.check_needed().and_then(|()| self.read(table, &mut fields));
         let (label, line) = (fields.label(), row.at.line);
         Looked { table, label, line, remarks: fields.remarks, replaces: row.replaces, row: read }
+    }
+
+    fn read(&mut self, table: Table, fields: &mut Fields<'_>) -> Result<ImportRow, Unfit> {
+        match table {
+            Table::ShopType => self.shop_type(fields),
+            Table::Shop => self.shop(fields),
+            Table::User => self.user(fields),
+            Table::Card => card(fields),
+            Table::Voucher => voucher(fields),
+            Table::Sale => sale(fields),
+            Table::Order => order(fields),
+            Table::Note => self.note(fields),
+            Table::Comment => comment(fields),
+            Table::Follow => follow(fields),
+            Table::Sign => sign(fields),
+        }
     }
 
     fn shop_type(&mut self, row: &Fields<'_>) -> Result<ImportRow, Unfit> {

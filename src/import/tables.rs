@@ -148,6 +148,23 @@ pub const TABLES: &[Wanted] = &[
 ];
 
 impl Table {
+    /// The columns without which no row of it can be understood; any other has a default that says nothing.
+    pub(super) fn needed(self) -> &'static [&'static str] {
+        match self {
+            Self::ShopType => &["id", "name"],
+            Self::Shop => &["id", "name", "x", "y"],
+            Self::User => &["id", "phone"],
+            Self::Card => &["user_id"],
+            Self::Voucher => &["id", "title", "pay_value"],
+            Self::Sale => &["voucher_id", "stock", "begin_time", "end_time"],
+            Self::Order => &["id", "user_id", "voucher_id", "status"],
+            Self::Note => &["id", "user_id", "content"],
+            Self::Comment => &["id", "user_id", "blog_id", "content"],
+            Self::Follow => &["user_id", "follow_user_id"],
+            Self::Sign => &["user_id", "date"],
+        }
+    }
+
     /// Its name in the dump.
     #[must_use]
     pub fn name(self) -> &'static str {

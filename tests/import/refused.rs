@@ -32,7 +32,7 @@ fn what_is_no_dump_is_refused_with_its_place() {
         ),
         (
             b"@INSERT INTO tb_user (id) VALUES (1);",
-            "line 2, column 34: rows of tb_user without the column `phone`",
+            "line 2, column 33: a row of tb_user without the column `phone`",
         ),
         (
             b"@INSERT INTO tb_user VALUES (1);",

@@ -12,7 +12,7 @@ use super::insert::SaleIds;
 use crate::{DeadReason, ImportFinding, ImportFindings, ImportKind, Timestamp};
 
 /// Ids that a finding names.
-const EXAMPLES: u64 = 5;
+const EXAMPLES: usize = 5;
 /// The name of the mall's counter of order ids.
 const ORDER_NUMBERS: &str = "order";
 
@@ -132,7 +132,7 @@ impl References<'_> {
         }
         if !without.is_empty() {
             let count = without.len() as u64;
-            without.truncate(EXAMPLES as usize);
+            without.truncate(EXAMPLES);
             let (kind, finding) = (ImportKind::Voucher, ImportFinding::NoTerms);
             self.findings.push(ImportFindings { kind, finding, count, examples: without });
         }
@@ -166,7 +166,7 @@ fn bury_doubles(conn: &Connection, now: Timestamp) -> rusqlite::Result<Option<Im
             bury.execute(params![order, DeadReason::Double.code(), now.as_millis()])?;
             delete.execute([order])?;
             count += 1;
-            if count <= EXAMPLES {
+            if examples.len() < EXAMPLES {
                 examples.push(order.cast_unsigned());
             }
         }
