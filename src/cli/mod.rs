@@ -4,6 +4,7 @@ mod bench;
 mod demo;
 mod doctor;
 mod house;
+mod import;
 mod log;
 mod serve;
 mod user;
@@ -28,6 +29,8 @@ enum Command {
     Demo(demo::Demo),
     /// A mall that keeps everything in one directory.
     Serve(crate::config::ServeConfig),
+    /// A mall from a dump of an hm-dianping database.
+    Import(import::Import),
     /// Do the books balance? Exit code 1 names what does not.
     Verify(verify::Verify),
     /// Who is an operator.
@@ -52,6 +55,7 @@ pub fn main() -> ExitCode {
     let done = match command {
         Command::Demo(demo) => demo::run(demo).map(|()| true),
         Command::Serve(config) => serve::run(config).map(|()| true),
+        Command::Import(import) => import::run(import).map(|()| true),
         Command::Verify(verify) => verify::run(&verify),
         Command::User(user) => user::run(user).map(|()| true),
         Command::Doctor(doctor) => doctor::run(&doctor),

@@ -54,7 +54,8 @@ pub fn site(app: &App, options: &SiteOptions) -> Front {
     let metrics = Arc::<Metrics>::default();
     let context = &app.context;
     let health = Health::new(context.clone(), app.worker_figures(), Arc::clone(&metrics), &options.prefix);
-    let files = Files::new(&options.uploads, options.web.as_deref(), Some(health));
+    let files =
+        Files::new(&options.uploads, options.web.as_deref(), Some(health)).with_placeholders(app.is_imported);
     let address_gate = context.settings.address_limit.map(|limit| {
         AddressGate::new(limit, Arc::clone(&context.storage.rate_limits), Arc::clone(&context.clock))
     });

@@ -123,8 +123,14 @@ impl Accounts {
         let user = self.context.storage.users.by_phone(phone).await?.map(|user| user.id);
         // Ids begin with 1: the look-up of nobody's password takes the time of anybody's.
         let stored = self.context.storage.users.password(user.unwrap_or(UserId::new(0))).await?;
-        let right = self.passwords.matches(password, stored).await?;
-        user.filter(|_| right).ok_or_else(|| Mistake::Password.into())
+        let right = self.passwords.matches(password, stored.clone()).await?;
+        let user = user.filter(|_| right).ok_or(Mistake::Password)?;
+        if let Some(old) = stored.filter(|stored| Passwords::is_outdated(stored)) {
+            let new = self.passwords.hash(password).await?;
+            // Not if it was changed a moment ago: that password is the newer one.
+            self.context.storage.users.replace_password(user, &old, &new, now).await?;
+        }
+        Ok(user)
     }
 
     async fn count_password_try(&self, phone: &Phone, now: Timestamp) -> Result<(), Failure> {

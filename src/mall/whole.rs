@@ -14,8 +14,8 @@ use super::order_workers::{OrderWorkers, WorkerFigures};
 use super::payments::Payments;
 use super::sms::{Inbox, SmsSender};
 use super::{
-    Accounts, Clock, Context, OrderDesk, Random, SaleCounter, Settings, ShopDirectory, VoucherShelf,
-    sale_chores,
+    Accounts, Clock, Context, IMPORTED, OrderDesk, Random, SaleCounter, Settings, ShopDirectory,
+    VoucherShelf, sale_chores,
 };
 
 /// What a mall is made of. Nothing in it is process-wide.
@@ -54,6 +54,8 @@ pub struct Mall {
     pub orders: OrderDesk,
     /// Whether everything adds up.
     pub books: Books,
+    /// Whether it moved in from elsewhere: not all pictures that it names may have come with it.
+    pub is_imported: bool,
     workers: OrderWorkers,
     chores: Chores,
 }
@@ -65,6 +67,7 @@ impl Mall {
     /// [`StoreError`] if the store cannot be read.
     pub async fn open(means: Means) -> Result<Arc<Self>, StoreError> {
         let Means { storage, clock, zone, settings, sms, inbox, payments, random } = means;
+        let is_imported = storage.upkeep.setting(IMPORTED).await?.is_some();
         let context = Context { storage, clock: Arc::clone(&clock), zone, settings: Arc::new(settings) };
         let sales = SaleCounter::new(context.clone());
         let cashier = Cashier::new(context.clone(), payments);
@@ -74,6 +77,7 @@ impl Mall {
             shops: ShopDirectory::new(context.clone()),
             vouchers: VoucherShelf::new(context.clone(), sales.clone()),
             orders: OrderDesk::new(context.clone(), cashier),
+            is_imported,
             books: Books::new(context.clone(), sales.clone()),
             workers: OrderWorkers::new(context.clone()),
             sales,

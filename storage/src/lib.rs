@@ -11,6 +11,7 @@ mod page;
 mod time;
 
 pub mod deadlines;
+mod import;
 mod order_log;
 mod orders;
 mod outbox;
@@ -30,6 +31,10 @@ mod storage;
 pub use deadlines::Deadlines;
 pub use error::{OpenError, Source, StoreError};
 pub use ids::{OrderId, PARTITIONS, PaymentId, Phone, ShopId, ShopTypeId, UserId, VoucherId};
+pub use import::{
+    Import, ImportFinding, ImportFindings, ImportKind, ImportRow, ImportedComment, ImportedNote,
+    ImportedOrder, ImportedSale, ImportedVoucher, Importing,
+};
 pub use money::Cents;
 pub use order_log::{LogPosition, LogState, Logged, OrderLog};
 pub use orders::{DeadLetter, DeadReason, Order, OrderCounts, OrderStatus, Orders, Persisted, Step, Stepped};

@@ -240,7 +240,8 @@ pub trait Orders: Send + Sync {
     async fn count_all(&self) -> Result<BTreeMap<VoucherId, OrderCounts>, StoreError>;
 
     /// For each [`OrderId::day`] that has orders or dead letters: the highest count in their ids, by day; for the
-    /// books. Looks at every row.
+    /// books. Looks at every row, but for those that moved in with ids of another form.
+    /// An id is taken for one of [`OrderId::compose`]'s form if its second is within a day of the order's.
     ///
     /// # Errors
     /// [`StoreError`]: call again.

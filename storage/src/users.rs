@@ -107,6 +107,18 @@ pub trait Users: Send + Sync {
     /// [`StoreError`]: nothing changed, or the answer was lost; call again.
     async fn put_password(&self, user: UserId, hash: &str, now: Timestamp) -> Result<bool, StoreError>;
 
+    /// Stores a password hash in the place of this one. `false` if another is stored, or none, or for no user.
+    ///
+    /// # Errors
+    /// [`StoreError`]: nothing changed, or the answer was lost; call again.
+    async fn replace_password(
+        &self,
+        user: UserId,
+        old: &str,
+        new: &str,
+        now: Timestamp,
+    ) -> Result<bool, StoreError>;
+
     /// Gives a role. `false` for no user.
     ///
     /// # Errors

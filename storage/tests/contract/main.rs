@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary: a failure is a failed test")]
 
 mod deadlines;
+mod import;
 mod order_counts;
 mod order_log;
 mod orders;

@@ -13,6 +13,7 @@ crate::contract! {
     a_card_is_empty_until_it_is_told,
     what_is_told_of_nobody_changes_nothing,
     password_and_role_are_kept,
+    a_password_is_replaced_only_by_whoever_knows_the_last_one,
     lists_go_page_by_page,
     a_rush_of_one_phone_makes_one_user,
     users_outlive_a_restart,
@@ -92,6 +93,18 @@ async fn password_and_role_are_kept(w: &World) {
         assert!(users.put_role(id, role, NOON).await.unwrap());
         assert_eq!(users.get(id).await.unwrap().unwrap().role, role);
     }
+}
+
+async fn a_password_is_replaced_only_by_whoever_knows_the_last_one(w: &World) {
+    let users = &w.storage.users;
+    let id = users.find_or_create(&phone(1), "a", NOON).await.unwrap().id;
+    assert!(!users.replace_password(id, "", "new", NOON).await.unwrap());
+    assert!(users.put_password(id, "first", NOON).await.unwrap());
+    assert!(!users.replace_password(id, "other", "new", NOON).await.unwrap());
+    assert!(!users.replace_password(UserId::new(7), "first", "new", NOON).await.unwrap());
+    assert_eq!(users.password(id).await.unwrap().as_deref(), Some("first"));
+    assert!(users.replace_password(id, "first", "new", NOON).await.unwrap());
+    assert_eq!(users.password(id).await.unwrap().as_deref(), Some("new"));
 }
 
 async fn lists_go_page_by_page(w: &World) {

@@ -14,6 +14,7 @@ mod database;
 mod database_tests;
 mod dead_letters;
 mod holders;
+mod import;
 mod migrations;
 mod opening;
 mod orders;
@@ -35,6 +36,7 @@ mod writer;
 
 pub(crate) use database::Database;
 pub(crate) use holders::Holders;
+pub(crate) use import::EmbeddedImport;
 pub(crate) use orders::EmbeddedOrders;
 pub(crate) use outbox::EmbeddedOutbox;
 pub(crate) use payments::EmbeddedPayments;

@@ -194,13 +194,18 @@ fn insert(conn: &Connection, order: &Order) -> rusqlite::Result<()> {
 }
 
 /// Reads every order there is: the books are to rest on the rows, not on an index or on what a sale says of itself.
-/// What [`OrderId::compose`] put into the ids, by day.
-fn highest_counts(conn: &Connection) -> rusqlite::Result<Vec<(u64, u64)>> {
+/// What [`OrderId::compose`] put into the ids, by day. An order that moved in may have an id of another form, whose bits
+/// say nothing: its second is not the order's own, give or take a day.
+pub(super) fn highest_counts(conn: &Connection) -> rusqlite::Result<Vec<(u64, u64)>> {
     conn.prepare_cached(
         "SELECT (id >> 32) / 86400 AS day, MAX((id >> 4) & ?1)
-         FROM (SELECT id FROM orders UNION ALL SELECT order_id FROM dead_letters) AS ids GROUP BY day ORDER BY day",
+         FROM (SELECT id, created_ms FROM orders UNION ALL SELECT order_id, claimed_ms FROM dead_letters) AS ids
+         WHERE ABS((id >> 32) - (created_ms - ?2) / 1000) <= 86400
+         GROUP BY day ORDER BY day",
     )?
-    .query_map([id(OrderId::MAX_COUNT)], |row| Ok((get_count(row, 0)?, get_count(row, 1)?)))?
+    .query_map([id(OrderId::MAX_COUNT), OrderId::EPOCH.as_millis()], |row| {
+        Ok((get_count(row, 0)?, get_count(row, 1)?))
+    })?
     .collect()
 }
 

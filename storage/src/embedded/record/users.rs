@@ -85,7 +85,7 @@ impl Users for EmbeddedUsers {
             if changed == 0 {
                 return Ok(false);
             }
-            put_card(conn, user, &card, now)?;
+            put_card_row(conn, user, &card, now)?;
             Ok(true)
         };
         self.0.write("put card", job).await
@@ -109,6 +109,24 @@ impl Users for EmbeddedUsers {
                 .map(|changed| changed > 0)
         };
         self.0.write("put password", job).await
+    }
+
+    async fn replace_password(
+        &self,
+        user: UserId,
+        old: &str,
+        new: &str,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let (old, new) = (old.to_owned(), new.to_owned());
+        let job = move |conn: &Connection| {
+            conn.prepare_cached(
+                "UPDATE users SET password = ?3, updated_ms = ?4 WHERE id = ?1 AND password = ?2",
+            )?
+            .execute(params![id(user.get()), old, new, now.as_millis()])
+            .map(|changed| changed > 0)
+        };
+        self.0.write("replace password", job).await
     }
 
     async fn put_role(&self, user: UserId, role: Role, now: Timestamp) -> Result<bool, StoreError> {
@@ -143,7 +161,13 @@ fn by_phone(conn: &Connection, phone: &Phone) -> rusqlite::Result<Option<User>> 
     conn.prepare_cached(&format!("{SELECT} WHERE phone = ?1"))?.query_row([phone.as_str()], user).optional()
 }
 
-fn put_card(conn: &Connection, user: UserId, card: &Card, now: Timestamp) -> rusqlite::Result<()> {
+/// Adds or replaces a card.
+pub(super) fn put_card_row(
+    conn: &Connection,
+    user: UserId,
+    card: &Card,
+    now: Timestamp,
+) -> rusqlite::Result<()> {
     conn.prepare_cached(
         "INSERT INTO user_info (user_id, city, introduce, gender, birthday, credits, level, updated_ms)
          VALUES (:user, :city, :introduce, :gender, :birthday, :credits, :level, :now)
@@ -195,7 +219,7 @@ fn card(row: &Row<'_>) -> rusqlite::Result<Card> {
     })
 }
 
-fn role_number(role: Role) -> i64 {
+pub(super) fn role_number(role: Role) -> i64 {
     match role {
         Role::Customer => 0,
         Role::Operator => 1,

@@ -188,7 +188,7 @@ fn sale(row: &Row<'_>) -> rusqlite::Result<SaleRecord> {
     Ok(SaleRecord { terms, initial, added, stock, pay_within, min_level })
 }
 
-fn status_number(status: VoucherStatus) -> i64 {
+pub(super) fn status_number(status: VoucherStatus) -> i64 {
     match status {
         VoucherStatus::OnShelf => 1,
         VoucherStatus::OffShelf => 2,
