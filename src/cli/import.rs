@@ -50,13 +50,8 @@ pub(super) fn run(import: Import) -> anyhow::Result<()> {
     let dump = File::open(file).with_context(cannot_read)?;
     let length = dump.metadata().with_context(cannot_read)?.len();
     log::start(LogFormat::Text);
-    let (was_there, had_pictures) = (house::is_mall(dir), dir.join("uploads").exists());
     house::make_dir(dir)?;
-    let done = house::block_on(into_mall(&import, dump, Progress::new(length)));
-    if done.is_err() && !was_there {
-        clean_up(dir, had_pictures)?;
-    }
-    let report = done?;
+    let report = house::block_on(into_mall(&import, dump, Progress::new(length)))?;
     super::say(&format!("{report}\nEverything is in. Next: mallbox serve --data {}\n", dir.display()));
     Ok(())
 }
@@ -65,11 +60,17 @@ pub(super) fn run(import: Import) -> anyhow::Result<()> {
 const ELSEWHERE: &str = "import wants an empty mall: say --data with a new directory";
 
 async fn into_mall(import: &Import, dump: File, mut progress: Progress) -> anyhow::Result<Report> {
-    let place = Place::Embedded(EmbeddedOptions::new(&import.data));
+    let dir = &import.data;
+    let (was_there, had_pictures) = (house::is_mall(dir), dir.join("uploads").exists());
+    let place = Place::Embedded(EmbeddedOptions::new(dir));
     let storage = tokio::task::spawn_blocking(move || Storage::open(&place)).await??;
     let done = take_in(import, dump, &storage, &mut progress).await;
     progress.end();
     let closed = storage.upkeep.close().await;
+    if done.is_err() && !was_there {
+        // Still locked: nobody else has begun anything there meanwhile.
+        clean_up(dir, had_pictures)?;
+    }
     let report = done?;
     closed.context("everything is in, but the stop was not clean")?;
     Ok(report)
