@@ -14,8 +14,8 @@ use super::order_workers::{OrderWorkers, WorkerFigures};
 use super::payments::Payments;
 use super::sms::{Inbox, SmsSender};
 use super::{
-    Accounts, Clock, Context, OrderDesk, Random, SaleCounter, Settings, ShopDirectory, VoucherShelf,
-    sale_chores,
+    Accounts, AuditLog, Clock, Context, OrderDesk, Random, SaleCounter, Settings, ShopDirectory,
+    VoucherShelf, sale_chores,
 };
 
 /// What a mall is made of. Nothing in it is process-wide.
@@ -52,6 +52,8 @@ pub struct Mall {
     pub sales: SaleCounter,
     /// Orders and their steps.
     pub orders: OrderDesk,
+    /// What operators did.
+    pub audit: AuditLog,
     /// Whether everything adds up.
     pub books: Books,
     workers: OrderWorkers,
@@ -74,6 +76,7 @@ impl Mall {
             shops: ShopDirectory::new(context.clone()),
             vouchers: VoucherShelf::new(context.clone(), sales.clone()),
             orders: OrderDesk::new(context.clone(), cashier),
+            audit: AuditLog::new(context.clone()),
             books: Books::new(context.clone(), sales.clone()),
             workers: OrderWorkers::new(context.clone()),
             sales,

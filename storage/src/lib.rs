@@ -10,6 +10,7 @@ mod money;
 mod page;
 mod time;
 
+mod audit;
 pub mod deadlines;
 mod order_log;
 mod orders;
@@ -26,6 +27,7 @@ mod vouchers;
 mod embedded;
 mod storage;
 
+pub use audit::{Actor, Audit, AuditCheck, AuditEntry, AuditFault, AuditWrong};
 pub use deadlines::Deadlines;
 pub use error::{OpenError, Source, StoreError};
 pub use ids::{OrderId, PARTITIONS, PaymentId, Phone, ShopId, ShopTypeId, UserId, VoucherId};

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::{
-    Deadlines, Durability, OpenError, OrderLog, Orders, PaymentRows, RateLimits, Sales, Sequences, Sessions,
-    Shops, Upkeep, Users, Vouchers, embedded,
+    Audit, Deadlines, Durability, OpenError, OrderLog, Orders, PaymentRows, RateLimits, Sales, Sequences,
+    Sessions, Shops, Upkeep, Users, Vouchers, embedded,
 };
 
 /// Where a mall's memory is.
@@ -59,6 +59,8 @@ pub struct Storage {
     pub orders: Arc<dyn Orders>,
     /// Payments.
     pub payments: Arc<dyn PaymentRows>,
+    /// What operators did.
+    pub audit: Arc<dyn Audit>,
     /// The back end as a whole.
     pub upkeep: Arc<dyn Upkeep>,
 }

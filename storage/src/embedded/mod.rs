@@ -89,6 +89,7 @@ pub(crate) fn open(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
         vouchers: Arc::new(record::EmbeddedVouchers::new(database.clone())),
         payments: Arc::new(record::EmbeddedPayments::new(database.clone())),
         orders,
+        audit: Arc::new(record::EmbeddedAudit::new(database.clone())),
         upkeep: Arc::new(upkeep::EmbeddedUpkeep {
             journal,
             pending,
