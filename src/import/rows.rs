@@ -109,6 +109,7 @@ impl Reader<'_> {
             nick_name: clean_text::line(&row.text("nick_name")?),
             icon: self.pictures.one(&row.text("icon")?)?,
             role: Role::Customer,
+            blocked: None,
             created: row.instant_or_now("create_time")?,
         };
         Ok(ImportRow::User(user, stored))

@@ -14,8 +14,8 @@ use super::order_workers::{OrderWorkers, WorkerFigures};
 use super::payments::Payments;
 use super::sms::{Inbox, SmsSender};
 use super::{
-    Accounts, Clock, Context, IMPORTED, OrderDesk, Random, SaleCounter, Settings, ShopDirectory,
-    VoucherShelf, sale_chores,
+    Accounts, AuditLog, Clock, Context, IMPORTED, OrderDesk, PeopleOffice, Random, SaleCounter, Settings,
+    ShopDirectory, VoucherShelf, sale_chores,
 };
 
 /// What a mall is made of. Nothing in it is process-wide.
@@ -52,6 +52,10 @@ pub struct Mall {
     pub sales: SaleCounter,
     /// Orders and their steps.
     pub orders: OrderDesk,
+    /// What operators do with people.
+    pub people: PeopleOffice,
+    /// What operators did.
+    pub audit: AuditLog,
     /// Whether everything adds up.
     pub books: Books,
     /// Whether it moved in from elsewhere: not all pictures that it names may have come with it.
@@ -71,13 +75,16 @@ impl Mall {
         let context = Context { storage, clock: Arc::clone(&clock), zone, settings: Arc::new(settings) };
         let sales = SaleCounter::new(context.clone());
         let cashier = Cashier::new(context.clone(), payments);
+        let audit = AuditLog::new(context.clone());
         let chores = Chores::new(clock, sale_chores::chores(&context, &sales, &cashier));
         let mall = Self {
-            accounts: Accounts::new(context.clone(), random, sms, inbox),
             shops: ShopDirectory::new(context.clone()),
             vouchers: VoucherShelf::new(context.clone(), sales.clone()),
             orders: OrderDesk::new(context.clone(), cashier),
             is_imported,
+            people: PeopleOffice::new(context.clone(), audit.clone(), Arc::clone(&random)),
+            accounts: Accounts::new(context.clone(), random, sms, inbox),
+            audit,
             books: Books::new(context.clone(), sales.clone()),
             workers: OrderWorkers::new(context.clone()),
             sales,
@@ -86,6 +93,10 @@ impl Mall {
         };
         mall.sales.load(mall.context.now()).await?;
         sale_chores::restore_deadlines(&mall.context).await?;
+        // No reason not to open: a full disk, say, and then nothing can be bought either.
+        if let Err(error) = mall.people.see_out_the_blocked().await {
+            tracing::error!(%error, "sessions that blocked users may have could not be ended");
+        }
         Ok(Arc::new(mall))
     }
 

@@ -10,6 +10,7 @@ mod money;
 mod page;
 mod time;
 
+mod audit;
 pub mod deadlines;
 mod import;
 mod order_log;
@@ -28,6 +29,7 @@ mod vouchers;
 mod embedded;
 mod storage;
 
+pub use audit::{Actor, Audit, AuditCheck, AuditEntry, AuditFault, AuditWrong};
 pub use deadlines::Deadlines;
 pub use error::{OpenError, Source, StoreError};
 pub use ids::{OrderId, PARTITIONS, PaymentId, Phone, ShopId, ShopTypeId, UserId, VoucherId};
@@ -49,7 +51,7 @@ pub use shops::{Shop, ShopOrder, ShopText, ShopType, Shops};
 pub use storage::{EmbeddedOptions, Place, Storage};
 pub use time::Timestamp;
 pub use upkeep::{Durability, Health, Upkeep};
-pub use users::{Card, Role, User, Users};
+pub use users::{Block, Card, LastOperator, RightsAnswer, RightsChange, Role, User, UserFilter, Users};
 pub use vouchers::{NewSale, SaleRecord, Voucher, VoucherStatus, VoucherText, Vouchers};
 
 /// The engines beneath the embedded back end and their versions, for `mallbox doctor`.

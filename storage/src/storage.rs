@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::{
-    Deadlines, Durability, Import, OpenError, OrderLog, Orders, Outbox, PaymentRows, RateLimits, Sales,
-    Sequences, Sessions, Shops, Upkeep, Users, Vouchers, embedded,
+    Audit, Deadlines, Durability, Import, OpenError, OrderLog, Orders, Outbox, PaymentRows, RateLimits,
+    Sales, Sequences, Sessions, Shops, Upkeep, Users, Vouchers, embedded,
 };
 
 /// Where a mall's memory is.
@@ -61,6 +61,8 @@ pub struct Storage {
     pub outbox: Arc<dyn Outbox>,
     /// Payments.
     pub payments: Arc<dyn PaymentRows>,
+    /// What operators did.
+    pub audit: Arc<dyn Audit>,
     /// The way in for a whole mall.
     pub import: Arc<dyn Import>,
     /// The back end as a whole.

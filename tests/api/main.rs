@@ -4,6 +4,7 @@
 
 mod bad_requests;
 mod calls;
+mod people;
 mod steps;
 mod web;
 mod world;

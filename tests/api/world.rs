@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 
 use jiff::tz::TimeZone;
 use mallbox::http::{App, Bound, Server, ServerOptions, SiteOptions, site};
+use mallbox::mall::operator::By;
 use mallbox::mall::payments::Sandbox;
 use mallbox::mall::sms::Inbox;
 use mallbox::mall::{Clock as _, Mall, ManualClock, Means, Random, Settings};
-use mallbox_storage::{EmbeddedOptions, Place, ShopType, ShopTypeId, Storage, Timestamp};
+use mallbox_storage::{Actor, EmbeddedOptions, Place, ShopType, ShopTypeId, Storage, Timestamp};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -72,7 +73,8 @@ impl World {
             let _in_runtime = runtime.enter();
             app.start()
         };
-        runtime.block_on(app.accounts.grant(OPERATOR, EVENING)).unwrap();
+        let by = By { actor: Actor::CommandLine, at: EVENING };
+        runtime.block_on(app.people.grant(OPERATOR, by)).unwrap();
         let none = String::new;
         let prefix = prefix.to_owned();
         let (operator, customer, other) = (none(), none(), none());
@@ -130,6 +132,11 @@ impl World {
             body: serde_json::from_str(text).unwrap_or_default(),
             text: text.to_owned(),
         }
+    }
+
+    /// Runs a call of the mall itself.
+    pub fn wait_for<T>(&self, work: impl Future<Output = T>) -> T {
+        self.runtime.block_on(work)
     }
 
     /// Moves the clock; what is due by then is done.

@@ -91,6 +91,7 @@ pub(crate) fn open(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
         payments: Arc::new(record::EmbeddedPayments::new(database.clone())),
         orders,
         import: Arc::new(record::EmbeddedImport::new(database.clone())),
+        audit: Arc::new(record::EmbeddedAudit::new(database.clone())),
         upkeep: Arc::new(upkeep::EmbeddedUpkeep {
             journal,
             pending,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use mallbox_storage::{
     Cents, ImportFinding, ImportFindings, ImportKind, ImportRow, ImportedOrder, ImportedSale,
     ImportedVoucher, Importing, OrderId, OrderStatus, Page, Phone, Role, ShopId, Timestamp, Units, User,
-    UserId, VoucherId, VoucherStatus, VoucherText,
+    UserFilter, UserId, VoucherId, VoucherStatus, VoucherText,
 };
 
 use crate::world::{HOUR, NOON, World};
@@ -36,7 +36,10 @@ async fn put(into: &mut Box<dyn Importing>, rows: Vec<ImportRow>) -> Vec<bool> {
 fn user(id: u64) -> ImportRow {
     let phone = Phone::parse(&format!("139{id:08}")).unwrap();
     let (nick_name, icon, role) = (format!("user {id}"), String::new(), Role::Customer);
-    ImportRow::User(User { id: UserId::new(id), phone, nick_name, icon, role, created: NOON }, None)
+    ImportRow::User(
+        User { id: UserId::new(id), phone, nick_name, icon, role, blocked: None, created: NOON },
+        None,
+    )
 }
 
 fn voucher(id: VoucherId, is_sale: bool) -> ImportRow {
@@ -97,10 +100,10 @@ async fn what_is_not_finished_leaves_nothing(w: &World) {
     let mut into = begin(w).await;
     assert_eq!(put(&mut into, vec![user(1), voucher(SALE, true), sale(3)]).await, [true; 3]);
     drop(into);
-    assert_eq!(w.storage.users.list(None, Page::new(1, 10)).await.unwrap(), []);
+    assert_eq!(w.storage.users.list(&UserFilter::default(), Page::new(1, 10)).await.unwrap(), []);
     assert_eq!(w.storage.vouchers.get(SALE).await.unwrap(), None);
     moved_in(w, vec![]).await;
-    assert_eq!(w.storage.users.list(None, Page::new(1, 10)).await.unwrap().len(), 9);
+    assert_eq!(w.storage.users.list(&UserFilter::default(), Page::new(1, 10)).await.unwrap().len(), 9);
 }
 
 async fn ids_go_on_above_those_that_moved_in(w: &World) {
@@ -125,7 +128,7 @@ async fn of_two_rows_with_one_key_the_first_stays_unless_the_second_replaces_it(
     assert_eq!(put(&mut into, vec![user(1), named("second"), same_phone]).await, [true, false, false]);
     assert_eq!(into.put(vec![(named("third"), true)]).await.unwrap(), [true]);
     into.finish(QUARTER, NOON).await.unwrap();
-    let users = w.storage.users.list(None, Page::new(1, 10)).await.unwrap();
+    let users = w.storage.users.list(&UserFilter::default(), Page::new(1, 10)).await.unwrap();
     assert_eq!(users.iter().map(|user| user.nick_name.as_str()).collect::<Vec<_>>(), ["third"]);
 }
 

@@ -60,3 +60,8 @@ pub(super) fn status(row: &Row<'_>, column: usize) -> rusqlite::Result<OrderStat
         other => return Err(unreadable(column, other)),
     })
 }
+
+/// The pattern of texts that hold this one, for `LIKE … ESCAPE '!'`.
+pub(super) fn holding(text: &str) -> String {
+    format!("%{}%", text.replace('!', "!!").replace('%', "!%").replace('_', "!_"))
+}

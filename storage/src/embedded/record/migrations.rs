@@ -7,7 +7,8 @@ use rusqlite::Connection;
 const VERSIONS: &[&str] = &[
     include_str!("migrations/0001_sales.sql"),
     include_str!("migrations/0002_outbox.sql"),
-    include_str!("migrations/0003_notes.sql"),
+    include_str!("migrations/0003_people.sql"),
+    include_str!("migrations/0004_notes.sql"),
 ];
 
 /// The version that this program writes, and the newest it can read: SQLite's `user_version`.
