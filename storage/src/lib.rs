@@ -10,6 +10,7 @@ mod money;
 mod page;
 mod time;
 
+mod dead_letters;
 pub mod deadlines;
 mod order_log;
 mod orders;
@@ -26,16 +27,17 @@ mod vouchers;
 mod embedded;
 mod storage;
 
+pub use dead_letters::{DeadLetter, DeadLetters, DeadReason, DeadState, Replayed, Voided};
 pub use deadlines::Deadlines;
 pub use error::{OpenError, Source, StoreError};
-pub use ids::{OrderId, PARTITIONS, PaymentId, Phone, ShopId, ShopTypeId, UserId, VoucherId};
+pub use ids::{DeadLetterId, OrderId, PARTITIONS, PaymentId, Phone, ShopId, ShopTypeId, UserId, VoucherId};
 pub use money::Cents;
 pub use order_log::{LogPosition, LogState, Logged, OrderLog};
-pub use orders::{DeadLetter, DeadReason, Order, OrderCounts, OrderStatus, Orders, Persisted, Step, Stepped};
+pub use orders::{Order, OrderCounts, OrderFilter, OrderStatus, Orders, Persisted, Step, Stepped};
 pub use page::Page;
 pub use payments::{Payment, PaymentFaults, PaymentRows, PaymentState};
 pub use rate_limits::{Limit, Pass, RateLimits};
-pub use sales::{Claim, ClaimAnswer, Release, Sales, Terms, Units};
+pub use sales::{Claim, ClaimAnswer, Release, Reservation, Sales, Terms, Units};
 pub use sequences::Sequences;
 pub use sessions::{CodeCheck, CodeIssue, CodeRules, Sessions, TokenHash};
 pub use shops::{Shop, ShopOrder, ShopText, ShopType, Shops};
@@ -43,7 +45,9 @@ pub use storage::{EmbeddedOptions, Place, Storage};
 pub use time::Timestamp;
 pub use upkeep::{Durability, Health, Upkeep};
 pub use users::{Card, Role, User, Users};
-pub use vouchers::{NewSale, SaleRecord, Voucher, VoucherStatus, VoucherText, Vouchers};
+pub use vouchers::{
+    NewSale, SaleRecord, StockChange, StockChanged, Voucher, VoucherStatus, VoucherText, Vouchers,
+};
 
 /// The engines beneath the embedded back end and their versions, for `mallbox doctor`.
 #[must_use]

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::{
-    Deadlines, Durability, OpenError, OrderLog, Orders, PaymentRows, RateLimits, Sales, Sequences, Sessions,
-    Shops, Upkeep, Users, Vouchers, embedded,
+    DeadLetters, Deadlines, Durability, OpenError, OrderLog, Orders, PaymentRows, RateLimits, Sales,
+    Sequences, Sessions, Shops, Upkeep, Users, Vouchers, embedded,
 };
 
 /// Where a mall's memory is.
@@ -55,8 +55,10 @@ pub struct Storage {
     pub shops: Arc<dyn Shops>,
     /// Vouchers and sales.
     pub vouchers: Arc<dyn Vouchers>,
-    /// Orders and dead letters.
+    /// Orders.
     pub orders: Arc<dyn Orders>,
+    /// Claims that did not become orders.
+    pub dead_letters: Arc<dyn DeadLetters>,
     /// Payments.
     pub payments: Arc<dyn PaymentRows>,
     /// The back end as a whole.

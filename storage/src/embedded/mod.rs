@@ -87,6 +87,7 @@ pub(crate) fn open(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
         users: Arc::new(record::EmbeddedUsers::new(database.clone())),
         shops: Arc::new(record::EmbeddedShops::new(database.clone())),
         vouchers: Arc::new(record::EmbeddedVouchers::new(database.clone())),
+        dead_letters: Arc::new(record::EmbeddedDeadLetters::new(database.clone())),
         payments: Arc::new(record::EmbeddedPayments::new(database.clone())),
         orders,
         upkeep: Arc::new(upkeep::EmbeddedUpkeep {

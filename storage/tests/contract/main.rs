@@ -1,8 +1,10 @@
 //! The one suite that every back end is held to. A second back end is one line: a `mod` in [`contract!`].
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary: a failure is a failed test")]
 
+mod dead_letters;
 mod deadlines;
 mod order_counts;
+mod order_lists;
 mod order_log;
 mod orders;
 mod orders_model;
@@ -12,6 +14,7 @@ mod sales;
 mod sequences;
 mod sessions;
 mod shops;
+mod stock;
 mod users;
 mod vouchers;
 mod world;

@@ -6,6 +6,7 @@
 //! To start: [`Database::open`]; then `log_marks` and `setting_blocking`, which say what the order log must hold; then
 //! the ports; and [`Holders`] for each sale. To stop: [`Database::close`].
 
+mod burial;
 mod checkpoint;
 mod columns;
 mod counts;
@@ -26,6 +27,7 @@ mod sequences;
 mod settings;
 mod shops;
 mod steps;
+mod stock_changes;
 mod task;
 mod trouble;
 mod users;
@@ -33,6 +35,7 @@ mod vouchers;
 mod writer;
 
 pub(crate) use database::Database;
+pub(crate) use dead_letters::EmbeddedDeadLetters;
 pub(crate) use holders::Holders;
 pub(crate) use orders::EmbeddedOrders;
 pub(crate) use payments::EmbeddedPayments;

@@ -6,7 +6,7 @@ use super::columns::id;
 use super::orders::by_id;
 use super::payments;
 use super::trouble::refuse;
-use crate::{Order, OrderId, OrderStatus, PaymentId, Step, Stepped, Timestamp};
+use crate::{Order, OrderId, OrderStatus, PaymentId, Step, Stepped, Timestamp, VoucherId};
 
 /// Takes the step in the caller's transaction.
 pub(super) fn step(
@@ -35,7 +35,7 @@ pub(super) fn step(
     }
     write(conn, &order)?;
     if !to.is_live() {
-        give_back(conn, &order)?;
+        give_back(conn, order.voucher)?;
     }
     Ok(Stepped::Done(order))
 }
@@ -79,8 +79,8 @@ fn write(conn: &Connection, order: &Order) -> rusqlite::Result<()> {
 }
 
 /// An ordinary voucher has no stock: nothing changes for it.
-fn give_back(conn: &Connection, order: &Order) -> rusqlite::Result<()> {
+pub(super) fn give_back(conn: &Connection, voucher: VoucherId) -> rusqlite::Result<()> {
     conn.prepare_cached("UPDATE sales SET stock = stock + 1 WHERE voucher_id = ?1")?
-        .execute([id(order.voucher.get())])
+        .execute([id(voucher.get())])
         .map(drop)
 }
