@@ -203,7 +203,7 @@ impl World {
 
     /// The books balance, and say so.
     pub async fn assert_balanced(&self) {
-        let report = self.books.verify(self.now()).await.unwrap();
+        let report = self.books.verify().await.unwrap();
         assert!(report.balances() && report.unsettled.is_empty(), "{report}");
     }
 }
