@@ -46,9 +46,6 @@ struct Readiness {
     version: &'static str,
 }
 
-/// More dead letters than these are not counted each time somebody looks.
-const MOST_COUNTED: u32 = 10_000;
-
 impl Health {
     /// Of this mall.
     #[must_use]

@@ -10,12 +10,13 @@ use tokio_util::task::TaskTracker;
 use super::books::Books;
 use super::cashier::Cashier;
 use super::chores::Chores;
+use super::operator::{DeadLetterOffice, OrderOffice, SaleOffice};
 use super::order_workers::{OrderWorkers, WorkerFigures};
 use super::payments::Payments;
 use super::sms::{Inbox, SmsSender};
 use super::{
-    Accounts, Clock, Context, OrderDesk, Random, SaleCounter, Settings, ShopDirectory, VoucherShelf,
-    sale_chores,
+    Accounts, AuditLog, Clock, Context, OrderDesk, Random, SaleCounter, Settings, ShopDirectory,
+    VoucherShelf, sale_chores,
 };
 
 /// What a mall is made of. Nothing in it is process-wide.
@@ -52,6 +53,14 @@ pub struct Mall {
     pub sales: SaleCounter,
     /// Orders and their steps.
     pub orders: OrderDesk,
+    /// What operators did.
+    pub audit: AuditLog,
+    /// Sales from the operator's side.
+    pub sale_office: SaleOffice,
+    /// Orders from the operator's side.
+    pub order_office: OrderOffice,
+    /// Claims that did not become orders.
+    pub dead_letter_office: DeadLetterOffice,
     /// Whether everything adds up.
     pub books: Books,
     workers: OrderWorkers,
@@ -69,12 +78,24 @@ impl Mall {
         let sales = SaleCounter::new(context.clone());
         let cashier = Cashier::new(context.clone(), payments);
         let chores = Chores::new(clock, sale_chores::chores(&context, &sales, &cashier));
+        let audit = AuditLog::new(context.clone());
+        let orders = OrderDesk::new(context.clone(), cashier);
+        let books = Books::new(context.clone(), sales.clone());
         let mall = Self {
             accounts: Accounts::new(context.clone(), random, sms, inbox),
             shops: ShopDirectory::new(context.clone()),
             vouchers: VoucherShelf::new(context.clone(), sales.clone()),
-            orders: OrderDesk::new(context.clone(), cashier),
-            books: Books::new(context.clone(), sales.clone()),
+            sale_office: SaleOffice::new(context.clone(), sales.clone(), books.clone(), audit.clone()),
+            order_office: OrderOffice::new(context.clone(), orders.clone(), audit.clone()),
+            dead_letter_office: DeadLetterOffice::new(
+                context.clone(),
+                sales.clone(),
+                orders.clone(),
+                audit.clone(),
+            ),
+            orders,
+            audit,
+            books,
             workers: OrderWorkers::new(context.clone()),
             sales,
             chores,

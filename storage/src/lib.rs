@@ -10,6 +10,7 @@ mod money;
 mod page;
 mod time;
 
+mod audit;
 mod dead_letters;
 pub mod deadlines;
 mod order_log;
@@ -27,6 +28,7 @@ mod vouchers;
 mod embedded;
 mod storage;
 
+pub use audit::{Actor, Audit, AuditCheck, AuditEntry, AuditFault, AuditWrong};
 pub use dead_letters::{DeadLetter, DeadLetters, DeadReason, DeadState, Replayed, Voided};
 pub use deadlines::Deadlines;
 pub use error::{OpenError, Source, StoreError};

@@ -27,6 +27,21 @@ pub enum OrderStatus {
 }
 
 impl OrderStatus {
+    /// The status with this number.
+    #[must_use]
+    pub fn numbered(number: u8) -> Option<Self> {
+        Some(match number {
+            0 => Self::Pending,
+            1 => Self::Unpaid,
+            2 => Self::Paid,
+            3 => Self::Used,
+            4 => Self::Cancelled,
+            5 => Self::Refunding,
+            6 => Self::Refunded,
+            _ => return None,
+        })
+    }
+
     /// Whether the order holds its unit, and its buyer's right to one.
     #[must_use]
     pub fn is_live(self) -> bool {

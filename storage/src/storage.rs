@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::{
-    DeadLetters, Deadlines, Durability, OpenError, OrderLog, Orders, PaymentRows, RateLimits, Sales,
+    Audit, DeadLetters, Deadlines, Durability, OpenError, OrderLog, Orders, PaymentRows, RateLimits, Sales,
     Sequences, Sessions, Shops, Upkeep, Users, Vouchers, embedded,
 };
 
@@ -61,6 +61,8 @@ pub struct Storage {
     pub dead_letters: Arc<dyn DeadLetters>,
     /// Payments.
     pub payments: Arc<dyn PaymentRows>,
+    /// What operators did.
+    pub audit: Arc<dyn Audit>,
     /// The back end as a whole.
     pub upkeep: Arc<dyn Upkeep>,
 }

@@ -115,7 +115,11 @@ impl DeadLetterOffice {
     async fn make_order(&self, letter: &DeadLetter, now: Timestamp) -> Result<Order, Failure> {
         let storage = &self.context.storage;
         let reserved = self.reserve(letter, now).await?;
-        let refusal = match storage.dead_letters.replay(letter.id, now).await? {
+        let replayed = storage.dead_letters.replay(letter.id, now).await;
+        if reserved == Reservation::Taken && !matches!(replayed, Ok(Replayed::Order(_))) {
+            let _ = storage.sales.release(letter.voucher, letter.user, letter.order).await?;
+        }
+        let refusal = match replayed? {
             Replayed::Order(order) => {
                 if order.status == OrderStatus::Unpaid {
                     storage.deadlines.set(order.id, order.deadline).await?;
@@ -126,9 +130,6 @@ impl DeadLetterOffice {
             Replayed::Voided => Refusal::DeadLetterStands(DeadState::Voided),
             Replayed::Unknown => Refusal::NotFound("dead letter"),
         };
-        if reserved == Reservation::Taken {
-            let _ = storage.sales.release(letter.voucher, letter.user, letter.order).await?;
-        }
         Err(refusal.into())
     }
 

@@ -194,15 +194,21 @@ impl SaleOffice {
         }
         let terms = self.terms(voucher).await?;
         let units = terms.units.ok_or(Refusal::Unlimited)?;
-        self.counter.changing(voucher);
-        let by = if asked < 0 { self.lower(terms, units, asked.unsigned_abs()).await? } else { asked };
-        if units.checked_add_signed(by).is_none_or(|units| units > EXACT.unsigned_abs()) {
+        if asked > 0 && units.checked_add_signed(asked).is_none_or(|units| units > EXACT.unsigned_abs()) {
             return Err(Refusal::BadValue("add").into());
         }
+        let sales = &self.context.storage.sales;
+        let is_passing = now >= terms.end && sales.units(voucher).await?.is_none();
+        self.counter.changing(voucher);
+        let by = if asked < 0 { self.lower(terms, units, asked.unsigned_abs()).await? } else { asked };
         let change = StockChange { asked, by, request };
         let changed = vouchers.change_stock(voucher, &change, now).await?;
         // Also after a lowering, to be sure: the record decides by how many it was.
         self.counter.tell(voucher, now).await?;
+        if is_passing {
+            // It is over: memory had it for the counting alone.
+            sales.forget(voucher).await?;
+        }
         match changed {
             StockChanged::Done(by, _) => Ok(by),
             StockChanged::Before(before, _) => before_as_now(&before, asked),

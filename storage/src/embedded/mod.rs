@@ -90,6 +90,7 @@ pub(crate) fn open(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
         dead_letters: Arc::new(record::EmbeddedDeadLetters::new(database.clone())),
         payments: Arc::new(record::EmbeddedPayments::new(database.clone())),
         orders,
+        audit: Arc::new(record::EmbeddedAudit::new(database.clone())),
         upkeep: Arc::new(upkeep::EmbeddedUpkeep {
             journal,
             pending,

@@ -1,6 +1,7 @@
 //! The one suite that every back end is held to. A second back end is one line: a `mod` in [`contract!`].
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary: a failure is a failed test")]
 
+mod audit;
 mod dead_letters;
 mod deadlines;
 mod order_counts;

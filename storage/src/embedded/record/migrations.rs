@@ -4,8 +4,11 @@
 
 use rusqlite::Connection;
 
-const VERSIONS: &[&str] =
-    &[include_str!("migrations/0001_sales.sql"), include_str!("migrations/0011_operator.sql")];
+const VERSIONS: &[&str] = &[
+    include_str!("migrations/0001_sales.sql"),
+    include_str!("migrations/0002_people.sql"),
+    include_str!("migrations/0003_operator.sql"),
+];
 
 /// The version that this program writes, and the newest it can read: SQLite's `user_version`.
 pub(super) const NEWEST: i64 = VERSIONS.len() as i64;

@@ -6,6 +6,9 @@
 //! To start: [`Database::open`]; then `log_marks` and `setting_blocking`, which say what the order log must hold; then
 //! the ports; and [`Holders`] for each sale. To stop: [`Database::close`].
 
+mod audit;
+#[cfg(test)]
+mod audit_tests;
 mod burial;
 mod checkpoint;
 mod columns;
@@ -34,6 +37,7 @@ mod users;
 mod vouchers;
 mod writer;
 
+pub(crate) use audit::EmbeddedAudit;
 pub(crate) use database::Database;
 pub(crate) use dead_letters::EmbeddedDeadLetters;
 pub(crate) use holders::Holders;
