@@ -14,7 +14,7 @@ use super::files::Files;
 use super::front::{DEADLINE, Front, FrontOptions};
 use super::health::Health;
 use super::metrics::Metrics;
-use super::{ApiError, App, sale, shop, user, voucher, voucher_order};
+use super::{ApiError, App, ops, sale, shop, user, voucher, voucher_order};
 
 /// How the mall is served.
 #[derive(Clone, Debug)]
@@ -35,6 +35,7 @@ pub fn api(app: App) -> Router {
         .merge(voucher::routes())
         .merge(voucher_order::routes())
         .merge(sale::routes())
+        .merge(ops::routes())
         .fallback(|| async { ApiError::unknown_path() })
         .with_state(app)
 }

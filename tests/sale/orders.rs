@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use mallbox::mall::chores::Chores;
 use mallbox::mall::{Cashier, Context, OrderDesk, Refusal, sale_chores};
 use mallbox_storage::{
-    Claim, ClaimAnswer, OrderId, OrderStatus, Release, Reservation, Sales, Storage, StoreError, Terms, Units, UserId,
-    VoucherId,
+    Claim, ClaimAnswer, OrderId, OrderStatus, Release, Reservation, Sales, Storage, StoreError, Terms, Units,
+    UserId, VoucherId,
 };
 
 use crate::world::{MINUTE, NOON, PAY_WITHIN, PRICE, idle, refusal, until, world};

@@ -86,7 +86,7 @@ impl DeadLetterOffice {
             office.make_order(&letter, by.at).await
         });
         let view = self.desk.view(replayed.await?).await?;
-        Ok(FoundOrder { view, phone: phones(&self.context.storage, [user]).await?.remove(&user) })
+        Ok(FoundOrder { view, phone: phones(&self.context.storage, &[user]).await?.remove(&user) })
     }
 
     /// Gives a dead letter up: its unit can be bought again, by its user too. Again is no error.
@@ -166,7 +166,7 @@ impl DeadLetterOffice {
     async fn view(&self, letter: DeadLetter) -> Result<LetterView, Failure> {
         let storage = &self.context.storage;
         let voucher = storage.vouchers.get(letter.voucher).await?;
-        let phone = phones(storage, [letter.user]).await?.remove(&letter.user);
+        let phone = phones(storage, &[letter.user]).await?.remove(&letter.user);
         Ok(LetterView { title: voucher.map(|voucher| voucher.text.title).unwrap_or_default(), phone, letter })
     }
 }

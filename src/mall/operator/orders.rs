@@ -87,7 +87,7 @@ impl OrderOffice {
         let deed = Deed { action: "order.void", subject, detail: json!({ "reason": reason }) };
         let desk = self.desk.clone();
         let voided = act(&self.audit, by, deed, async move { desk.call_off(order, by.at).await }).await?;
-        let phone = phones(&self.context.storage, [voided.order.user]).await?.remove(&voided.order.user);
+        let phone = phones(&self.context.storage, &[voided.order.user]).await?.remove(&voided.order.user);
         Ok(FoundOrder { view: voided, phone })
     }
 
@@ -97,7 +97,7 @@ impl OrderOffice {
             None => None,
             Some(number) => {
                 let recorded = OrderStatus::numbered(number).filter(|status| *status != OrderStatus::Pending);
-                Some(recorded.ok_or(Refusal::BadValue("status"))?)
+                Some(recorded.ok_or(Refusal::BadValue("order status"))?)
             }
         };
         let mut filter = OrderFilter { user: query.user, voucher: query.voucher, status };
@@ -113,10 +113,10 @@ impl OrderOffice {
     }
 
     async fn with_phones(&self, orders: Vec<Order>) -> Result<Vec<FoundOrder>, Failure> {
-        let phones = phones(&self.context.storage, orders.iter().map(|order| order.user)).await?;
+        let users: Vec<UserId> = orders.iter().map(|order| order.user).collect();
+        let phones = phones(&self.context.storage, &users).await?;
         let views = self.desk.with_titles(orders).await?;
-        let found =
-            |view: OrderView| FoundOrder { phone: phones.get(&view.order.user).cloned(), view };
+        let found = |view: OrderView| FoundOrder { phone: phones.get(&view.order.user).cloned(), view };
         Ok(views.into_iter().map(found).collect())
     }
 }
@@ -124,14 +124,14 @@ impl OrderOffice {
 /// The phones of these users, as far as they are known.
 pub(super) async fn phones(
     storage: &Storage,
-    users: impl IntoIterator<Item = UserId>,
+    users: &[UserId],
 ) -> Result<HashMap<UserId, Phone>, StoreError> {
     let mut phones = HashMap::new();
     for id in users {
-        if !phones.contains_key(&id)
-            && let Some(user) = storage.users.get(id).await?
+        if !phones.contains_key(id)
+            && let Some(user) = storage.users.get(*id).await?
         {
-            phones.insert(id, user.phone);
+            phones.insert(*id, user.phone);
         }
     }
     Ok(phones)

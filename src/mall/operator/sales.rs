@@ -5,8 +5,8 @@ use mallbox_storage::{
 };
 use serde_json::{Value, json};
 
-use super::act::{By, Deed, act};
 use super::AuditLog;
+use super::act::{By, Deed, act};
 use crate::mall::books::{Finding, SaleBooks};
 use crate::mall::sales::SaleState;
 use crate::mall::vouchers::EXACT;
@@ -119,7 +119,12 @@ impl SaleOffice {
     ///
     /// # Errors
     /// [`Refusal::BadValue`] with the value's name, [`Refusal::NotFound`], or the store is in trouble.
-    pub async fn put_window(&self, by: By, voucher: VoucherId, form: WindowForm) -> Result<SaleView, Failure> {
+    pub async fn put_window(
+        &self,
+        by: By,
+        voucher: VoucherId,
+        form: WindowForm,
+    ) -> Result<SaleView, Failure> {
         if form == WindowForm::default() {
             return Err(Refusal::BadValue("beginTime").into());
         }
@@ -153,8 +158,9 @@ impl SaleOffice {
     /// # Errors
     /// As [`pause`](Self::pause).
     pub async fn end(&self, by: By, voucher: VoucherId) -> Result<SaleView, Failure> {
-        let ended =
-            move |terms: Terms| Ok(Terms { begin: terms.begin.min(by.at), end: terms.end.min(by.at), ..terms });
+        let ended = move |terms: Terms| {
+            Ok(Terms { begin: terms.begin.min(by.at), end: terms.end.min(by.at), ..terms })
+        };
         self.put_terms(by, "sale.end", voucher, Value::Null, ended).await
     }
 
