@@ -225,7 +225,7 @@ impl Books {
         loop {
             let Some(reading) = self.read(voucher, Counted::Near).await? else { return Ok(None) };
             let findings = reading.findings();
-            if findings.is_empty() || last == Some(reading) {
+            if findings.is_empty() || (last == Some(reading) && !self.sales.is_changing(voucher)) {
                 return Ok(Some((reading.books(), Some(findings))));
             }
             if last.is_some() {
@@ -257,7 +257,12 @@ impl Books {
         for reading_no in 0..READINGS {
             let Some(reading) = self.read(voucher, Counted::Everywhere).await? else { return Ok(()) };
             let findings = reading.findings();
-            agreeing = if last == Some(reading) { agreeing + 1 } else { 1 };
+            // While its terms are changed, record and store differ for as long as that takes.
+            agreeing = match last == Some(reading) {
+                _ if self.sales.is_changing(voucher) => 0,
+                true => agreeing + 1,
+                false => 1,
+            };
             if findings.is_empty() || agreeing >= AGREEING {
                 report.sales.push(reading.books());
                 report.findings.extend(findings);

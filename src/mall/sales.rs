@@ -222,6 +222,11 @@ impl SaleCounter {
         self.inner.out_of_step.lock().insert(voucher);
     }
 
+    /// Whether somebody is between the two: then record and store may differ, and nothing is wrong.
+    pub(super) fn is_changing(&self, voucher: VoucherId) -> bool {
+        self.inner.out_of_step.lock().contains(&voucher)
+    }
+
     /// Tells the store of a sale as the record has it now, in one's turn; of one that is over only if the store has it in
     /// memory. Answers the sale; `None` if the record has no such sale.
     pub(super) async fn tell(

@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 use jiff::tz::TimeZone;
 use mallbox::http::{App, Bound, Server, ServerOptions, SiteOptions, site};
+use mallbox::mall::order_workers::drained;
 use mallbox::mall::payments::Sandbox;
 use mallbox::mall::sms::Inbox;
-use mallbox::mall::{Clock as _, Mall, ManualClock, Means, Random, Settings};
+use mallbox::mall::{Mall, ManualClock, Means, Random, Settings};
 use mallbox_storage::{EmbeddedOptions, Place, ShopType, ShopTypeId, Storage, Timestamp};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -33,7 +34,7 @@ pub struct World {
     pub operator: String,
     pub customer: String,
     pub other: String,
-    _dir: TempDir,
+    dir: TempDir,
 }
 
 /// What came back.
@@ -76,7 +77,7 @@ impl World {
         let none = String::new;
         let prefix = prefix.to_owned();
         let (operator, customer, other) = (none(), none(), none());
-        let mut world = Self { app, clock, runtime, server, prefix, operator, customer, other, _dir: dir };
+        let mut world = Self { app, clock, runtime, server, prefix, operator, customer, other, dir };
         world.operator = world.log_in(OPERATOR);
         world.customer = world.log_in(CUSTOMER);
         world.other = world.log_in(OTHER);
@@ -136,6 +137,19 @@ impl World {
     pub fn advance(&self, span: Duration) {
         self.clock.advance(span);
         self.runtime.block_on(self.app.catch_up());
+    }
+
+    /// Every claim is an order or a dead letter when this returns.
+    pub fn drain(&self) {
+        let drained = drained(&self.app.context.storage, Duration::from_secs(20));
+        assert!(self.runtime.block_on(drained), "the log was not drained");
+    }
+
+    /// Runs SQL on the record from outside, as nobody but a test does.
+    pub fn sql(&self, sql: &str) {
+        let record = rusqlite::Connection::open(self.dir.path().join("mall").join("mall.sqlite")).unwrap();
+        record.busy_timeout(Duration::from_secs(10)).unwrap();
+        record.execute_batch(sql).unwrap();
     }
 
     /// Nothing that was sold is missing or there twice.
