@@ -28,7 +28,6 @@ use tower::ServiceExt as _;
 
 use super::connection::{self, Patience};
 use super::envelope::{Answer, Reply};
-use super::extract::Now;
 use super::front::{Front, FrontOptions, Outcome, guarded};
 use super::{ApiError, App, Language};
 
@@ -51,8 +50,8 @@ struct Verified {
     report: crate::mall::books::Report,
 }
 
-async fn verify(State(app): State<App>, Now(now): Now) -> Reply {
-    let report = app.books.verify(now).await?;
+async fn verify(State(app): State<App>) -> Reply {
+    let report = app.books.verify().await?;
     Ok(Answer::ok(Verified { balances: report.balances(), text: report.to_string(), report }))
 }
 

@@ -161,8 +161,11 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::NotFound(_)
         | Refusal::Mistyped(_)
         | Refusal::OrderStands(_)
+        | Refusal::Unlimited
+        | Refusal::StillDead(..)
+        | Refusal::DeadLetterStands(_)
         | Refusal::PaymentDeclined => StatusCode::OK,
-        Refusal::BadRequest(_) => StatusCode::BAD_REQUEST,
+        Refusal::BadRequest(_) | Refusal::BadValue(_) => StatusCode::BAD_REQUEST,
         Refusal::NotLoggedIn => StatusCode::UNAUTHORIZED,
         Refusal::Forbidden => StatusCode::FORBIDDEN,
         Refusal::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
@@ -262,6 +265,8 @@ impl From<Mistake> for ApiError {
 
 #[cfg(test)]
 mod tests {
+    use mallbox_storage::{DeadReason, DeadState};
+
     use super::*;
 
     /// Status, `Retry-After` and body, as a client in this language gets them.
@@ -295,6 +300,14 @@ mod tests {
             (Refusal::Blocked.into(), 200, "BLOCKED"),
             (Refusal::LastOperator.into(), 200, "LAST_OPERATOR"),
             (Refusal::BadRequest("\"quoted\"\n".to_owned()).into(), 400, "BAD_REQUEST"),
+            (Refusal::BadValue("add").into(), 400, "BAD_REQUEST"),
+            (Refusal::Unlimited.into(), 200, "UNLIMITED"),
+            (Refusal::StillDead(DeadReason::Double, String::new()).into(), 200, "STILL_DEAD"),
+            (Refusal::StillDead(DeadReason::Oversold, String::new()).into(), 200, "STILL_DEAD"),
+            (Refusal::StillDead(DeadReason::IdClash, String::new()).into(), 200, "STILL_DEAD"),
+            (Refusal::StillDead(DeadReason::Refused, "words".to_owned()).into(), 200, "STILL_DEAD"),
+            (Refusal::DeadLetterStands(DeadState::Replayed).into(), 200, "DEAD_LETTER_STANDS"),
+            (Refusal::DeadLetterStands(DeadState::Voided).into(), 200, "DEAD_LETTER_STANDS"),
             (limited.into(), 429, "RATE_LIMITED"),
             (Refusal::NotYet.into(), 503, "NOT_YET"),
             (Refusal::OrderStands(4).into(), 200, "ORDER_STANDS"),

@@ -197,7 +197,8 @@ impl Chore for SettlePayments {
     }
 }
 
-/// Keeps the copies of the sales' terms young, so that no claim has to wait for them.
+/// Keeps the copies of the sales' terms young, so that no claim has to wait for them, and the store in step with the
+/// record.
 struct RefreshTerms {
     every: Every,
     sales: SaleCounter,
@@ -210,7 +211,7 @@ impl Chore for RefreshTerms {
     }
 
     async fn next_due(&self, now: Timestamp) -> Option<Timestamp> {
-        self.sales.has_copies().then(|| self.every.next(now))
+        self.sales.has_to_refresh().then(|| self.every.next(now))
     }
 
     async fn run(&self, now: Timestamp) {

@@ -10,6 +10,7 @@ use tokio_util::task::TaskTracker;
 use super::books::Books;
 use super::cashier::Cashier;
 use super::chores::Chores;
+use super::operator::{DeadLetterOffice, OrderOffice, SaleOffice};
 use super::order_workers::{OrderWorkers, WorkerFigures};
 use super::payments::Payments;
 use super::sms::{Inbox, SmsSender};
@@ -56,6 +57,12 @@ pub struct Mall {
     pub people: PeopleOffice,
     /// What operators did.
     pub audit: AuditLog,
+    /// Sales from the operator's side.
+    pub sale_office: SaleOffice,
+    /// Orders from the operator's side.
+    pub order_office: OrderOffice,
+    /// Claims that did not become orders.
+    pub dead_letter_office: DeadLetterOffice,
     /// Whether everything adds up.
     pub books: Books,
     /// Whether it moved in from elsewhere: not all pictures that it names may have come with it.
@@ -75,17 +82,27 @@ impl Mall {
         let context = Context { storage, clock: Arc::clone(&clock), zone, settings: Arc::new(settings) };
         let sales = SaleCounter::new(context.clone());
         let cashier = Cashier::new(context.clone(), payments);
-        let audit = AuditLog::new(context.clone());
         let chores = Chores::new(clock, sale_chores::chores(&context, &sales, &cashier));
+        let audit = AuditLog::new(context.clone());
+        let orders = OrderDesk::new(context.clone(), cashier);
+        let books = Books::new(context.clone(), sales.clone());
         let mall = Self {
             shops: ShopDirectory::new(context.clone()),
             vouchers: VoucherShelf::new(context.clone(), sales.clone()),
-            orders: OrderDesk::new(context.clone(), cashier),
             is_imported,
             people: PeopleOffice::new(context.clone(), audit.clone(), Arc::clone(&random)),
             accounts: Accounts::new(context.clone(), random, sms, inbox),
+            sale_office: SaleOffice::new(context.clone(), sales.clone(), books.clone(), audit.clone()),
+            order_office: OrderOffice::new(context.clone(), orders.clone(), audit.clone()),
+            dead_letter_office: DeadLetterOffice::new(
+                context.clone(),
+                sales.clone(),
+                orders.clone(),
+                audit.clone(),
+            ),
+            orders,
             audit,
-            books: Books::new(context.clone(), sales.clone()),
+            books,
             workers: OrderWorkers::new(context.clone()),
             sales,
             chores,

@@ -53,6 +53,10 @@ id!(
     PaymentId
 );
 id!(
+    /// One dead letter. Not its order's id: of two claims with one id, each may end as a dead letter.
+    DeadLetterId
+);
+id!(
     /// One order. See [`OrderId::compose`] for what its bits say.
     OrderId
 );

@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use mallbox::mall::chores::Chores;
 use mallbox::mall::{Cashier, Context, OrderDesk, Refusal, sale_chores};
 use mallbox_storage::{
-    Claim, ClaimAnswer, OrderId, OrderStatus, Release, Sales, Storage, StoreError, Terms, Units, UserId,
-    VoucherId,
+    Claim, ClaimAnswer, OrderId, OrderStatus, Release, Reservation, Sales, Storage, StoreError, Terms, Units,
+    UserId, VoucherId,
 };
 
 use crate::world::{MINUTE, NOON, PAY_WITHIN, PRICE, idle, refusal, until, world};
@@ -68,6 +68,15 @@ impl Sales for Stumbling {
             return Err(StoreError::Unavailable { op: "sales.release", source: "made to fail".into() });
         }
         self.real.release(voucher, user, order).await
+    }
+
+    async fn reserve(
+        &self,
+        voucher: VoucherId,
+        user: UserId,
+        order: OrderId,
+    ) -> Result<Reservation, StoreError> {
+        self.real.reserve(voucher, user, order).await
     }
 
     async fn units(&self, voucher: VoucherId) -> Result<Option<Units>, StoreError> {

@@ -2,8 +2,14 @@
 
 mod act;
 pub mod audit;
+pub mod dead_letters;
+pub mod orders;
 pub mod people;
+pub mod sales;
 
 pub use act::By;
 pub use audit::{AuditLog, Doing};
+pub use dead_letters::DeadLetterOffice;
+pub use orders::OrderOffice;
 pub use people::PeopleOffice;
+pub use sales::SaleOffice;

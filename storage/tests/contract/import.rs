@@ -155,9 +155,12 @@ async fn of_several_live_orders_the_one_that_is_furthest_stays(w: &World) {
     let (kind, finding) = (ImportKind::Order, ImportFinding::SecondLive);
     assert_eq!(found, [ImportFindings { kind, finding, count: 2, examples: vec![102, 101] }]);
     assert_eq!(w.storage.orders.holding(SALE, UserId::new(1)).await.unwrap(), Some(OrderId::new(103)));
-    let dead = w.storage.orders.dead_letters(OrderId::new(0), 10).await.unwrap();
-    let dead: Vec<_> =
-        dead.iter().map(|letter| (letter.order.get(), letter.reason.as_str(), letter.holds_unit)).collect();
+    let (dead, _) = w.storage.dead_letters.page(None, Page::new(1, 10)).await.unwrap();
+    let dead: Vec<_> = dead
+        .iter()
+        .rev()
+        .map(|letter| (letter.order.get(), letter.reason.as_str(), letter.holds_unit))
+        .collect();
     assert_eq!(dead, [(101, "DOUBLE", true), (102, "DOUBLE", true)]);
     let record = w.storage.vouchers.get(SALE).await.unwrap().unwrap().sale.unwrap();
     assert_eq!((record.initial, record.stock), (Some(13), Some(10)));

@@ -2,9 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary: a failure is a failed test")]
 
 mod audit;
+mod dead_letters;
 mod deadlines;
 mod import;
 mod order_counts;
+mod order_lists;
 mod order_log;
 mod orders;
 mod orders_model;
@@ -15,6 +17,7 @@ mod sales;
 mod sequences;
 mod sessions;
 mod shops;
+mod stock;
 mod users;
 mod vouchers;
 mod world;

@@ -9,6 +9,7 @@
 mod audit;
 #[cfg(test)]
 mod audit_tests;
+mod burial;
 mod checkpoint;
 mod columns;
 mod counts;
@@ -31,6 +32,7 @@ mod sequences;
 mod settings;
 mod shops;
 mod steps;
+mod stock_changes;
 mod task;
 mod trouble;
 mod users;
@@ -39,6 +41,7 @@ mod writer;
 
 pub(crate) use audit::EmbeddedAudit;
 pub(crate) use database::Database;
+pub(crate) use dead_letters::EmbeddedDeadLetters;
 pub(crate) use holders::Holders;
 pub(crate) use import::EmbeddedImport;
 pub(crate) use orders::EmbeddedOrders;

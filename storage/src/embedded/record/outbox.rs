@@ -5,7 +5,7 @@ use rusqlite::{Connection, Row, params};
 
 use super::Database;
 use super::columns::{get_id, id};
-use crate::{Errand, Order, OrderId, Outbox, StoreError, UserId, VoucherId};
+use crate::{Errand, OrderId, Outbox, StoreError, UserId, VoucherId};
 
 pub(crate) struct EmbeddedOutbox(Database);
 
@@ -42,13 +42,18 @@ impl Outbox for EmbeddedOutbox {
 }
 
 /// In the caller's transaction.
-pub(super) fn leave_release(conn: &Connection, order: &Order) -> rusqlite::Result<()> {
-    // An order is closed once; should that ever be otherwise, one errand is enough.
+pub(super) fn leave_release(
+    conn: &Connection,
+    voucher: VoucherId,
+    user: UserId,
+    order: OrderId,
+) -> rusqlite::Result<()> {
+    // An order is closed once; of two dead letters with one id, one errand at a time is enough.
     conn.prepare_cached(
         "INSERT INTO outbox_releases (order_id, voucher_id, user_id) VALUES (?1, ?2, ?3)
          ON CONFLICT (order_id) DO NOTHING",
     )?
-    .execute(params![id(order.id.get()), id(order.voucher.get()), id(order.user.get())])
+    .execute(params![id(order.get()), id(voucher.get()), id(user.get())])
     .map(drop)
 }
 
