@@ -113,7 +113,7 @@ fn an_answered_change_of_the_stock_outlives_a_kill_and_no_change_is_done_half() 
         let change = RightsChange::Role(Role::Operator);
         let now = SystemClock.now();
         let answer = storage.users.put_rights(operator.id, &change, LastOperator::Stays, now).await?;
-        anyhow::ensure!(matches!(answer, RightsAnswer::Changed(_)), "{answer:?}");
+        anyhow::ensure!(matches!(answer, RightsAnswer::Done(_)), "{answer:?}");
         anyhow::Ok(storage.upkeep.close().await?)
     })?;
     let ledger = Arc::new(Mutex::new(Ledger::new(&mall, sale)));

@@ -12,7 +12,7 @@ use mallbox::mall::operator::By;
 use mallbox::mall::order_workers::drained;
 use mallbox::mall::payments::Sandbox;
 use mallbox::mall::sms::Inbox;
-use mallbox::mall::{Clock as _, Mall, ManualClock, Means, Random, Settings};
+use mallbox::mall::{Mall, ManualClock, Means, Random, Settings};
 use mallbox_storage::{Actor, EmbeddedOptions, Place, ShopType, ShopTypeId, Storage, Timestamp};
 use serde_json::{Value, json};
 use tempfile::TempDir;
