@@ -25,6 +25,7 @@ mod sale_terms;
 pub mod sales;
 pub mod shops;
 pub mod sms;
+mod sparse_log;
 pub mod vouchers;
 pub mod wall_time;
 mod whole;
