@@ -199,16 +199,11 @@ impl Asked {
 impl PerMall {
     /// Merges slashes, cuts the prefix off, and answers whether the request is for the API.
     fn set_path(&self, parts: &mut Parts) -> bool {
-        let path = parts.uri.path();
-        let merged =
-            if path.contains("//") { Cow::Owned(without_doubles(path)) } else { Cow::Borrowed(path) };
-        let below = merged.strip_prefix(self.prefix.as_str()).filter(|rest| rest.starts_with('/'));
-        let is_api = below.is_some();
-        let path = below.unwrap_or(&merged);
+        let (path, is_api) = below(parts.uri.path(), &self.prefix);
         if path.len() != parts.uri.path().len() {
             let target = match parts.uri.query() {
                 Some(query) => format!("{path}?{query}"),
-                None => path.to_owned(),
+                None => path.into_owned(),
             };
             // Every part of it was a valid target's.
             if let Ok(uri) = Uri::try_from(target) {
@@ -320,6 +315,20 @@ fn with_envelope(bare: Response) -> Response {
         response.headers_mut().insert(header::ALLOW, allowed.clone());
     }
     response
+}
+
+/// A path with its slashes merged and the prefix cut off, and whether it was below the prefix.
+pub(super) fn below<'a>(path: &'a str, prefix: &str) -> (Cow<'a, str>, bool) {
+    let merged = if path.contains("//") { Cow::Owned(without_doubles(path)) } else { Cow::Borrowed(path) };
+    let is_below = merged.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('/'));
+    if !is_below || prefix.is_empty() {
+        return (merged, is_below);
+    }
+    let rest = match merged {
+        Cow::Borrowed(path) => Cow::Borrowed(&path[prefix.len()..]),
+        Cow::Owned(path) => Cow::Owned(path[prefix.len()..].to_owned()),
+    };
+    (rest, true)
 }
 
 /// `/imgs//types/ms.png` → `/imgs/types/ms.png`.

@@ -25,6 +25,9 @@ mod connection;
 pub mod control;
 mod files;
 mod front;
+#[cfg(any(test, fuzzing))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod health;
 mod log_budget;
 mod metrics;

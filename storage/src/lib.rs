@@ -26,6 +26,10 @@ mod vouchers;
 mod embedded;
 mod storage;
 
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub use embedded::fuzzing;
+
 pub use deadlines::Deadlines;
 pub use error::{OpenError, Source, StoreError};
 pub use ids::{OrderId, PARTITIONS, PaymentId, Phone, ShopId, ShopTypeId, UserId, VoucherId};
