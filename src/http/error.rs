@@ -26,6 +26,7 @@ enum Problem {
     UnknownPath,
     WrongMethod,
     TooLarge,
+    BodyTooSlow,
     TooSlow,
 }
 
@@ -69,6 +70,12 @@ impl ApiError {
         Self(Problem::TooLarge)
     }
 
+    /// The body did not arrive in the time that a call has.
+    #[must_use]
+    pub fn body_too_slow() -> Self {
+        Self(Problem::BodyTooSlow)
+    }
+
     /// The call took longer than a page waits.
     #[must_use]
     pub fn too_slow() -> Self {
@@ -85,6 +92,7 @@ impl ApiError {
             Problem::UnknownPath => StatusCode::NOT_FOUND,
             Problem::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
             Problem::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Problem::BodyTooSlow => StatusCode::REQUEST_TIMEOUT,
         }
     }
 
@@ -132,6 +140,14 @@ impl ApiError {
                 )
             }
             Problem::TooLarge => fixed!(l, "TOO_LARGE", "请求内容太大", "The request is too large."),
+            Problem::BodyTooSlow => {
+                fixed!(
+                    l,
+                    "REQUEST_TIMEOUT",
+                    "请求内容未能及时送达",
+                    "The request's body did not arrive in time."
+                )
+            }
             Problem::TooSlow => words::of_refusal(&Refusal::Busy, l),
         }
     }

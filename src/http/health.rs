@@ -68,6 +68,11 @@ impl Health {
         let settings = &self.context.settings;
         let mut troubles = health.troubles;
         troubles.extend(log.trouble.filter(|trouble| !troubles.contains(trouble)));
+        if OrderId::day(self.context.now()).is_none() {
+            let text =
+                "the clock stands before 2022 or after 2089: no order can be numbered; set it and go on";
+            troubles.push(text.to_owned());
+        }
         if log.pending >= settings.max_backlog {
             troubles.push(format!("{} claims wait for the record: no more are taken", log.pending));
         }

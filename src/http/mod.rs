@@ -20,6 +20,7 @@ pub mod voucher;
 pub mod voucher_order;
 
 mod address_gate;
+mod arrival;
 mod body_text;
 mod connection;
 pub mod control;
