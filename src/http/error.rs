@@ -26,6 +26,7 @@ enum Problem {
     UnknownPath,
     WrongMethod,
     TooLarge,
+    BodyTooSlow,
     TooSlow,
 }
 
@@ -42,7 +43,7 @@ impl ApiError {
     /// A request no form can make: which value, and what was expected.
     #[must_use]
     pub fn bad_request(detail: impl Into<String>) -> Self {
-        Self(Problem::Refused(Refusal::BadRequest(detail.into())))
+        Self(Problem::Refused(Refusal::BadRequest(shortened(detail.into()))))
     }
 
     /// A bug: the text goes to the log, an id to the client.
@@ -69,6 +70,12 @@ impl ApiError {
         Self(Problem::TooLarge)
     }
 
+    /// The body did not arrive in the time that a call has.
+    #[must_use]
+    pub fn body_too_slow() -> Self {
+        Self(Problem::BodyTooSlow)
+    }
+
     /// The call took longer than a page waits.
     #[must_use]
     pub fn too_slow() -> Self {
@@ -85,6 +92,7 @@ impl ApiError {
             Problem::UnknownPath => StatusCode::NOT_FOUND,
             Problem::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
             Problem::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Problem::BodyTooSlow => StatusCode::REQUEST_TIMEOUT,
         }
     }
 
@@ -132,6 +140,14 @@ impl ApiError {
                 )
             }
             Problem::TooLarge => fixed!(l, "TOO_LARGE", "请求内容太大", "The request is too large."),
+            Problem::BodyTooSlow => {
+                fixed!(
+                    l,
+                    "REQUEST_TIMEOUT",
+                    "请求内容未能及时送达",
+                    "The request's body did not arrive in time."
+                )
+            }
             Problem::TooSlow => words::of_refusal(&Refusal::Busy, l),
         }
     }
@@ -144,6 +160,16 @@ impl ApiError {
             _ => None,
         }
     }
+}
+
+/// What was wrong may quote a value as long as a body: its beginning says enough.
+pub(super) fn shortened(mut detail: String) -> String {
+    const LONGEST: usize = 400;
+    if let Some((end, _)) = detail.char_indices().find(|(at, _)| *at >= LONGEST) {
+        detail.truncate(end);
+        detail.push('…');
+    }
+    detail
 }
 
 /// Section by section what the front ends expect: a refusal of business is an answer, and so is a typing mistake.

@@ -8,7 +8,7 @@ use axum::body::Bytes;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use mallbox_storage::{DeadState, Page, Storage};
+use mallbox_storage::{DeadState, OrderId, Page, Storage};
 use serde::Serialize;
 
 use super::envelope::json_response;
@@ -65,6 +65,11 @@ impl Health {
         let settings = &self.context.settings;
         let mut troubles = health.troubles;
         troubles.extend(log.trouble.filter(|trouble| !troubles.contains(trouble)));
+        if OrderId::day(self.context.now()).is_none() {
+            let text =
+                "the clock stands before 2022 or after 2089: no order can be numbered; set it and go on";
+            troubles.push(text.to_owned());
+        }
         if log.pending >= settings.max_backlog {
             troubles.push(format!("{} claims wait for the record: no more are taken", log.pending));
         }

@@ -41,7 +41,7 @@ impl Language {
     }
 
     /// The first of those with the highest weight; a tag the mall does not speak counts for nothing.
-    fn preferred(list: &str) -> Self {
+    pub(super) fn preferred(list: &str) -> Self {
         let mut best = (Self::Zh, 0);
         for item in list.split(',') {
             let mut parts = item.split(';');

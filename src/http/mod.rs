@@ -21,11 +21,15 @@ pub mod voucher;
 pub mod voucher_order;
 
 mod address_gate;
+mod arrival;
 mod body_text;
 mod connection;
 pub mod control;
 mod files;
 mod front;
+#[cfg(any(test, fuzzing))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod health;
 mod log_budget;
 mod metrics;

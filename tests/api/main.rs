@@ -5,6 +5,7 @@
 mod bad_ops_requests;
 mod bad_requests;
 mod calls;
+mod clock;
 mod ops;
 mod people;
 mod steps;

@@ -11,6 +11,7 @@ crate::contract! {
     a_code_works_once_and_only_while_it_lives,
     wrong_tries_kill_a_code,
     codes_keep_their_distance_and_their_number_a_day,
+    a_clock_set_back_locks_no_phone_out,
     one_of_many_who_try_a_code_is_right,
     a_session_slides_and_ends_at_the_instant,
     a_token_is_free_again_after_its_end,
@@ -76,6 +77,27 @@ async fn codes_keep_their_distance_and_their_number_a_day(w: &World) {
         let issued = w.storage.sessions.issue_code(&phone(), "1", &free, NOON + 24 * HOUR).await.unwrap();
         assert_eq!(issued, CodeIssue::Issued);
     }
+}
+
+async fn a_clock_set_back_locks_no_phone_out(w: &World) {
+    for _ in 0..RULES.per_day {
+        let now = NOON + RULES.gap;
+        assert_eq!(
+            w.storage
+                .sessions
+                .issue_code(&phone(), "1", &CodeRules { gap: Duration::ZERO, ..RULES }, now)
+                .await
+                .unwrap(),
+            CodeIssue::Issued
+        );
+    }
+    // A year ahead, until somebody noticed.
+    let back = NOON - 365 * 24 * HOUR;
+    let refused = issue(w, back).await;
+    assert_eq!(refused, CodeIssue::TooSoon { retry_after: RULES.gap }, "the gap counts from now on");
+    let refused = issue(w, back + RULES.gap).await;
+    assert_eq!(refused, CodeIssue::TooMany { retry_after: 24 * HOUR - RULES.gap }, "and so does the day");
+    assert_eq!(issue(w, back + 24 * HOUR).await, CodeIssue::Issued);
 }
 
 async fn one_of_many_who_try_a_code_is_right(w: &World) {
