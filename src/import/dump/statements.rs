@@ -340,5 +340,5 @@ fn offset_s(text: &[u8]) -> Option<i32> {
     let (hours, minutes) = std::str::from_utf8(rest).ok()?.split_once(':')?;
     let (hours, minutes): (i32, i32) = (hours.parse().ok()?, minutes.parse().ok()?);
     let is_one = (0..=14).contains(&hours) && (0..60).contains(&minutes);
-    is_one.then_some(sign * (hours * 3600 + minutes * 60))
+    is_one.then(|| sign * (hours * 3600 + minutes * 60))
 }
