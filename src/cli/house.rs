@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use jiff::tz::TimeZone;
 use mallbox_storage::{Durability, EmbeddedOptions, OpenError, Place, Storage};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::config::SiteConfig;
@@ -176,6 +176,8 @@ pub(super) async fn serve(
     };
     let mut stopped = signal(SignalKind::terminate())?;
     let mut interrupted = signal(SignalKind::interrupt())?;
+    // A file that may not grow is a write that fails, and is told as such; unheard, the signal would end the process.
+    let _heard = signal(SignalKind::from_raw(Signal::XFSZ.as_raw()))?;
     let server = bound.serve(&site(&app, &site_options), options)?;
     super::say(&(banner(&app, dir, &server.address().to_string()).await + more));
 
