@@ -4,6 +4,7 @@
 
 mod bad_requests;
 mod calls;
+mod live;
 mod people;
 mod steps;
 mod web;
