@@ -58,7 +58,7 @@ pub fn site(app: &App, options: &SiteOptions) -> Front {
     let context = &app.context;
     let health = Health::new(context.clone(), app.worker_figures(), Arc::clone(&metrics), &options.prefix);
     let stop = CancellationToken::new();
-    let live = Live::new(health.clone(), Arc::clone(&metrics), stop.clone());
+    let live = Live::new(health.clone(), Arc::clone(&metrics), context.settings.live_places, stop.clone());
     let files = Files::new(&options.uploads, options.web.as_deref(), Some(health));
     let address_gate = context.settings.address_limit.map(|limit| {
         AddressGate::new(limit, Arc::clone(&context.storage.rate_limits), Arc::clone(&context.clock))

@@ -21,6 +21,9 @@ pub struct Settings {
     pub max_backlog: u64,
     /// How often whoever watches the live figures is told, in real time.
     pub live_every: Duration,
+    /// How many may watch them at once. Each costs a look at the running sales every time, and up to some 400 KB in the
+    /// connection's buffer if they do not read.
+    pub live_places: usize,
     /// Whether `GET /api/demo/inbox` shows login codes: in `demo` and `fixture` alone.
     pub inbox: bool,
 }
@@ -41,6 +44,7 @@ impl Default for Settings {
             // About 100 bytes each in memory and 50 on disk: half a gigabyte is where a box of 2 GB must say stop.
             max_backlog: 2_000_000,
             live_every: Duration::from_secs(1),
+            live_places: 16,
             inbox: false,
         }
     }

@@ -38,19 +38,16 @@ pub struct Live {
     places: Arc<Semaphore>,
 }
 
-/// Operators' open pages. Each costs a look at the running sales every second, and up to some 400 KB in the connection's
-/// buffer if it does not read.
-const PLACES: usize = 16;
 /// Who takes no event for so many intervals is let go.
 const PATIENCE: u32 = 10;
 /// Sales in an event, at the most.
 const MOST_SALES: usize = 100;
 
 impl Live {
-    /// Of this mall, until `stop`.
+    /// Of this mall, for so many listeners at once, until `stop`.
     #[must_use]
-    pub fn new(health: Health, metrics: Arc<Metrics>, stop: CancellationToken) -> Self {
-        Self { health, metrics, stop, places: Arc::new(Semaphore::new(PLACES)) }
+    pub fn new(health: Health, metrics: Arc<Metrics>, places: usize, stop: CancellationToken) -> Self {
+        Self { health, metrics, stop, places: Arc::new(Semaphore::new(places)) }
     }
 }
 
