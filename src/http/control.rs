@@ -88,6 +88,7 @@ impl Control {
             deadline: None,
             address_gate: None,
             metrics: Arc::default(),
+            stop: control.stop.clone(),
         });
         control.tasks.spawn(accept(listener, front, control.stop.clone(), control.tasks.clone()));
         Ok(control)

@@ -172,6 +172,17 @@ impl Accounts {
         Ok(self.context.storage.sessions.find(hash_of(token), ttl, now).await?)
     }
 
+    /// Whose live session this is, which the call does not extend: for what asks again and again by itself.
+    ///
+    /// # Errors
+    /// Only if the store is in trouble.
+    pub async fn who_is_still_there(&self, token: &str, now: Timestamp) -> Result<Option<UserId>, Failure> {
+        if !is_token(token) {
+            return Ok(None);
+        }
+        Ok(self.context.storage.sessions.find(hash_of(token), Duration::ZERO, now).await?)
+    }
+
     /// What a user may do, as the record has it now; a customer's rights for no user, and for one who is blocked.
     ///
     /// # Errors

@@ -6,6 +6,7 @@ mod bad_ops_requests;
 mod bad_requests;
 mod calls;
 mod clock;
+mod live;
 mod ops;
 mod people;
 mod steps;

@@ -5,6 +5,7 @@ pub mod audit;
 pub mod dead_letters;
 pub mod orders;
 pub mod people;
+mod running;
 pub mod sales;
 
 pub use act::By;
@@ -12,4 +13,5 @@ pub use audit::{AuditLog, Doing};
 pub use dead_letters::DeadLetterOffice;
 pub use orders::OrderOffice;
 pub use people::PeopleOffice;
+pub use running::running_sales;
 pub use sales::SaleOffice;

@@ -120,6 +120,9 @@ async fn a_session_slides_and_ends_at_the_instant(w: &World) {
     w.storage.sessions.begin(token(1), UserId::new(7), TTL, NOON).await.unwrap();
     assert_eq!(find(w, 1, NOON + TTL - MS).await, Some(7));
     assert_eq!(find(w, 1, NOON).await, Some(7), "an earlier look never shortens it");
+    let look = w.storage.sessions.find(token(1), Duration::ZERO, NOON + 2 * TTL - 2 * MS).await.unwrap();
+    assert_eq!(look, Some(UserId::new(7)), "a look of no length extends nothing");
+    assert_eq!(w.storage.sessions.find(token(1), Duration::ZERO, NOON + 2 * TTL - MS).await.unwrap(), None);
     assert_eq!(find(w, 1, NOON + 2 * TTL - 2 * MS).await, Some(7));
     assert_eq!(find(w, 1, NOON + 3 * TTL - 2 * MS).await, None, "dead at the instant");
     assert_eq!(find(w, 2, NOON).await, None, "another token is another session");
