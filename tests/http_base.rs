@@ -16,6 +16,7 @@ use mallbox::http::{
     Answer, ApiError, Bound, Files, Front, FrontOptions, Patience, Reply, Server, ServerError, ServerOptions,
 };
 use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
 
 /// No answer takes longer than this unless the test waits for one.
 const PATIENCE: Duration = Duration::from_secs(8);
@@ -81,6 +82,7 @@ impl World {
             deadline: Some(Duration::from_millis(700)),
             address_gate: None,
             metrics: Arc::default(),
+            stop: CancellationToken::new(),
         });
         let bound = Bound::to(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
         let server = bound.serve(&front, options).unwrap();

@@ -1,5 +1,6 @@
 //! The command line: one subcommand a file.
 
+mod audit;
 mod bench;
 mod demo;
 mod doctor;
@@ -30,9 +31,12 @@ enum Command {
     Serve(crate::config::ServeConfig),
     /// Do the books balance? Exit code 1 names what does not.
     Verify(verify::Verify),
-    /// Who is an operator.
+    /// Who is there, who is an operator, who is kept out.
     #[command(subcommand)]
     User(user::User),
+    /// What operators did, and whether the log of it is whole.
+    #[command(subcommand)]
+    Audit(audit::Audit),
     /// Versions, directory, limits, clock, and how fast the disk is safe.
     Doctor(doctor::Doctor),
     /// Load and comparisons.
@@ -54,6 +58,7 @@ pub fn main() -> ExitCode {
         Command::Serve(config) => serve::run(config).map(|()| true),
         Command::Verify(verify) => verify::run(&verify),
         Command::User(user) => user::run(user).map(|()| true),
+        Command::Audit(audit) => audit::run(audit),
         Command::Doctor(doctor) => doctor::run(&doctor),
         Command::Bench(bench) => bench::run(bench),
     };

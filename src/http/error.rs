@@ -156,6 +156,8 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::Paused
         | Refusal::UnknownSale
         | Refusal::LevelTooLow
+        | Refusal::Blocked
+        | Refusal::LastOperator
         | Refusal::NotFound(_)
         | Refusal::Mistyped(_)
         | Refusal::OrderStands(_)
@@ -295,6 +297,8 @@ mod tests {
             (Refusal::NotFound("shop").into(), 200, "NOT_FOUND"),
             (Refusal::NotLoggedIn.into(), 401, "NOT_LOGGED_IN"),
             (Refusal::Forbidden.into(), 403, "FORBIDDEN"),
+            (Refusal::Blocked.into(), 200, "BLOCKED"),
+            (Refusal::LastOperator.into(), 200, "LAST_OPERATOR"),
             (Refusal::BadRequest("\"quoted\"\n".to_owned()).into(), 400, "BAD_REQUEST"),
             (Refusal::BadValue("add").into(), 400, "BAD_REQUEST"),
             (Refusal::Unlimited.into(), 200, "UNLIMITED"),

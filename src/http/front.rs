@@ -20,6 +20,7 @@ use axum::http::{HeaderName, HeaderValue, Method, Request, StatusCode, Uri, head
 use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::{Body as _, Incoming};
+use tokio_util::sync::CancellationToken;
 use tower::Service as _;
 
 use super::address_gate::AddressGate;
@@ -59,6 +60,8 @@ pub struct FrontOptions {
     pub address_gate: Option<AddressGate>,
     /// Where requests are counted.
     pub metrics: Arc<Metrics>,
+    /// Cancelled when its server stops: for answers that would never end by themselves.
+    pub stop: CancellationToken,
 }
 
 /// What stands before every handler. One per worker thread; a connection has a clone.
@@ -81,17 +84,18 @@ struct PerMall {
     api: Router,
     pages: Router,
     log: Arc<LogBudget>,
+    stop: CancellationToken,
 }
 
 impl Front {
     /// Before these handlers.
     #[must_use]
     pub fn new(options: FrontOptions) -> Self {
-        let FrontOptions { api, prefix, pages, deadline, address_gate, metrics } = options;
+        let FrontOptions { api, prefix, pages, deadline, address_gate, metrics, stop } = options;
         let tally = metrics.worker();
         let log = Arc::default();
-        let mall =
-            PerMall { prefix, deadline, address_gate, metrics, ids: RequestIds::new(), api, pages, log };
+        let ids = RequestIds::new();
+        let mall = PerMall { prefix, deadline, address_gate, metrics, ids, api, pages, log, stop };
         Self { mall: Arc::new(mall), tally, peer: None }
     }
 
@@ -111,6 +115,11 @@ impl Front {
     /// Where requests and connections are counted.
     pub(super) fn metrics(&self) -> &Arc<Metrics> {
         &self.mall.metrics
+    }
+
+    /// What its server cancels when it stops.
+    pub(super) fn stop(&self) -> &CancellationToken {
+        &self.mall.stop
     }
 
     /// Answers a request. Never fails and never panics.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
+use tokio_util::sync::CancellationToken;
 use tower::service_fn;
 
 use super::address_gate::AddressGate;
@@ -14,6 +15,7 @@ use super::files::Files;
 use super::front::{DEADLINE, Front, FrontOptions};
 use super::health::Health;
 use super::metrics::Metrics;
+use super::ops::live::Live;
 use super::{ApiError, App, ops, sale, shop, user, voucher, voucher_order};
 
 /// How the mall is served.
@@ -28,14 +30,14 @@ pub struct SiteOptions {
 }
 
 /// The API's routes, without its prefix.
-pub fn api(app: App) -> Router {
+pub fn api(app: App, live: Live) -> Router {
     Router::new()
         .merge(user::routes())
         .merge(shop::routes())
         .merge(voucher::routes())
         .merge(voucher_order::routes())
         .merge(sale::routes())
-        .merge(ops::routes())
+        .merge(ops::routes(live))
         .fallback(|| async { ApiError::unknown_path() })
         .with_state(app)
 }
@@ -55,13 +57,15 @@ pub fn site(app: &App, options: &SiteOptions) -> Front {
     let metrics = Arc::<Metrics>::default();
     let context = &app.context;
     let health = Health::new(context.clone(), app.worker_figures(), Arc::clone(&metrics), &options.prefix);
+    let stop = CancellationToken::new();
+    let live = Live::new(health.clone(), Arc::clone(&metrics), context.settings.live_places, stop.clone());
     let files = Files::new(&options.uploads, options.web.as_deref(), Some(health));
     let address_gate = context.settings.address_limit.map(|limit| {
         AddressGate::new(limit, Arc::clone(&context.storage.rate_limits), Arc::clone(&context.clock))
     });
-    let (api, pages) = (api(Arc::clone(app)), pages(files));
+    let (api, pages) = (api(Arc::clone(app), live), pages(files));
     // At the root, what the API does not know is a page.
     let api = if options.prefix.is_empty() { api.fallback_service(pages.clone()) } else { api };
     let prefix = options.prefix.clone();
-    Front::new(FrontOptions { api, prefix, pages, deadline: Some(DEADLINE), address_gate, metrics })
+    Front::new(FrontOptions { api, prefix, pages, deadline: Some(DEADLINE), address_gate, metrics, stop })
 }

@@ -75,6 +75,15 @@ pub(super) fn of_refusal(refusal: &Refusal, l: Language) -> Words {
         }
         Refusal::NotLoggedIn => fixed!(l, "NOT_LOGGED_IN", "请先登录", "Please log in first."),
         Refusal::Forbidden => fixed!(l, "FORBIDDEN", "没有权限", "Only an operator may do that."),
+        Refusal::Blocked => {
+            fixed!(l, "BLOCKED", "账号已被停用，请联系商城", "This account is blocked; ask the mall why.")
+        }
+        Refusal::LastOperator => fixed!(
+            l,
+            "LAST_OPERATOR",
+            "这是最后一位管理员，不能降级或停用；请先任命另一位",
+            "This is the last operator, and the mall would be locked out; name another one first."
+        ),
         Refusal::Mistyped(mistake) => of_mistake(*mistake, l),
         Refusal::BadRequest(detail) => {
             let detail = shortened(detail);

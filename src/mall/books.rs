@@ -204,6 +204,9 @@ impl Books {
         }
         self.verify_payments(&mut report).await?;
         self.verify_ids(&mut report).await?;
+        if let Some(fault) = self.context.storage.audit.verify().await?.fault {
+            report.findings.push(Finding::new(None, "audit log", "one unbroken chain", fault));
+        }
         let LogState { pending, trouble, .. } = self.context.storage.order_log.state().await;
         report.pending = pending;
         if let Some(trouble) = trouble {

@@ -27,6 +27,10 @@ pub enum Refusal {
     NotLoggedIn,
     /// Only an operator may.
     Forbidden,
+    /// The user is blocked.
+    Blocked,
+    /// No operator would be left who can come in.
+    LastOperator,
     /// Something a person typed or picked wrongly: said with 200 on hm-dianping's calls.
     Mistyped(Mistake),
     /// A request no form can make: which value, and what was expected.

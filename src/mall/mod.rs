@@ -37,7 +37,7 @@ pub use cashier::Cashier;
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use context::Context;
 pub use failure::{Failure, Mistake, Refusal};
-pub use operator::AuditLog;
+pub use operator::{AuditLog, PeopleOffice};
 pub use orders::OrderDesk;
 pub use random::Random;
 pub use sales::SaleCounter;

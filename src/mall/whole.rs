@@ -15,8 +15,8 @@ use super::order_workers::{OrderWorkers, WorkerFigures};
 use super::payments::Payments;
 use super::sms::{Inbox, SmsSender};
 use super::{
-    Accounts, AuditLog, Clock, Context, OrderDesk, Random, SaleCounter, Settings, ShopDirectory,
-    VoucherShelf, sale_chores,
+    Accounts, AuditLog, Clock, Context, OrderDesk, PeopleOffice, Random, SaleCounter, Settings,
+    ShopDirectory, VoucherShelf, sale_chores,
 };
 
 /// What a mall is made of. Nothing in it is process-wide.
@@ -53,6 +53,8 @@ pub struct Mall {
     pub sales: SaleCounter,
     /// Orders and their steps.
     pub orders: OrderDesk,
+    /// What operators do with people.
+    pub people: PeopleOffice,
     /// What operators did.
     pub audit: AuditLog,
     /// Sales from the operator's side.
@@ -82,7 +84,6 @@ impl Mall {
         let orders = OrderDesk::new(context.clone(), cashier);
         let books = Books::new(context.clone(), sales.clone());
         let mall = Self {
-            accounts: Accounts::new(context.clone(), random, sms, inbox),
             shops: ShopDirectory::new(context.clone()),
             vouchers: VoucherShelf::new(context.clone(), sales.clone()),
             sale_office: SaleOffice::new(context.clone(), sales.clone(), books.clone(), audit.clone()),
@@ -94,6 +95,8 @@ impl Mall {
                 audit.clone(),
             ),
             orders,
+            people: PeopleOffice::new(context.clone(), audit.clone(), Arc::clone(&random)),
+            accounts: Accounts::new(context.clone(), random, sms, inbox),
             audit,
             books,
             workers: OrderWorkers::new(context.clone()),
@@ -103,6 +106,10 @@ impl Mall {
         };
         mall.sales.load(mall.context.now()).await?;
         sale_chores::restore_deadlines(&mall.context).await?;
+        // No reason not to open: a full disk, say, and then nothing can be bought either.
+        if let Err(error) = mall.people.see_out_the_blocked().await {
+            tracing::error!(%error, "sessions that blocked users may have could not be ended");
+        }
         Ok(Arc::new(mall))
     }
 

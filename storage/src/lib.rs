@@ -46,7 +46,7 @@ pub use shops::{Shop, ShopOrder, ShopText, ShopType, Shops};
 pub use storage::{EmbeddedOptions, Place, Storage};
 pub use time::Timestamp;
 pub use upkeep::{Durability, Health, Upkeep};
-pub use users::{Card, Role, User, Users};
+pub use users::{Block, Card, LastOperator, RightsAnswer, RightsChange, Role, User, UserFilter, Users};
 pub use vouchers::{
     NewSale, SaleRecord, StockChange, StockChanged, Voucher, VoucherStatus, VoucherText, Vouchers,
 };

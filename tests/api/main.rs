@@ -5,7 +5,9 @@
 mod bad_ops_requests;
 mod bad_requests;
 mod calls;
+mod live;
 mod ops;
+mod people;
 mod steps;
 mod web;
 mod world;

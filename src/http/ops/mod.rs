@@ -3,12 +3,22 @@
 use axum::Router;
 
 use super::App;
+use live::Live;
 
+pub mod audit;
 mod dead_letters;
+pub mod live;
 mod orders;
 mod sales;
+pub mod users;
 
 /// The routes of this area.
-pub fn routes() -> Router<App> {
-    Router::new().merge(sales::routes()).merge(orders::routes()).merge(dead_letters::routes())
+pub fn routes(live: Live) -> Router<App> {
+    Router::new()
+        .merge(sales::routes())
+        .merge(orders::routes())
+        .merge(dead_letters::routes())
+        .merge(users::routes())
+        .merge(audit::routes())
+        .merge(live::routes(live))
 }

@@ -54,3 +54,8 @@ pub(super) fn status(row: &Row<'_>, column: usize) -> rusqlite::Result<OrderStat
     let status = u8::try_from(number).ok().and_then(OrderStatus::numbered);
     status.filter(|status| *status != OrderStatus::Pending).ok_or_else(|| unreadable(column, number))
 }
+
+/// The pattern of texts that hold this one, for `LIKE … ESCAPE '!'`.
+pub(super) fn holding(text: &str) -> String {
+    format!("%{}%", text.replace('!', "!!").replace('%', "!%").replace('_', "!_"))
+}

@@ -2,6 +2,7 @@
 
 ALTER TABLE users ADD COLUMN blocked_ms INTEGER;
 ALTER TABLE users ADD COLUMN block_reason TEXT;
+CREATE INDEX users_blocked ON users (id) WHERE blocked_ms IS NOT NULL;
 
 CREATE TABLE audit (
     number  INTEGER PRIMARY KEY,
