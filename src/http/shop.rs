@@ -1,15 +1,19 @@
 //! Shops and their types: `/shop/…` and `/shop-type/list`.
 
+use std::sync::Arc;
+
 use axum::Router;
 use axum::extract::State;
 use axum::routing::{get, post};
 use jiff::tz::TimeZone;
 use mallbox_storage::{Shop, ShopId, ShopOrder, ShopType, ShopTypeId};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::App;
 use super::envelope::{Answer, Reply};
 use super::extract::{Json, Now, Operator, Path, Query};
+use crate::mall::operator::{By, Deed, act};
 use crate::mall::shops::ShopEdit;
 use crate::mall::{Mistake, wall_time};
 
@@ -135,13 +139,29 @@ impl From<ShopBody> for ShopEdit {
     }
 }
 
-async fn add(State(app): State<App>, _: Operator, Now(now): Now, Json(body): Json<ShopBody>) -> Reply {
-    Ok(Answer::ok(app.shops.add(&body.into(), now).await?.get()))
+async fn add(
+    State(app): State<App>,
+    Operator(user): Operator,
+    Now(now): Now,
+    Json(body): Json<ShopBody>,
+) -> Reply {
+    let deed = Deed { action: "shop.add", subject: "shops".to_owned(), detail: Value::Null };
+    let mall = Arc::clone(&app);
+    let work = async move { mall.shops.add(&body.into(), now).await };
+    Ok(Answer::ok(act(&app.audit, By::operator(user, now), deed, work).await?.get()))
 }
 
-async fn update(State(app): State<App>, _: Operator, Now(now): Now, Json(body): Json<ShopBody>) -> Reply {
+async fn update(
+    State(app): State<App>,
+    Operator(user): Operator,
+    Now(now): Now,
+    Json(body): Json<ShopBody>,
+) -> Reply {
     let shop = body.id.ok_or(Mistake::Missing("id"))?;
-    app.shops.update(ShopId::new(shop), &body.into(), now).await?;
+    let deed = Deed { action: "shop.edit", subject: format!("shop {shop}"), detail: Value::Null };
+    let mall = Arc::clone(&app);
+    let work = async move { mall.shops.update(ShopId::new(shop), &body.into(), now).await };
+    act(&app.audit, By::operator(user, now), deed, work).await?;
     Ok(Answer::done())
 }
 

@@ -1,15 +1,19 @@
 //! Claims and orders: `/voucher-order/…`.
 
+use std::sync::Arc;
+
 use axum::Router;
 use axum::extract::State;
 use axum::routing::{get, post};
 use jiff::tz::TimeZone;
 use mallbox_storage::{OrderId, VoucherId};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::App;
 use super::envelope::{Answer, Reply};
 use super::extract::{Login, Now, Operator, Path, Query};
+use crate::mall::operator::{By, Deed, act};
 use crate::mall::orders::OrderView;
 use crate::mall::wall_time;
 
@@ -112,7 +116,15 @@ async fn refund(State(app): State<App>, Login(user): Login, Now(now): Now, Path(
     answer(&app, view)
 }
 
-async fn redeem(State(app): State<App>, _: Operator, Now(now): Now, Path(order): Path<u64>) -> Reply {
-    let view = app.orders.redeem(OrderId::new(order), now).await?;
+async fn redeem(
+    State(app): State<App>,
+    Operator(user): Operator,
+    Now(now): Now,
+    Path(order): Path<u64>,
+) -> Reply {
+    let deed = Deed { action: "order.use", subject: format!("order {order}"), detail: Value::Null };
+    let mall = Arc::clone(&app);
+    let work = async move { mall.orders.redeem(OrderId::new(order), now).await };
+    let view = act(&app.audit, By::operator(user, now), deed, work).await?;
     answer(&app, view)
 }

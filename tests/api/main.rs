@@ -5,7 +5,10 @@
 mod bad_ops_requests;
 mod bad_requests;
 mod calls;
+<<<<<<< HEAD
 mod clock;
+=======
+>>>>>>> ops
 mod live;
 mod ops;
 mod people;
