@@ -89,12 +89,9 @@ impl Mall {
         let mall = Self {
             shops: ShopDirectory::new(context.clone()),
             vouchers: VoucherShelf::new(context.clone(), sales.clone()),
-<<<<<<< HEAD
             is_imported,
             people: PeopleOffice::new(context.clone(), audit.clone(), Arc::clone(&random)),
             accounts: Accounts::new(context.clone(), random, sms, inbox),
-=======
->>>>>>> ops
             sale_office: SaleOffice::new(context.clone(), sales.clone(), books.clone(), audit.clone()),
             order_office: OrderOffice::new(context.clone(), orders.clone(), audit.clone()),
             dead_letter_office: DeadLetterOffice::new(

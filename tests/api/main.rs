@@ -5,10 +5,7 @@
 mod bad_ops_requests;
 mod bad_requests;
 mod calls;
-<<<<<<< HEAD
 mod clock;
-=======
->>>>>>> ops
 mod live;
 mod ops;
 mod people;
