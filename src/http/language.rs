@@ -51,7 +51,11 @@ impl Language {
                 Some(primary) if primary.eq_ignore_ascii_case("en") => Self::En,
                 _ => continue,
             };
-            let weight = parts.find_map(|part| part.trim().strip_prefix("q=")).map_or(1000, thousandths);
+            let weight = parts.find_map(|part| {
+                let (name, weight) = part.split_once('=')?;
+                name.trim().eq_ignore_ascii_case("q").then(|| thousandths(weight))
+            });
+            let weight = weight.unwrap_or(1000);
             if weight > best.1 {
                 best = (language, weight);
             }
@@ -103,6 +107,7 @@ mod tests {
             ("fr-FR, en;q=0.8, zh;q=0.7", Language::En),
             ("en;q=0.1, ZH-hant;q=0.2", Language::Zh),
             ("en;q=0", Language::Zh),
+            ("EN; Q=0.2 , zh;Q=0.1", Language::En),
             ("en;q=nonsense", Language::Zh),
             ("*", Language::Zh),
         ] {

@@ -101,8 +101,6 @@ impl Mall {
                 audit.clone(),
             ),
             orders,
-            people: PeopleOffice::new(context.clone(), audit.clone(), Arc::clone(&random)),
-            accounts: Accounts::new(context.clone(), random, sms, inbox),
             audit,
             books,
             workers: OrderWorkers::new(context.clone()),
