@@ -240,7 +240,7 @@ pub(super) async fn closed(context: &Context, order: &Order) -> Result<(), Store
         Ok(_) => storage.deadlines.clear(order.id).await,
         Err(error) => {
             // An order that was paid has no deadline any more.
-            storage.deadlines.set(order.id, context.now() + RELEASE_AGAIN).await?;
+            storage.deadlines.set(&[(order.id, context.now() + RELEASE_AGAIN)]).await?;
             Err(error)
         }
     }
