@@ -11,24 +11,27 @@ mod page;
 mod time;
 
 pub mod deadlines;
+pub mod locks;
 mod order_log;
 mod orders;
 mod payments;
 mod rate_limits;
 mod sales;
 mod sequences;
-mod sessions;
+pub mod sessions;
 mod shops;
 mod upkeep;
 mod users;
 mod vouchers;
 
 mod embedded;
+pub mod production;
 mod storage;
 
 pub use deadlines::Deadlines;
 pub use error::{OpenError, Source, StoreError};
 pub use ids::{OrderId, PARTITIONS, PaymentId, Phone, ShopId, ShopTypeId, UserId, VoucherId};
+pub use locks::{FencingToken, HeldLock, LockAnswer, LockEntry, LockOwner, Locker, Locks};
 pub use money::Cents;
 pub use order_log::{LogPosition, LogState, Logged, OrderLog};
 pub use orders::{DeadLetter, DeadReason, Order, OrderCounts, OrderStatus, Orders, Persisted, Step, Stepped};

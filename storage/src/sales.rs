@@ -129,7 +129,8 @@ pub trait Sales: Send + Sync {
 
     /// Gives the user's unit back. Does nothing unless the unit the user holds is this order's.
     ///
-    /// Call it after the record has closed the order: a buyer is looked up there.
+    /// Call it after the record has closed the order: whether the record still has it live need not be looked up, and a sale
+    /// that is being loaded takes its buyers from there.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`]: call again.

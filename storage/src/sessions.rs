@@ -53,13 +53,17 @@ pub enum CodeCheck {
     NoCode,
 }
 
+/// Extensions of a session that are shorter than this need not be kept: they would cost a write for every call.
+pub const EXTENSION_STEP: Duration = Duration::from_secs(60);
+
 /// Login codes and sessions with a sliding expiry.
 ///
 /// - A code or session is live while `now < expires_at`.
 /// - Of any number of concurrent tries with the right code, exactly one is `Right`.
 /// - What is answered is durable: codes, counters, tries, new and ended sessions. The sliding extension of a
 ///   session alone is written at most once a minute and never waited for.
-/// - [`find`](Sessions::find) extends a live session to `now + ttl`, never shortens it.
+/// - [`find`](Sessions::find) extends a live session to `now + ttl`, never shortens it. An extension by less than
+///   [`EXTENSION_STEP`](crate::sessions::EXTENSION_STEP) may be left out, so a session may end that much sooner.
 #[async_trait]
 pub trait Sessions: Send + Sync {
     /// Stores a fresh code for a phone in place of an older one, if `rules` allow it.

@@ -1,0 +1,97 @@
+//! Back ends whose ports are in Redis where Redis has them; the others are embedded.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use async_trait::async_trait;
+use mallbox_storage::production::redis::{self, RedisOptions, RedisPorts};
+use mallbox_storage::production::{Holder, Holders};
+use mallbox_storage::{Claim, OrderId, Orders, Storage, StoreError, VoucherId};
+use mallbox_test_servers::{Redis, RedisCluster};
+
+use crate::world::{World, embedded};
+
+/// One Redis for all cases, each with a prefix of its own. It ends with the process.
+pub async fn single() -> World {
+    static SERVER: OnceLock<Redis> = OnceLock::new();
+    let url = tokio::task::spawn_blocking(|| SERVER.get_or_init(|| Redis::start().unwrap()).url());
+    fresh(url.await.unwrap()).await
+}
+
+/// The same on a cluster, of which the mall is told one node.
+pub async fn cluster() -> World {
+    static SERVERS: OnceLock<RedisCluster> = OnceLock::new();
+    let urls = tokio::task::spawn_blocking(|| SERVERS.get_or_init(|| RedisCluster::start(3).unwrap()).urls());
+    fresh(urls.await.unwrap()[1].clone()).await
+}
+
+/// An empty one on this Redis.
+pub async fn fresh(url: String) -> World {
+    embedded().on_redis(options(url)).await
+}
+
+/// With a prefix that no other case has.
+pub fn options(url: String) -> RedisOptions {
+    static CASES: AtomicU64 = AtomicU64::new(0);
+    let prefix = format!("case-{}", CASES.fetch_add(1, Ordering::Relaxed));
+    RedisOptions { prefix, ..RedisOptions::new(url) }
+}
+
+impl World {
+    /// This one, but with Redis behind the ports that Redis has.
+    pub async fn on_redis(mut self, options: RedisOptions) -> Self {
+        self.storage = on_redis(&self.storage, &options).await;
+        self.redis = Some(options);
+        self
+    }
+
+    /// The same mall as another instance sees it: over connections of its own.
+    pub async fn other_instance(&self) -> Storage {
+        on_redis(&self.storage, self.redis.as_ref().unwrap()).await
+    }
+}
+
+async fn on_redis(storage: &Storage, options: &RedisOptions) -> Storage {
+    let holders = Arc::new(RecordHolders(Arc::clone(&storage.orders)));
+    let RedisPorts { sales, order_log, deadlines, sessions, rate_limits, locks, .. } =
+        redis::connect(options, holders).await.unwrap();
+    Storage { sales, order_log, deadlines, sessions, rate_limits, locks, ..storage.clone() }
+}
+
+/// The holders that a record has whose live orders are all unpaid, as they are in these cases.
+struct RecordHolders(Arc<dyn Orders>);
+
+#[async_trait]
+impl Holders for RecordHolders {
+    async fn page(&self, voucher: VoucherId, after: OrderId) -> Result<Vec<Holder>, StoreError> {
+        let mut holders = Vec::new();
+        for (order, _) in self.0.unpaid(after, 1_000_000).await? {
+            if let Some(order) = self.0.get(order).await?.filter(|order| order.voucher == voucher) {
+                // Perhaps it was closed meanwhile.
+                if order.status.is_live() {
+                    holders.push(Holder { user: order.user, order: order.id, is_order: true });
+                }
+            }
+        }
+        let dead = self.0.dead_letters(after, 1_000_000).await?;
+        let dead = dead.iter().filter(|letter| letter.voucher == voucher && letter.holds_unit);
+        holders.extend(dead.map(|letter| Holder { user: letter.user, order: letter.order, is_order: false }));
+        holders.sort_by_key(|holder| holder.order);
+        Ok(holders)
+    }
+
+    async fn settled(&self, claims: &[Claim]) -> Result<HashSet<OrderId>, StoreError> {
+        let mut settled = HashSet::new();
+        let dead = self.0.dead_letters(OrderId::new(0), 1_000_000).await?;
+        for claim in claims {
+            let order = self.0.get(claim.order).await?;
+            let is_order =
+                order.is_some_and(|order| (order.user, order.voucher) == (claim.user, claim.voucher));
+            if is_order || dead.iter().any(|letter| letter.order == claim.order) {
+                settled.insert(claim.order);
+            }
+        }
+        Ok(settled)
+    }
+}
