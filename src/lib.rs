@@ -9,3 +9,4 @@ pub mod mall;
 
 pub mod bench;
 pub mod demo;
+pub mod import;

@@ -17,7 +17,7 @@ use crate::http::control::Control;
 use crate::http::{App, Bound, ServerOptions, SiteOptions, site};
 use crate::mall::payments::Sandbox;
 use crate::mall::sms::{Inbox, SmsSender};
-use crate::mall::{Mall, Means, Random, Settings, SystemClock};
+use crate::mall::{Mall, Means, Random, Settings, SystemClock, ZONE};
 
 /// Everything there is to know before a mall can open.
 pub(super) struct Plan {
@@ -30,8 +30,6 @@ pub(super) struct Plan {
 
 /// The file that marks a demo's directory.
 const DEMO_MARK: &str = "DEMO";
-/// The setting under which a mall keeps its time zone.
-const ZONE: &str = "zone";
 /// Signals that come closer together than this ask for one stop, not for one at once.
 const ONE_WISH: Duration = Duration::from_millis(500);
 /// Files that the mall itself keeps open, and some to spare.
@@ -104,7 +102,7 @@ pub(super) fn mark_as_demo(dir: &Path) -> anyhow::Result<()> {
 }
 
 /// Makes a data directory that only its owner may look into: there are phone numbers in it.
-fn make_dir(dir: &Path) -> anyhow::Result<()> {
+pub(super) fn make_dir(dir: &Path) -> anyhow::Result<()> {
     std::fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
@@ -118,7 +116,10 @@ pub(super) async fn open(plan: Plan) -> anyhow::Result<App> {
     make_dir(&place.dir)?;
     let place = Place::Embedded(place);
     let storage = tokio::task::spawn_blocking(move || Storage::open(&place)).await??;
-    let zone = zone_of(&storage, zone).await?;
+    let (zone, new) = zone_of(&storage, zone).await?;
+    if let Some(name) = new {
+        storage.upkeep.put_setting(ZONE, &name).await?;
+    }
     let means = Means {
         storage,
         clock: Arc::new(SystemClock),
@@ -132,21 +133,25 @@ pub(super) async fn open(plan: Plan) -> anyhow::Result<App> {
     Mall::open(means).await.context("the mall cannot be read")
 }
 
-/// The zone that the mall was made with; a new mall keeps the one that was asked for, or the machine's.
-async fn zone_of(storage: &Storage, asked: Option<TimeZone>) -> anyhow::Result<TimeZone> {
+/// The zone that the mall was made with; for a new mall the one that was asked for, or the machine's, and its name, which
+/// is to be kept.
+pub(super) async fn zone_of(
+    storage: &Storage,
+    asked: Option<TimeZone>,
+) -> anyhow::Result<(TimeZone, Option<String>)> {
     let asked_name = asked.as_ref().and_then(TimeZone::iana_name);
     if let Some(kept) = storage.upkeep.setting(ZONE).await? {
         if let Some(asked) = asked_name.filter(|asked| *asked != kept) {
             bail!("this mall's time zone is {kept} for ever and cannot become {asked}; leave --zone out");
         }
-        return TimeZone::get(&kept)
-            .with_context(|| format!("this mall's time zone {kept} is not known here"));
+        let zone = TimeZone::get(&kept)
+            .with_context(|| format!("this mall's time zone {kept} is not known here"))?;
+        return Ok((zone, None));
     }
     let zone = asked.unwrap_or_else(TimeZone::system);
     // A machine whose zone has no name, such as one set by offset, counts in UTC.
     let name = zone.iana_name().unwrap_or("UTC").to_owned();
-    storage.upkeep.put_setting(ZONE, &name).await?;
-    Ok(TimeZone::get(&name).unwrap_or(TimeZone::UTC))
+    Ok((TimeZone::get(&name).unwrap_or(TimeZone::UTC), Some(name)))
 }
 
 /// Serves an opened mall until it is told to stop, then drains and closes it.

@@ -1,5 +1,6 @@
-//! `mallbox user`: who is an operator.
+//! `mallbox user`: who is there, who is an operator, who is kept out.
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
@@ -12,18 +13,24 @@ use crate::http::control::USERS_A_PAGE;
 #[derive(Subcommand)]
 pub(super) enum User {
     /// Lists the users.
-    List {
-        /// Where.
-        #[command(flatten)]
-        mall: Where,
-        /// Operators alone.
-        #[arg(long)]
-        operators: bool,
-    },
+    List(List),
+    /// Shows the user with this phone.
+    Show(One),
     /// Makes the user with this phone an operator; a new phone becomes a user.
     Grant(One),
     /// Takes the operator's rights away; works at the very next request.
     Revoke(One),
+    /// Keeps the user out: ends every session, and refuses the next log-in.
+    Block {
+        /// Whom.
+        #[command(flatten)]
+        one: One,
+        /// Why: for operators to read, and for the audit log.
+        #[arg(long, value_name = "TEXT")]
+        reason: String,
+    },
+    /// Lets the user in again.
+    Unblock(One),
 }
 
 /// Which mall.
@@ -31,7 +38,26 @@ pub(super) enum User {
 pub(super) struct Where {
     /// The mall's directory; the mall may be running.
     #[arg(long, env = "MALLBOX_DATA", value_name = "DIR")]
-    data: PathBuf,
+    pub(super) data: PathBuf,
+}
+
+/// Which users of which mall.
+#[derive(Args)]
+pub(super) struct List {
+    #[command(flatten)]
+    mall: Where,
+    /// Operators alone.
+    #[arg(long)]
+    operators: bool,
+    /// Blocked users alone.
+    #[arg(long)]
+    blocked: bool,
+    /// Those whose phone number begins so.
+    #[arg(long, default_value = "", hide_default_value = true, value_name = "DIGITS")]
+    phone: String,
+    /// Those in whose name this is found.
+    #[arg(long, default_value = "", hide_default_value = true, value_name = "TEXT")]
+    name: String,
 }
 
 /// Which user of which mall.
@@ -49,15 +75,21 @@ pub(super) struct One {
 /// One sentence for whoever typed the command.
 pub(super) fn run(user: User) -> anyhow::Result<()> {
     match user {
-        User::List { mall, operators } => list(&mall, operators),
-        User::Grant(one) => step(&one, "grant"),
-        User::Revoke(one) => step(&one, "revoke"),
+        User::List(which) => list(&which),
+        User::Show(one) => call(&one, "GET", ""),
+        User::Grant(one) => call(&one, "POST", "/grant"),
+        User::Revoke(one) => call(&one, "POST", "/revoke"),
+        User::Block { one, reason } => call(&one, "POST", &format!("/block?reason={}", escaped(&reason))),
+        User::Unblock(one) => call(&one, "POST", "/unblock"),
     }
 }
 
-fn list(mall: &Where, operators: bool) -> anyhow::Result<()> {
+fn list(which: &List) -> anyhow::Result<()> {
+    let List { mall, operators, blocked, phone, name } = which;
+    let role = if *operators { "&role=operator" } else { "" };
+    let (phone, name) = (escaped(phone), escaped(name));
     for page in 1_u32.. {
-        let path = format!("/control/users?operators={operators}&current={page}");
+        let path = format!("/control/users?current={page}&blocked={blocked}&phone={phone}&name={name}{role}");
         let users = house::ask(&mall.data, "GET", &path)?;
         let users = users.as_array().map(Vec::as_slice).unwrap_or_default();
         super::say(&users.iter().map(line).collect::<String>());
@@ -68,17 +100,39 @@ fn list(mall: &Where, operators: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn step(one: &One, step: &str) -> anyhow::Result<()> {
+fn call(one: &One, method: &str, step: &str) -> anyhow::Result<()> {
     if !one.phone.bytes().all(|byte| byte.is_ascii_digit()) || one.phone.is_empty() {
         return Err(super::Usage(format!("{} is no phone number", one.phone)).into());
     }
-    let user = house::ask(&one.mall.data, "POST", &format!("/control/users/{}/{step}", one.phone))?;
+    let user = house::ask(&one.mall.data, method, &format!("/control/users/{}{step}", one.phone))?;
     super::say(&line(&user));
     Ok(())
 }
 
 fn line(user: &Value) -> String {
-    let text = |name: &str| user[name].as_str().unwrap_or_default().to_owned();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let id = user["id"].as_u64().unwrap_or_default();
-    format!("{id:>8}  {}  {:<9}  {}\n", text("phone"), text("role"), text("nickName"))
+    let (phone, role, name) = (text(&user["phone"]), text(&user["role"]), text(&user["nickName"]));
+    let mut line = format!("{id:>8}  {phone}  {role:<9}  {name}");
+    if let Some(block) = user.get("blocked") {
+        // Writing to a String cannot fail.
+        let _ = write!(line, "  (blocked since {}: {})", text(&block["since"]), text(&block["reason"]));
+    }
+    if let Some(ended) = user["sessionsEnded"].as_u64() {
+        let _ = write!(line, "  {ended} sessions ended");
+    }
+    line + "\n"
+}
+
+/// Any text as a value in a query string.
+fn escaped(text: &str) -> String {
+    text.bytes().fold(String::new(), |mut out, byte| {
+        let _ = match byte {
+            b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'-' | b'_' | b'.' | b'~' => {
+                write!(out, "{}", char::from(byte))
+            }
+            _ => write!(out, "%{byte:02X}"),
+        };
+        out
+    })
 }

@@ -156,11 +156,16 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::Paused
         | Refusal::UnknownSale
         | Refusal::LevelTooLow
+        | Refusal::Blocked
+        | Refusal::LastOperator
         | Refusal::NotFound(_)
         | Refusal::Mistyped(_)
         | Refusal::OrderStands(_)
+        | Refusal::Unlimited
+        | Refusal::StillDead(..)
+        | Refusal::DeadLetterStands(_)
         | Refusal::PaymentDeclined => StatusCode::OK,
-        Refusal::BadRequest(_) => StatusCode::BAD_REQUEST,
+        Refusal::BadRequest(_) | Refusal::BadValue(_) => StatusCode::BAD_REQUEST,
         Refusal::NotLoggedIn => StatusCode::UNAUTHORIZED,
         Refusal::Forbidden => StatusCode::FORBIDDEN,
         Refusal::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
@@ -260,6 +265,8 @@ impl From<Mistake> for ApiError {
 
 #[cfg(test)]
 mod tests {
+    use mallbox_storage::{DeadReason, DeadState};
+
     use super::*;
 
     /// Status, `Retry-After` and body, as a client in this language gets them.
@@ -290,7 +297,17 @@ mod tests {
             (Refusal::NotFound("shop").into(), 200, "NOT_FOUND"),
             (Refusal::NotLoggedIn.into(), 401, "NOT_LOGGED_IN"),
             (Refusal::Forbidden.into(), 403, "FORBIDDEN"),
+            (Refusal::Blocked.into(), 200, "BLOCKED"),
+            (Refusal::LastOperator.into(), 200, "LAST_OPERATOR"),
             (Refusal::BadRequest("\"quoted\"\n".to_owned()).into(), 400, "BAD_REQUEST"),
+            (Refusal::BadValue("add").into(), 400, "BAD_REQUEST"),
+            (Refusal::Unlimited.into(), 200, "UNLIMITED"),
+            (Refusal::StillDead(DeadReason::Double, String::new()).into(), 200, "STILL_DEAD"),
+            (Refusal::StillDead(DeadReason::Oversold, String::new()).into(), 200, "STILL_DEAD"),
+            (Refusal::StillDead(DeadReason::IdClash, String::new()).into(), 200, "STILL_DEAD"),
+            (Refusal::StillDead(DeadReason::Refused, "words".to_owned()).into(), 200, "STILL_DEAD"),
+            (Refusal::DeadLetterStands(DeadState::Replayed).into(), 200, "DEAD_LETTER_STANDS"),
+            (Refusal::DeadLetterStands(DeadState::Voided).into(), 200, "DEAD_LETTER_STANDS"),
             (limited.into(), 429, "RATE_LIMITED"),
             (Refusal::NotYet.into(), 503, "NOT_YET"),
             (Refusal::OrderStands(4).into(), 200, "ORDER_STANDS"),

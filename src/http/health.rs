@@ -8,7 +8,7 @@ use axum::body::Bytes;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use mallbox_storage::{OrderId, Storage};
+use mallbox_storage::{DeadState, Page, Storage};
 use serde::Serialize;
 
 use super::envelope::json_response;
@@ -45,9 +45,6 @@ struct Readiness {
     inbox: bool,
     version: &'static str,
 }
-
-/// More dead letters than these are not counted each time somebody looks.
-const MOST_COUNTED: u32 = 10_000;
 
 impl Health {
     /// Of this mall.
@@ -125,9 +122,9 @@ impl Health {
             u8::from(log.trouble.is_some()),
         );
         // No number is better than a wrong one.
-        if let Ok(dead) = storage.orders.dead_letters(OrderId::new(0), MOST_COUNTED).await {
-            let help = "Claims that did not become orders (10000 = that or more).";
-            gauge(out, "mallbox_dead_letters", help, dead.len());
+        if let Ok((_, open)) = storage.dead_letters.page(Some(DeadState::Open), Page::new(1, 0)).await {
+            let help = "Claims that did not become orders, and that nobody has decided about.";
+            gauge(out, "mallbox_dead_letters", help, open);
         }
         let troubles = storage.upkeep.health().await.troubles.len();
         gauge(out, "mallbox_troubles", "Things that do not work; /readyz names them.", troubles);

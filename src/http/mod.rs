@@ -12,6 +12,7 @@ mod language;
 mod query_text;
 mod words;
 
+pub mod ops;
 pub mod router;
 pub mod sale;
 pub mod shop;

@@ -14,7 +14,7 @@ use super::files::Files;
 use super::front::{DEADLINE, Front, FrontOptions};
 use super::health::Health;
 use super::metrics::Metrics;
-use super::{ApiError, App, sale, shop, user, voucher, voucher_order};
+use super::{ApiError, App, ops, sale, shop, user, voucher, voucher_order};
 
 /// How the mall is served.
 #[derive(Clone, Debug)]
@@ -35,6 +35,7 @@ pub fn api(app: App) -> Router {
         .merge(voucher::routes())
         .merge(voucher_order::routes())
         .merge(sale::routes())
+        .merge(ops::routes())
         .fallback(|| async { ApiError::unknown_path() })
         .with_state(app)
 }
@@ -54,7 +55,8 @@ pub fn site(app: &App, options: &SiteOptions) -> Front {
     let metrics = Arc::<Metrics>::default();
     let context = &app.context;
     let health = Health::new(context.clone(), app.worker_figures(), Arc::clone(&metrics), &options.prefix);
-    let files = Files::new(&options.uploads, options.web.as_deref(), Some(health));
+    let files =
+        Files::new(&options.uploads, options.web.as_deref(), Some(health)).with_placeholders(app.is_imported);
     let address_gate = context.settings.address_limit.map(|limit| {
         AddressGate::new(limit, Arc::clone(&context.storage.rate_limits), Arc::clone(&context.clock))
     });

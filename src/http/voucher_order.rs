@@ -29,7 +29,7 @@ pub fn routes() -> Router<App> {
 /// An order as clients know it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct OrderAnswer {
+pub(super) struct OrderAnswer {
     /// As text: a browser would round the number.
     id: String,
     voucher_id: u64,
@@ -49,7 +49,7 @@ struct OrderAnswer {
 }
 
 impl OrderAnswer {
-    fn new(view: OrderView, zone: &TimeZone) -> Self {
+    pub(super) fn new(view: OrderView, zone: &TimeZone) -> Self {
         let text = |at| wall_time::text(at, zone);
         let deadline = view.deadline().map(text);
         let OrderView { order, title } = view;

@@ -21,8 +21,6 @@ use super::{Context, Failure, Refusal};
 const PATIENCE: Duration = Duration::from_millis(800);
 /// How old a started payment is when the gateway is asked about it: by then, whoever started it has given up.
 const LEFT_ALONE: Duration = Duration::from_secs(30);
-/// When a unit that could not be given back is given back again.
-const RELEASE_AGAIN: Duration = Duration::from_secs(1);
 /// Payments looked at in one go, all at once.
 const AT_ONCE: u32 = 32;
 
@@ -232,18 +230,12 @@ async fn patiently<T>(call: impl Future<Output = Result<T, Unreachable>>) -> Res
 
 /// After the record has closed an order: its unit and its buyer's right to one go back, its deadline goes.
 ///
-/// Safe to repeat. Whoever stops half-way leaves a deadline, and what finds that due comes here again.
+/// Safe to repeat. Whoever stops half-way leaves the unit to the outbox, and the deadline to fall due.
 pub(super) async fn closed(context: &Context, order: &Order) -> Result<(), StoreError> {
     let storage = &context.storage;
-    match storage.sales.release(order.voucher, order.user, order.id).await {
-        // `NotHeld` is an order of an ordinary voucher, or a repeat.
-        Ok(_) => storage.deadlines.clear(order.id).await,
-        Err(error) => {
-            // An order that was paid has no deadline any more.
-            storage.deadlines.set(&[(order.id, context.now() + RELEASE_AGAIN)]).await?;
-            Err(error)
-        }
-    }
+    // `NotHeld` is an order of an ordinary voucher, or a repeat.
+    let _ = storage.sales.release(order.voucher, order.user, order.id).await?;
+    storage.deadlines.clear(order.id).await
 }
 
 /// Payments that a call of this mall has in hand: the chore leaves them alone, however far the clock was moved.

@@ -4,6 +4,11 @@ use std::time::Duration;
 
 use mallbox_storage::{CodeRules, Limit};
 
+/// The setting under which a mall keeps its time zone.
+pub const ZONE: &str = "zone";
+/// The setting that says when a mall moved in from elsewhere.
+pub const IMPORTED: &str = "imported";
+
 /// How the mall behaves. `Settings::default()` is what `serve` does unless told otherwise.
 #[derive(Clone, Debug)]
 pub struct Settings {

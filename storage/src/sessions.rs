@@ -121,6 +121,9 @@ pub trait Sessions: Send + Sync {
 
     /// Ends every session of a user and answers how many there were.
     ///
+    /// Those whose [`begin`](Sessions::begin) had answered before this was called are dead when it answers, and stay so
+    /// after a crash. One that begins meanwhile may live: who must keep a user out looks after beginning.
+    ///
     /// # Errors
     /// [`StoreError`]: some may still be live.
     async fn end_all(&self, user: UserId) -> Result<u64, StoreError>;

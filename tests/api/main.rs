@@ -2,8 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
 
+mod bad_ops_requests;
 mod bad_requests;
 mod calls;
+mod ops;
+mod people;
 mod steps;
 mod web;
 mod world;

@@ -90,8 +90,12 @@ pub(crate) fn open(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
         users: Arc::new(record::EmbeddedUsers::new(database.clone())),
         shops: Arc::new(record::EmbeddedShops::new(database.clone())),
         vouchers: Arc::new(record::EmbeddedVouchers::new(database.clone())),
+        outbox: Arc::new(record::EmbeddedOutbox::new(database.clone())),
+        dead_letters: Arc::new(record::EmbeddedDeadLetters::new(database.clone())),
         payments: Arc::new(record::EmbeddedPayments::new(database.clone())),
         orders,
+        import: Arc::new(record::EmbeddedImport::new(database.clone())),
+        audit: Arc::new(record::EmbeddedAudit::new(database.clone())),
         upkeep: Arc::new(upkeep::EmbeddedUpkeep {
             journal,
             pending,

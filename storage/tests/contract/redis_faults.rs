@@ -3,16 +3,14 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mallbox_storage::production::redis::{self, RedisDurability, RedisOptions, RedisPorts};
-use mallbox_storage::production::{Holder, Holders};
+use mallbox_storage::production::redis::{RedisDurability, RedisOptions, RedisPorts};
 use mallbox_storage::{
-    Claim, ClaimAnswer, LockOwner, Locker, Logged, OpenError, OrderId, Release, Step, Storage, StoreError,
-    VoucherId,
+    Claim, ClaimAnswer, LockOwner, Locker, Logged, OpenError, Release, Step, Storage, StoreError, VoucherId,
 };
 use mallbox_test_servers::{Redis, RedisCluster, RedisOptions as ServerOptions};
 
 use crate::redis_world;
-use crate::world::{NOON, WORKER, World, claim};
+use crate::world::{NOON, WORKER, World, claim, embedded};
 
 /// What no call may take longer than, whatever Redis does.
 const LONGEST: Duration = Duration::from_millis(1500);
@@ -27,21 +25,9 @@ macro_rules! on_servers {
     };
 }
 
-struct NoHolders;
-
-#[async_trait::async_trait]
-impl Holders for NoHolders {
-    async fn page(&self, _: VoucherId, _: OrderId) -> Result<Vec<Holder>, StoreError> {
-        Ok(Vec::new())
-    }
-
-    async fn settled(&self, _: &[Claim]) -> Result<std::collections::HashSet<OrderId>, StoreError> {
-        Ok(std::collections::HashSet::new())
-    }
-}
-
+/// A world whose record is empty.
 async fn connect(options: &RedisOptions) -> Result<RedisPorts, OpenError> {
-    redis::connect(options, Arc::new(NoHolders)).await
+    redis_world::ports(&embedded().storage, options).await
 }
 
 async fn start(options: ServerOptions) -> Redis {

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use async_trait::async_trait;
 use mallbox_storage::production::redis::{self, RedisOptions, RedisPorts};
 use mallbox_storage::production::{Holder, Holders};
-use mallbox_storage::{Claim, OrderId, Orders, Storage, StoreError, VoucherId};
+use mallbox_storage::{Claim, OpenError, OrderId, Page, Storage, StoreError, VoucherId};
 use mallbox_test_servers::{Redis, RedisCluster};
 
 use crate::world::{World, embedded};
@@ -52,30 +52,36 @@ impl World {
     }
 }
 
+/// What Redis has of a mall whose record is this one's.
+pub async fn ports(storage: &Storage, options: &RedisOptions) -> Result<RedisPorts, OpenError> {
+    let holders = Arc::new(RecordHolders(storage.clone()));
+    redis::connect(options, holders, Arc::clone(&storage.orders)).await
+}
+
 async fn on_redis(storage: &Storage, options: &RedisOptions) -> Storage {
-    let holders = Arc::new(RecordHolders(Arc::clone(&storage.orders)));
     let RedisPorts { sales, order_log, deadlines, sessions, rate_limits, locks, .. } =
-        redis::connect(options, holders).await.unwrap();
+        ports(storage, options).await.unwrap();
     Storage { sales, order_log, deadlines, sessions, rate_limits, locks, ..storage.clone() }
 }
 
 /// The holders that a record has whose live orders are all unpaid, as they are in these cases.
-struct RecordHolders(Arc<dyn Orders>);
+struct RecordHolders(Storage);
 
 #[async_trait]
 impl Holders for RecordHolders {
     async fn page(&self, voucher: VoucherId, after: OrderId) -> Result<Vec<Holder>, StoreError> {
         let mut holders = Vec::new();
-        for (order, _) in self.0.unpaid(after, 1_000_000).await? {
-            if let Some(order) = self.0.get(order).await?.filter(|order| order.voucher == voucher) {
+        for (order, _) in self.0.orders.unpaid(after, 1_000_000).await? {
+            if let Some(order) = self.0.orders.get(order).await?.filter(|order| order.voucher == voucher) {
                 // Perhaps it was closed meanwhile.
                 if order.status.is_live() {
                     holders.push(Holder { user: order.user, order: order.id, is_order: true });
                 }
             }
         }
-        let dead = self.0.dead_letters(after, 1_000_000).await?;
+        let (dead, _) = self.0.dead_letters.page(None, Page::new(1, 10_000)).await?;
         let dead = dead.iter().filter(|letter| letter.voucher == voucher && letter.holds_unit);
+        let dead = dead.filter(|letter| letter.order > after);
         holders.extend(dead.map(|letter| Holder { user: letter.user, order: letter.order, is_order: false }));
         holders.sort_by_key(|holder| holder.order);
         Ok(holders)
@@ -83,12 +89,12 @@ impl Holders for RecordHolders {
 
     async fn settled(&self, claims: &[Claim]) -> Result<HashSet<OrderId>, StoreError> {
         let mut settled = HashSet::new();
-        let dead = self.0.dead_letters(OrderId::new(0), 1_000_000).await?;
         for claim in claims {
-            let order = self.0.get(claim.order).await?;
-            let is_order =
-                order.is_some_and(|order| (order.user, order.voucher) == (claim.user, claim.voucher));
-            if is_order || dead.iter().any(|letter| letter.order == claim.order) {
+            let order = self.0.orders.get(claim.order).await?;
+            let dead = self.0.dead_letters.of_order(claim.order).await?;
+            let owners = order.map(|order| (order.user, order.voucher)).into_iter();
+            let mut owners = owners.chain(dead.iter().map(|letter| (letter.user, letter.voucher)));
+            if owners.any(|owner| owner == (claim.user, claim.voucher)) {
                 settled.insert(claim.order);
             }
         }

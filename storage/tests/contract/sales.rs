@@ -163,6 +163,9 @@ async fn a_release_of_another_order_does_nothing(w: &World) {
         let release = w.storage.sales.release(voucher, UserId::new(user), OrderId::new(order)).await.unwrap();
         assert_eq!(release, Release::NotHeld);
     }
+    w.persist_all().await;
+    let release = w.storage.sales.release(voucher, mine.user, mine.order).await.unwrap();
+    assert_eq!(release, Release::NotHeld, "its order is live");
     assert_eq!(left(w, voucher).await, 1);
 }
 

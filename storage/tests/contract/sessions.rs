@@ -18,6 +18,7 @@ crate::contract_on_redis! {
     a_user_may_have_many_sessions,
     a_token_is_free_again_after_its_end,
     all_sessions_of_a_user_end_together,
+    in_a_rush_what_had_begun_is_ended,
     what_was_answered_is_there_after_a_stop,
 }
 
@@ -163,6 +164,40 @@ async fn all_sessions_of_a_user_end_together(w: &World) {
         (find(w, 1, NOON).await, find(w, 2, NOON).await, find(w, 3, NOON).await),
         (None, None, Some(8))
     );
+}
+
+/// Log-ins go on while all sessions are ended, again and again; other people's are left alone.
+async fn in_a_rush_what_had_begun_is_ended(w: &World) {
+    let user = UserId::new(7);
+    w.storage.sessions.begin(token(255), UserId::new(8), TTL, NOON).await.unwrap();
+    let begun = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let tasks: Vec<_> = (0..8_u8)
+        .map(|task| {
+            let (sessions, begun) = (Arc::clone(&w.storage.sessions), Arc::clone(&begun));
+            tokio::spawn(async move {
+                for number in 0..25_u8 {
+                    let token = token(task * 25 + number);
+                    sessions.begin(token, user, TTL, NOON).await.unwrap();
+                    begun.lock().unwrap().push(token);
+                }
+            })
+        })
+        .collect();
+    let mut ended = 0;
+    while tasks.iter().any(|task| !task.is_finished()) {
+        let before = begun.lock().unwrap().clone();
+        ended += w.storage.sessions.end_all(user).await.unwrap();
+        for token in before {
+            assert_eq!(w.storage.sessions.find(token, TTL, NOON).await.unwrap(), None);
+        }
+    }
+    for task in tasks {
+        task.await.unwrap();
+    }
+    ended += w.storage.sessions.end_all(user).await.unwrap();
+    assert_eq!(ended, 200, "each was ended once");
+    assert_eq!(w.storage.sessions.end_all(user).await.unwrap(), 0);
+    assert_eq!(find(w, 255, NOON).await, Some(8));
 }
 
 async fn what_was_answered_is_there_after_a_stop(w: &World) {

@@ -4,7 +4,7 @@
 //! | --- | --- | --- |
 //! | `{mallbox:NN}:sale:ID` | hash | a sale's window, pause, units and how many are taken |
 //! | `{mallbox:NN}:buyers:ID` | hash | user → the order by which they hold a unit |
-//! | `{mallbox:NN}:further:ID` | set | orders that hold a unit beside their user's entry: dead letters |
+//! | `{mallbox:NN}:further:ID` | sorted set | orders by user that hold a unit beside their user's entry: dead letters |
 //! | `{mallbox:NN}:loading:ID…` | string, hash, sets | who loads a sale, and what has been loaded so far |
 //! | `{mallbox:NN}:log` | stream | accepted claims, consumed by the group `workers` |
 //! | `{mallbox:NN}:pending` | hash | order → claim, of all that is in the log |
@@ -38,6 +38,14 @@ pub(super) struct SaleKeys {
     pub(super) loaded_buyers: String,
     pub(super) loaded_further: String,
     pub(super) released: String,
+}
+
+impl SaleKeys {
+    /// Those that change when a unit comes back or is taken outside of a claim.
+    pub(super) fn of_units(&self) -> [&str; 7] {
+        let Self { sale, buyers, further, loading, loaded_buyers, loaded_further, released } = self;
+        [sale, buyers, further, loading, loaded_buyers, loaded_further, released]
+    }
 }
 
 /// A partition's log.

@@ -97,18 +97,7 @@ impl Loading {
     }
 
     async fn switch_on(&self, keys: &SaleKeys) -> Result<Option<Units>, StoreError> {
-        let call = SWITCH_ON
-            .on([
-                &keys.sale,
-                &keys.buyers,
-                &keys.further,
-                &keys.loading,
-                &keys.loaded_buyers,
-                &keys.loaded_further,
-                &keys.released,
-            ])
-            .arg(&self.loader)
-            .arg(&as_args(&self.terms));
+        let call = SWITCH_ON.on(keys.of_units()).arg(&self.loader).arg(&as_args(&self.terms));
         // A repeat after a lost answer finds no loader; then the caller puts again, and finds the sale.
         let units: Option<(String, String)> = self.link.run(OP, Repeat::Safe, call).await?;
         units.map(|(units, taken)| read_units(OP, &units, &taken)).transpose()

@@ -32,7 +32,7 @@ pub use self::health::{RedisDurability, RedisHealth};
 use self::keys::Keys;
 use self::link::Link;
 use super::Holders;
-use crate::{Deadlines, Locks, OpenError, OrderLog, RateLimits, Sales, Sessions};
+use crate::{Deadlines, Locks, OpenError, OrderLog, Orders, RateLimits, Sales, Sessions};
 
 /// How much longer than it is live Redis keeps what expires: clocks differ, and the mall's decides.
 const KEPT_LONGER: Duration = Duration::from_secs(60);
@@ -95,11 +95,16 @@ impl RedisUpkeep {
     }
 }
 
-/// Connects, and checks that Redis keeps what it is told to keep. `holders` is asked when Redis does not know a sale.
+/// Connects, and checks that Redis keeps what it is told to keep. The record is asked who holds units when Redis does not
+/// know a sale, and whether an order is live whose unit is to come back.
 ///
 /// # Errors
 /// [`OpenError`]: the URL cannot be read, Redis does not answer, or its `maxmemory-policy` is not `noeviction`.
-pub async fn connect(options: &RedisOptions, holders: Arc<dyn Holders>) -> Result<RedisPorts, OpenError> {
+pub async fn connect(
+    options: &RedisOptions,
+    holders: Arc<dyn Holders>,
+    orders: Arc<dyn Orders>,
+) -> Result<RedisPorts, OpenError> {
     let keys = Keys::new(&options.prefix)?;
     let link = Link::open(address::Address::parse(&options.url)?).await?;
     health::check_policy(&link).await?;
@@ -108,7 +113,13 @@ pub async fn connect(options: &RedisOptions, holders: Arc<dyn Holders>) -> Resul
     let consumers = order_log.consumers();
     caretaker::Caretaker::start(&link, &keys, &consumers, Arc::clone(&wake_ups), options.worker_silence);
     Ok(RedisPorts {
-        sales: Arc::new(sales::RedisSales { link: link.clone(), keys: keys.clone(), holders, wake_ups }),
+        sales: Arc::new(sales::RedisSales {
+            link: link.clone(),
+            keys: keys.clone(),
+            holders,
+            orders,
+            wake_ups,
+        }),
         order_log: Arc::new(order_log),
         deadlines: Arc::new(deadlines::RedisDeadlines::new(link.clone(), &keys)),
         sessions: Arc::new(sessions::RedisSessions { link: link.clone(), keys: keys.clone() }),

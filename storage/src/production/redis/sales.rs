@@ -8,10 +8,13 @@ use async_trait::async_trait;
 use super::keys::{Keys, SaleKeys, partition_of};
 use super::link::{Link, Repeat};
 use super::loading::Loading;
-use super::script::{CLAIM, PUT, RELEASE};
+use super::script::{CLAIM, PUT, RELEASE, RESERVE};
 use super::wake_ups::WakeUps;
 use crate::production::Holders;
-use crate::{Claim, ClaimAnswer, OrderId, Release, Sales, StoreError, Terms, Units, UserId, VoucherId};
+use crate::{
+    Claim, ClaimAnswer, OrderId, Orders, Release, Reservation, Sales, StoreError, Terms, Units, UserId,
+    VoucherId,
+};
 
 const PUT_OP: &str = "sales.put";
 /// How long a loader may be silent before another takes its place.
@@ -25,6 +28,7 @@ pub(super) struct RedisSales {
     pub(super) link: Link,
     pub(super) keys: Keys,
     pub(super) holders: Arc<dyn Holders>,
+    pub(super) orders: Arc<dyn Orders>,
     pub(super) wake_ups: Arc<WakeUps>,
 }
 
@@ -133,21 +137,30 @@ impl Sales for RedisSales {
     }
 
     async fn release(&self, voucher: VoucherId, user: UserId, order: OrderId) -> Result<Release, StoreError> {
-        let keys = self.keys.sale(voucher);
-        let call = RELEASE
-            .on([
-                &keys.sale,
-                &keys.buyers,
-                &keys.further,
-                &keys.loading,
-                &keys.loaded_buyers,
-                &keys.loaded_further,
-                &keys.released,
-            ])
-            .arg(user.get())
-            .arg(order.get());
+        // Whoever calls too early, or for an order that was replayed since, takes no unit from a live order.
+        if self.orders.holdings(voucher, user).await?.contains(&order) {
+            return Ok(Release::NotHeld);
+        }
+        let call = RELEASE.on(self.keys.sale(voucher).of_units()).arg(user.get()).arg(order.get());
         let released: u64 = self.link.run("sales.release", Repeat::Safe, call).await?;
         Ok(if released == 1 { Release::Released } else { Release::NotHeld })
+    }
+
+    async fn reserve(
+        &self,
+        voucher: VoucherId,
+        user: UserId,
+        order: OrderId,
+    ) -> Result<Reservation, StoreError> {
+        const OP: &str = "sales.reserve";
+        let call = RESERVE.on(self.keys.sale(voucher).of_units()).arg(user.get()).arg(order.get());
+        let answer: String = self.link.run(OP, Repeat::Safe, call).await?;
+        match answer.as_str() {
+            "taken" => Ok(Reservation::Taken),
+            "held" => Ok(Reservation::Held),
+            "sold out" => Ok(Reservation::SoldOut),
+            _ => Err(StoreError::Corrupt { op: OP, key: answer }),
+        }
     }
 
     async fn units(&self, voucher: VoucherId) -> Result<Option<Units>, StoreError> {
@@ -163,15 +176,7 @@ impl Sales for RedisSales {
         let keys = self.keys.sale(voucher);
         let mut command = redis::cmd("UNLINK");
         // Whoever loads the sale finds out at the next step, and begins anew.
-        command.arg(&[
-            keys.sale,
-            keys.buyers,
-            keys.further,
-            keys.loading,
-            keys.loaded_buyers,
-            keys.loaded_further,
-            keys.released,
-        ]);
+        command.arg(&keys.of_units());
         self.link.query("sales.forget", Repeat::Safe, &command).await
     }
 }

@@ -23,6 +23,7 @@ scripts! {
     LOAD = "load.lua";
     SWITCH_ON = "switch_on.lua";
     RELEASE = "release.lua";
+    RESERVE = "reserve.lua";
     TAKE = "take.lua";
     DONE = "done.lua";
     PUT_BACK = "put_back.lua";

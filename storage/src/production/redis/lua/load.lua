@@ -1,5 +1,5 @@
 -- Notes holders of units of a sale that is being loaded. A repeat changes nothing.
--- KEYS: 1 who loads it, 2 buyers, 3 further units, 4 orders released meanwhile
+-- KEYS: 1 who loads it, 2 buyers, 3 further units by user, 4 orders released meanwhile
 -- ARGV: 1 this loader's name, 2 how long it may be silent, in ms; then for each holder: order, user, and 1 for an order,
 -- 0 for what only holds a unit, which a user may have beside an order
 -- Answers whether the loader still is the one.
@@ -12,9 +12,10 @@ for i = 3, #ARGV, 3 do
             redis.call('HSET', KEYS[2], user, order)
         elseif held ~= order and is_order == '1' then
             redis.call('HSET', KEYS[2], user, order)
-            redis.call('SADD', KEYS[3], held)
+            redis.call('ZREM', KEYS[3], user .. ':' .. order)
+            redis.call('ZADD', KEYS[3], 0, user .. ':' .. held)
         elseif held ~= order then
-            redis.call('SADD', KEYS[3], order)
+            redis.call('ZADD', KEYS[3], 0, user .. ':' .. order)
         end
     end
 end

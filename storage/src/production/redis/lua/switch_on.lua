@@ -10,7 +10,7 @@ for from, to in pairs({[5] = 2, [6] = 3}) do
         redis.call('PERSIST', KEYS[to])
     end
 end
-local taken = redis.call('HLEN', KEYS[2]) + redis.call('SCARD', KEYS[3])
+local taken = redis.call('HLEN', KEYS[2]) + redis.call('ZCARD', KEYS[3])
 local units = ARGV[5]
 if units ~= '' and tonumber(units) < taken then units = tostring(taken) end
 redis.call('HSET', KEYS[1], 'begin', ARGV[2], 'end', ARGV[3], 'paused', ARGV[4], 'units', units, 'taken', taken)
