@@ -15,6 +15,8 @@ mod outbox;
 mod payments;
 mod rate_limits;
 mod redis_faults;
+mod redis_instances;
+mod redis_setups;
 mod redis_world;
 mod sales;
 mod sequences;

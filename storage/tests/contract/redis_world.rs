@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use mallbox_storage::production::redis::{self, RedisOptions, RedisPorts};
 use mallbox_storage::production::{Holder, Holders};
-use mallbox_storage::{Claim, OpenError, OrderId, Page, Storage, StoreError, VoucherId};
-use mallbox_test_servers::{Redis, RedisCluster};
+use mallbox_storage::{Claim, ClaimAnswer, OpenError, OrderId, Page, Storage, StoreError, VoucherId};
+use mallbox_test_servers::{Redis, RedisCluster, RedisOptions as ServerOptions};
 
 use crate::world::{World, embedded};
 
@@ -99,5 +100,40 @@ impl Holders for RecordHolders {
             }
         }
         Ok(settled)
+    }
+}
+
+/// A world whose record is empty.
+pub async fn connect(options: &RedisOptions) -> Result<RedisPorts, OpenError> {
+    ports(&embedded().storage, options).await
+}
+
+/// A server of a case's own.
+pub async fn start(options: ServerOptions) -> Redis {
+    tokio::task::spawn_blocking(move || Redis::start_with(options).unwrap()).await.unwrap()
+}
+
+/// Says something to a server behind the mall's back.
+pub fn tell(url: &str, words: &[&str]) {
+    let mut connection = ::redis::Client::open(url).unwrap().get_connection().unwrap();
+    let mut command = ::redis::cmd(words[0]);
+    command.arg(&words[1..]);
+    let _: ::redis::Value = command.query(&mut connection).unwrap();
+}
+
+/// Whether this attempt is accepted.
+pub async fn accepted(storage: &Storage, claim: Claim) -> bool {
+    storage.sales.claim(claim).await.unwrap() == ClaimAnswer::Accepted
+}
+
+/// Calls until it is answered again.
+pub async fn recovers(w: &World, attempt: Claim) -> ClaimAnswer {
+    let until = Instant::now() + Duration::from_secs(20);
+    loop {
+        match w.storage.sales.claim(attempt).await {
+            Ok(answer) => return answer,
+            Err(error) => assert!(Instant::now() < until, "{error}"),
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
