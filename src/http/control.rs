@@ -50,7 +50,7 @@ struct Verified {
     report: crate::mall::books::Report,
 }
 
-async fn verify(State(app): State<App>, Now(now): Now) -> Reply {
+async fn verify(State(app): State<App>, Now(now): Now) -> Reply<Verified> {
     let report = app.books.verify(now).await?;
     Ok(Answer::ok(Verified { balances: report.balances(), text: report.to_string(), report }))
 }
@@ -84,18 +84,18 @@ impl From<User> for Listed {
 /// Users a page of the list.
 pub const USERS_A_PAGE: u32 = 500;
 
-async fn users(State(app): State<App>, Query(which): Query<Which>) -> Reply {
+async fn users(State(app): State<App>, Query(which): Query<Which>) -> Reply<Vec<Listed>> {
     let role = which.operators.then_some(Role::Operator);
     let page = Page::new(which.current.unwrap_or(1), USERS_A_PAGE);
     let users = app.accounts.list(role, page).await?;
     Ok(Answer::ok(users.into_iter().map(Listed::from).collect::<Vec<_>>()))
 }
 
-async fn grant(State(app): State<App>, Now(now): Now, InPath(phone): InPath<String>) -> Reply {
+async fn grant(State(app): State<App>, Now(now): Now, InPath(phone): InPath<String>) -> Reply<Listed> {
     Ok(Answer::ok(Listed::from(app.accounts.grant(&phone, now).await?)))
 }
 
-async fn revoke(State(app): State<App>, Now(now): Now, InPath(phone): InPath<String>) -> Reply {
+async fn revoke(State(app): State<App>, Now(now): Now, InPath(phone): InPath<String>) -> Reply<Listed> {
     Ok(Answer::ok(Listed::from(app.accounts.revoke(&phone, now).await?)))
 }
 

@@ -5,12 +5,16 @@ use std::sync::Arc;
 
 use crate::mall::Mall;
 
+pub use crate::language::Language;
+
+pub mod describe;
 pub mod envelope;
 pub mod error;
 pub mod extract;
 mod language;
 mod query_text;
 mod words;
+mod wrong;
 
 pub mod router;
 pub mod sale;
@@ -26,6 +30,7 @@ pub mod control;
 mod files;
 mod front;
 mod health;
+mod json;
 mod log_budget;
 mod metrics;
 mod request_id;
@@ -38,10 +43,10 @@ pub use error::ApiError;
 pub use files::Files;
 pub use front::{Front, FrontOptions};
 pub use health::Health;
-pub use language::Language;
 pub use metrics::Metrics;
 pub use router::{SiteOptions, site};
 pub use server::{Bound, Server, ServerError, ServerOptions};
+pub use wrong::{Expected, Wrong};
 
 /// What every handler is given.
 pub type App = Arc<Mall>;

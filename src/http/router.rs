@@ -10,6 +10,7 @@ use axum::http::Request;
 use tower::service_fn;
 
 use super::address_gate::AddressGate;
+use super::describe::Calls;
 use super::files::Files;
 use super::front::{DEADLINE, Front, FrontOptions};
 use super::health::Health;
@@ -27,16 +28,18 @@ pub struct SiteOptions {
     pub web: Option<PathBuf>,
 }
 
-/// The API's routes, without its prefix.
-pub fn api(app: App) -> Router {
-    Router::new()
-        .merge(user::routes())
+/// The API's routes without its prefix, each with its description.
+fn calls() -> Calls {
+    user::routes()
         .merge(shop::routes())
         .merge(voucher::routes())
         .merge(voucher_order::routes())
         .merge(sale::routes())
-        .fallback(|| async { ApiError::unknown_path() })
-        .with_state(app)
+}
+
+/// The API, without its prefix.
+fn api(app: App, prefix: &str) -> Router {
+    calls().with_document(prefix).fallback(|| async { ApiError::unknown_path() }).with_state(app)
 }
 
 /// Everything but the API.
@@ -58,7 +61,7 @@ pub fn site(app: &App, options: &SiteOptions) -> Front {
     let address_gate = context.settings.address_limit.map(|limit| {
         AddressGate::new(limit, Arc::clone(&context.storage.rate_limits), Arc::clone(&context.clock))
     });
-    let (api, pages) = (api(Arc::clone(app)), pages(files));
+    let (api, pages) = (api(Arc::clone(app), &options.prefix), pages(files));
     // At the root, what the API does not know is a page.
     let api = if options.prefix.is_empty() { api.fallback_service(pages.clone()) } else { api };
     let prefix = options.prefix.clone();

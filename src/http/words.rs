@@ -4,8 +4,62 @@
 
 use mallbox_storage::OrderId;
 
-use super::language::Language;
+use super::wrong::Wrong;
+use crate::language::{Language, sentence};
 use crate::mall::{Mistake, Refusal};
+
+/// Every code there is. [`fixed`] takes no other.
+pub(super) const CODES: [&str; 29] = [
+    "SOLD_OUT",
+    "ALREADY_BOUGHT",
+    "NOT_OPEN",
+    "ENDED",
+    "PAUSED",
+    "UNKNOWN_SALE",
+    "LEVEL_TOO_LOW",
+    "ORDER_STANDS",
+    "PAYMENT_DECLINED",
+    "PHONE_INVALID",
+    "CODE_WRONG",
+    "NO_CODE",
+    "CODE_TOO_SOON",
+    "PASSWORD_WRONG",
+    "PASSWORD_LENGTH",
+    "MISSING",
+    "OUT_OF_RANGE",
+    "NOT_FOUND",
+    "BAD_REQUEST",
+    "NOT_LOGGED_IN",
+    "FORBIDDEN",
+    "METHOD_NOT_ALLOWED",
+    "TOO_LARGE",
+    "RATE_LIMITED",
+    "NOT_YET",
+    "BUSY",
+    "UNAVAILABLE",
+    "DISK_FULL",
+    "INTERNAL",
+];
+
+/// Whether this is one of them; at compile time.
+pub(super) const fn is_code(code: &str) -> bool {
+    let mut at = 0;
+    while at < CODES.len() {
+        if is_same(CODES[at].as_bytes(), code.as_bytes()) {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+const fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
 
 /// The body of a refusal.
 #[derive(Debug)]
@@ -32,7 +86,10 @@ pub(super) enum Words {
 macro_rules! fixed {
     ($language:expr, $code:literal, $zh:literal, $en:literal) => {
         Words::Fixed {
-            code: $code,
+            code: const {
+                assert!($crate::http::words::is_code($code), "the code is not in CODES");
+                $code
+            },
             body: match $language {
                 Language::Zh => {
                     concat!(r#"{"success":false,"errorMsg":""#, $zh, r#"","code":""#, $code, r#""}"#)
@@ -76,10 +133,12 @@ pub(super) fn of_refusal(refusal: &Refusal, l: Language) -> Words {
         Refusal::NotLoggedIn => fixed!(l, "NOT_LOGGED_IN", "请先登录", "Please log in first."),
         Refusal::Forbidden => fixed!(l, "FORBIDDEN", "没有权限", "Only an operator may do that."),
         Refusal::Mistyped(mistake) => of_mistake(*mistake, l),
-        Refusal::BadRequest(detail) => {
-            let detail = shortened(detail);
-            made(l, "BAD_REQUEST", format!("请求有误：{detail}"), format!("Bad request: {detail}"))
-        }
+        Refusal::SoldInSale => fixed!(
+            l,
+            "BAD_REQUEST",
+            "请求有误：这张优惠券只能在秒杀中购买",
+            "Bad request: this voucher is sold in a flash sale; claim it there."
+        ),
         Refusal::RateLimited { .. } => {
             fixed!(l, "RATE_LIMITED", "操作太频繁，请稍后再试", "Too many requests; try again later.")
         }
@@ -94,6 +153,17 @@ pub(super) fn of_refusal(refusal: &Refusal, l: Language) -> Words {
         Refusal::Busy => {
             fixed!(l, "BUSY", "系统繁忙，请稍后再试", "The mall is busy; try again in a moment.")
         }
+    }
+}
+
+/// What is wrong with a request that no form can make.
+pub(super) fn of_wrong(wrong: &Wrong, l: Language) -> Words {
+    let detail = wrong.words(l);
+    let detail = shortened(&detail);
+    Words::Made {
+        code: "BAD_REQUEST",
+        sentence: sentence!(l, "请求有误：{detail}", "Bad request: {detail}"),
+        order: None,
     }
 }
 
@@ -131,6 +201,9 @@ fn of_mistake(mistake: Mistake, l: Language) -> Words {
         }
         Mistake::Password => {
             fixed!(l, "PASSWORD_WRONG", "手机号或密码错误", "Phone number or password is wrong.")
+        }
+        Mistake::OldPassword => {
+            fixed!(l, "PASSWORD_WRONG", "原密码错误", "The password until now is wrong.")
         }
         Mistake::PasswordLength => {
             fixed!(l, "PASSWORD_LENGTH", "密码长度须为8到72个字节", "A password has 8 to 72 bytes.")
@@ -193,6 +266,7 @@ fn field(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "phone") => "手机号",
         (Language::Zh, "code") => "验证码",
         (Language::Zh, "password") => "密码",
+        (Language::Zh, "oldPassword") => "原密码",
         (Language::Zh, "shopId") => "店铺编号",
         (Language::Zh, "typeId") => "店铺类型编号",
         (Language::Zh, "id") => "编号",

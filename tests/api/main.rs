@@ -4,6 +4,7 @@
 
 mod bad_requests;
 mod calls;
+mod openapi;
 mod steps;
 mod web;
 mod world;
