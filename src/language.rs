@@ -10,6 +10,17 @@ pub enum Language {
     En,
 }
 
+impl Language {
+    /// Its name in a header: `zh`.
+    #[must_use]
+    pub const fn tag(self) -> &'static str {
+        match self {
+            Self::Zh => "zh",
+            Self::En => "en",
+        }
+    }
+}
+
 /// One text in every language: it cannot be written in one alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Both {

@@ -13,7 +13,7 @@ fn mallbox(arguments: &[&str]) -> Command {
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("MALLBOX_")) {
         command.env_remove(name);
     }
-    command.args(arguments).stdin(Stdio::null()).env("TZ", "Asia/Shanghai");
+    command.args(arguments).stdin(Stdio::null()).env("TZ", "Asia/Shanghai").env("LC_ALL", "C");
     command
 }
 

@@ -6,7 +6,9 @@ use clap::{Args, Subcommand};
 use serde_json::Value;
 
 use super::house;
+use super::words::Misuse;
 use crate::http::control::USERS_A_PAGE;
+use crate::language::Language;
 
 /// What to do.
 #[derive(Subcommand)]
@@ -47,18 +49,18 @@ pub(super) struct One {
 ///
 /// # Errors
 /// One sentence for whoever typed the command.
-pub(super) fn run(user: User) -> anyhow::Result<()> {
+pub(super) fn run(user: User, l: Language) -> anyhow::Result<()> {
     match user {
-        User::List { mall, operators } => list(&mall, operators),
-        User::Grant(one) => step(&one, "grant"),
-        User::Revoke(one) => step(&one, "revoke"),
+        User::List { mall, operators } => list(&mall, operators, l),
+        User::Grant(one) => step(&one, "grant", l),
+        User::Revoke(one) => step(&one, "revoke", l),
     }
 }
 
-fn list(mall: &Where, operators: bool) -> anyhow::Result<()> {
+fn list(mall: &Where, operators: bool, l: Language) -> anyhow::Result<()> {
     for page in 1_u32.. {
         let path = format!("/control/users?operators={operators}&current={page}");
-        let users = house::ask(&mall.data, "GET", &path)?;
+        let users = house::ask(&mall.data, "GET", &path, l)?;
         let users = users.as_array().map(Vec::as_slice).unwrap_or_default();
         super::say(&users.iter().map(line).collect::<String>());
         if users.len() < USERS_A_PAGE as usize {
@@ -68,11 +70,11 @@ fn list(mall: &Where, operators: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn step(one: &One, step: &str) -> anyhow::Result<()> {
+fn step(one: &One, step: &str, l: Language) -> anyhow::Result<()> {
     if !one.phone.bytes().all(|byte| byte.is_ascii_digit()) || one.phone.is_empty() {
-        return Err(super::Usage(format!("{} is no phone number", one.phone)).into());
+        return Err(Misuse::NoPhone(one.phone.clone()).into());
     }
-    let user = house::ask(&one.mall.data, "POST", &format!("/control/users/{}/{step}", one.phone))?;
+    let user = house::ask(&one.mall.data, "POST", &format!("/control/users/{}/{step}", one.phone), l)?;
     super::say(&line(&user));
     Ok(())
 }
