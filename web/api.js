@@ -170,6 +170,7 @@ function formOf(path, method, parameters, body) {
     const label = element("label", parameter.name);
     const input = element("input");
     input.required = parameter.required;
+    input.placeholder = parameter.schema.examples?.[0] ?? parameter.schema.anyOf?.[0].examples?.[0] ?? "";
     input.value = parameter.required ? parameter.schema.examples?.[0] ?? exampleOf(parameter.schema) : "";
     label.append(input);
     form.append(label);

@@ -68,7 +68,7 @@ pub(super) fn check_dir(dir: &Path) -> Result<(), Misuse> {
         return Ok(());
     }
     if dir.exists() && !dir.is_dir() {
-        return Err(Misuse::IsAFile(dir.to_owned()).into());
+        return Err(Misuse::IsAFile(dir.to_owned()));
     }
     // What cannot be read cannot be written either, and is told when the directory is to be made.
     let Ok(entries) = std::fs::read_dir(dir) else { return Ok(()) };

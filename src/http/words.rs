@@ -267,6 +267,7 @@ fn field(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "code") => "验证码",
         (Language::Zh, "password") => "密码",
         (Language::Zh, "oldPassword") => "原密码",
+
         (Language::Zh, "shopId") => "店铺编号",
         (Language::Zh, "typeId") => "店铺类型编号",
         (Language::Zh, "id") => "编号",
@@ -329,5 +330,63 @@ fn shortened(detail: &str) -> &str {
     match detail.char_indices().nth(LONGEST) {
         Some((end, _)) => &detail[..end],
         None => detail,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+
+    use super::*;
+
+    /// The text of every source file.
+    fn sources() -> Vec<String> {
+        let mut folders = vec![PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src")];
+        let mut texts = Vec::new();
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension() == Some(Path::new("rs").as_os_str()) {
+                    texts.push(std::fs::read_to_string(path).unwrap());
+                }
+            }
+        }
+        texts
+    }
+
+    /// What stands between the quotes of `made("…")` anywhere in the sources.
+    fn names_in(made: &str) -> Vec<&'static str> {
+        let start = format!("{made}(\"");
+        let texts = sources();
+        let found = texts.iter().flat_map(|text| text.split(&start).skip(1));
+        let names: Vec<_> = found
+            .filter_map(|rest| rest.split_once('"'))
+            .map(|(name, _)| &*Box::leak(name.to_owned().into_boxed_str()))
+            .collect();
+        assert!(!names.is_empty(), "{made} is made nowhere");
+        names
+    }
+
+    #[test]
+    fn whatever_is_named_to_a_person_has_a_chinese_name() {
+        for name in names_in("Refusal::NotFound") {
+            assert!(!thing(name, Language::Zh).is_ascii(), "{name} has no Chinese name");
+        }
+        for name in [names_in("Mistake::Missing"), names_in("Mistake::OutOfRange")].concat() {
+            assert!(!field(name, Language::Zh).is_ascii(), "{name} has no Chinese name");
+        }
+    }
+
+    #[test]
+    fn whatever_may_be_out_of_range_has_a_range_in_words() {
+        for name in names_in("Mistake::OutOfRange") {
+            assert_ne!(
+                allowed(name, Language::En),
+                allowed("", Language::En),
+                "{name} has no range in words"
+            );
+        }
     }
 }

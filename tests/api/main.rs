@@ -5,6 +5,7 @@
 mod bad_requests;
 mod calls;
 mod openapi;
+mod schemathesis;
 mod steps;
 mod web;
 mod world;

@@ -132,6 +132,11 @@ impl World {
         }
     }
 
+    /// Where the API is.
+    pub fn url(&self) -> String {
+        format!("http://{}{}", self.server.address(), self.prefix)
+    }
+
     /// Moves the clock; what is due by then is done.
     pub fn advance(&self, span: Duration) {
         self.clock.advance(span);

@@ -3,6 +3,7 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use schemars::JsonSchema;
+use serde_json::{Value, json};
 
 use super::operation::Operation;
 use super::schemas::{Schemas, strip_null};
@@ -63,7 +64,7 @@ impl<T: JsonSchema> Input for Query<T> {
             let mut schema = schema.clone();
             // What is absent in a query is not there; it is never `null`.
             strip_null(&mut schema);
-            operation.takes("query", name, required, schema);
+            operation.takes("query", name, required, or_empty(schema, required));
         }
         operation.refuses(StatusCode::BAD_REQUEST);
     }
@@ -76,4 +77,17 @@ impl<T: JsonSchema> Input for Json<T> {
         operation.refuses(StatusCode::BAD_REQUEST);
         operation.refuses(StatusCode::PAYLOAD_TOO_LARGE);
     }
+}
+
+/// An empty value is an absent one (`?typeId=&current=1`), as pages write it.
+fn or_empty(mut schema: Value, required: bool) -> Value {
+    if required || schema["type"] == "string" {
+        return schema;
+    }
+    let description = schema.as_object_mut().and_then(|schema| schema.remove("description"));
+    let mut either = json!({ "anyOf": [schema, { "const": "" }] });
+    if let Some(description) = description {
+        either["description"] = description;
+    }
+    either
 }

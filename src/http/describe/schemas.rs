@@ -44,7 +44,10 @@ impl Schemas {
 
     /// Those with names.
     pub(super) fn into_named(mut self) -> Map<String, Value> {
-        let read = self.read.take_definitions(true).into_iter();
+        let read = self.read.take_definitions(true).into_iter().map(|(name, mut schema)| {
+            allow_null(&mut schema);
+            (name, schema)
+        });
         let written = self.written.take_definitions(true).into_iter().map(|(name, mut schema)| {
             strip_null(&mut schema);
             (name, schema)
@@ -64,6 +67,17 @@ fn finished(mut schema: Value) -> Value {
         object.entry("maximum").or_insert_with(|| largest.into());
     });
     schema
+}
+
+/// Lets what may be absent be `null`, as a form that is read takes it.
+fn allow_null(form: &mut Value) {
+    let required = form["required"].as_array().cloned().unwrap_or_default();
+    let fields = form.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten();
+    for (_, field) in fields.filter(|(name, _)| !required.contains(&Value::from(name.as_str()))) {
+        if let Some(Value::String(kind)) = field.get("type") {
+            field["type"] = vec![kind.clone(), "null".to_owned()].into();
+        }
+    }
 }
 
 /// Takes `null` out of what may be absent: the mall leaves it out rather than writing `null`.
@@ -108,6 +122,8 @@ mod tests {
     #[derive(JsonSchema)]
     #[expect(dead_code, reason = "its schema is looked at, not its values")]
     struct Form {
+        #[serde(default)]
+        title: String,
         count: Option<u32>,
         of: Option<Part>,
     }
@@ -119,15 +135,23 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_may_be_null_and_what_is_written_is_left_out() {
+    fn what_is_written_is_never_null() {
         let mut schemas = Schemas::default();
-        let read = schemas.read_in_place::<Form>();
-        assert_eq!(read["properties"]["count"]["type"], json!(["integer", "null"]));
-        assert_eq!(read["properties"]["count"]["maximum"], u32::MAX);
         assert_eq!(schemas.written::<Form>(), json!({ "$ref": "#/components/schemas/Form" }));
         let named = schemas.into_named();
         assert_eq!(named["Form"]["properties"]["count"]["type"], "integer");
+        assert_eq!(named["Form"]["properties"]["count"]["maximum"], u32::MAX);
         assert_eq!(named["Form"]["properties"]["of"], json!({ "$ref": "#/components/schemas/Part" }));
         assert_eq!(named["Part"]["required"], json!(["name"]));
+    }
+
+    #[test]
+    fn what_is_read_may_be_null_where_it_may_be_absent() {
+        let mut schemas = Schemas::default();
+        schemas.read::<Form>();
+        let named = schemas.into_named();
+        assert_eq!(named["Form"]["properties"]["count"]["type"], json!(["integer", "null"]));
+        assert_eq!(named["Form"]["properties"]["title"]["type"], json!(["string", "null"]));
+        assert_eq!(named["Part"]["properties"]["name"]["type"], "string");
     }
 }
