@@ -1,9 +1,9 @@
 //! Routes that cannot be added without their description.
 
-use axum::Router;
 use axum::handler::Handler;
 use axum::http::Method;
 use axum::routing::{MethodFilter, on};
+use axum::{Extension, Router};
 
 use super::inputs::Input;
 use super::operation::Operation;
@@ -76,6 +76,12 @@ impl Calls {
         T: 'static,
     {
         self.on(Method::DELETE, MethodFilter::DELETE, path, handler, summary)
+    }
+
+    /// With something of their own for the calls so far, which take it as an `Extension`.
+    pub fn with<T: Clone + Send + Sync + 'static>(mut self, own: T) -> Self {
+        self.router = self.router.layer(Extension(own));
+        self
     }
 
     /// With the calls of another area.

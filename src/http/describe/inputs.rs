@@ -1,5 +1,6 @@
 //! What a handler's arguments say of its call.
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::StatusCode;
 use schemars::JsonSchema;
@@ -18,6 +19,7 @@ pub trait Input {
 
 impl Input for State<App> {}
 impl Input for Now {}
+impl<T> Input for Extension<T> {}
 
 impl Input for Token {
     fn describe(operation: &mut Operation, _: &mut Schemas) {

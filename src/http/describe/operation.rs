@@ -81,11 +81,14 @@ impl Operation {
             Some(json!({ "required": true, "content": { "application/json": { "schema": schema } } }));
     }
 
-    /// It looks at the token: it must be there, or it may be.
+    /// It looks at the token: it must be there, or it may be. An argument that does without takes nothing from one that
+    /// does not.
     pub(super) fn wants_token(&mut self, required: bool) {
-        self.security = Some(if required { json!([{ "token": [] }]) } else { json!([{}, { "token": [] }]) });
         if required {
+            self.security = Some(json!([{ "token": [] }]));
             self.refuses(StatusCode::UNAUTHORIZED);
+        } else {
+            self.security.get_or_insert_with(|| json!([{}, { "token": [] }]));
         }
     }
 
@@ -144,6 +147,15 @@ fn id(method: &Method, path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_token_that_one_argument_needs_is_needed_whatever_the_others_do() {
+        for order in [[true, false], [false, true]] {
+            let mut operation = Operation::new("/");
+            order.into_iter().for_each(|required| operation.wants_token(required));
+            assert_eq!(operation.security, Some(json!([{ "token": [] }])), "{order:?}");
+        }
+    }
 
     #[test]
     fn an_operation_is_named_by_its_method_and_path() {
