@@ -10,3 +10,4 @@ pub mod mall;
 
 pub mod bench;
 pub mod demo;
+pub mod import;

@@ -206,6 +206,77 @@ fn operators_are_named_on_a_mall_that_runs_and_on_one_that_does_not() {
 }
 
 #[test]
+fn whom_the_command_line_blocks_is_in_the_audit_log_whether_the_mall_runs_or_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("mall");
+    let user = |step: &[&str]| said(&[&["user"], step, &["--data", text(&data), "13900000007"]].concat());
+    let audit = |step: &[&str]| said(&[&["audit"], step, &["--data", text(&data)]].concat());
+    let mall = Running::start(&["serve", "--data", text(&data), "--listen", "127.0.0.1:0"]);
+    assert_eq!(user(&["grant"]).0, 0);
+    let (code, out, error) = user(&["block", "--reason", "卖 & 买 100%"]);
+    assert!(code == 0 && out.contains("卖 & 买 100%)  0 sessions ended"), "{out}{error}");
+    assert_eq!(mall.stop(), 0);
+
+    let (code, out, error) = user(&["show"]);
+    assert!(code == 0 && out.contains("operator ") && out.contains("(blocked since 20"), "{out}{error}");
+    assert_eq!(said(&["user", "list", "--blocked", "--phone", "1390", "--data", text(&data)]).1, out);
+    assert_eq!(said(&["user", "list", "--name", "%", "--data", text(&data)]).1, "");
+    assert_eq!(user(&["unblock"]).0, 0);
+    assert_eq!(user(&["block"]).0, 2, "a block has a reason");
+    let (code, _, error) = user(&["block", "--reason", " "]);
+    assert!(code == 1 && error.contains("reason: expected 1 to 200 characters"), "{error}");
+
+    let (code, out, error) = audit(&["list"]);
+    assert_eq!(code, 0, "{error}");
+    let lines: Vec<_> = out.lines().collect();
+    assert_eq!(lines.len(), 3, "{out}");
+    for (line, want) in lines.iter().zip([
+        &["     3  20", "command line", "user.unblock", "user 1", "{}"],
+        &["     2  20", "command line", "user.block", "user 1", r#"{"reason":"卖 & 买 100%"}"#],
+        &["     1  20", "command line", "user.role", "user 1", r#"{"role":"operator"}"#],
+    ]) {
+        assert!(want.iter().all(|part| line.contains(part)), "{line}");
+    }
+    assert!(!out.contains("13900000007"), "a log for ever holds no phone number");
+    assert_eq!(audit(&["list", "--max", "1", "--before", "3"]).1.lines().collect::<Vec<_>>(), lines[1..2]);
+}
+
+#[test]
+fn an_audit_log_that_was_changed_is_found_out_and_the_entry_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("mall");
+    let audit = |more: &[&str]| said(&[&["audit", "verify", "--data", text(&data)], more].concat());
+    let mall = Running::start(&["serve", "--data", text(&data), "--listen", "127.0.0.1:0"]);
+    for phone in ["13900000001", "13900000002", "13900000003"] {
+        assert_eq!(said(&["user", "grant", "--data", text(&data), phone]).0, 0);
+    }
+    let (code, whole, error) = audit(&[]);
+    assert!(code == 0 && whole.contains("the audit log is in order: 3 entries"), "{whole}{error}");
+    assert_eq!(mall.stop(), 0);
+    assert_eq!(audit(&[]).1, whole, "a mall that does not run says the same");
+    let noted = whole.trim().rsplit(' ').next().unwrap();
+    assert_eq!(audit(&["--noted", noted]).0, 0);
+    let (code, out, _) = audit(&["--noted", &format!("2{}", &noted[1..])]);
+    assert!(code == 1 && out.contains("entry 2 is not the one that was noted"), "{out}");
+    for bad in ["", "3", "3:abc", "0:", &format!("x{}", &noted[1..])] {
+        assert_eq!(audit(&["--noted", bad]).0, 2, "{bad}");
+    }
+
+    let record = rusqlite::Connection::open(data.join("mall.sqlite")).unwrap();
+    let change = "UPDATE audit SET subject = 'user 9' WHERE number = 2";
+    assert!(record.execute(change, []).unwrap_err().to_string().contains("only grows"));
+    record.execute_batch(&format!("DROP TRIGGER audit_is_not_changed; {change}")).unwrap();
+    drop(record);
+    let (code, out, error) = audit(&[]);
+    assert!(code == 1 && out.contains("WRONG: entry 2 does not fit"), "{out}{error}");
+    let (code, out, error) = said(&["verify", "--data", text(&data)]);
+    assert!(
+        code == 1 && out.contains("audit log: expected one unbroken chain, found entry 2"),
+        "{out}{error}"
+    );
+}
+
+#[test]
 fn a_demo_fills_its_mall_once_and_is_not_served_by_mistake() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("demo");

@@ -4,6 +4,8 @@
 
 mod common;
 
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +14,9 @@ use anyhow::Context as _;
 use parking_lot::Mutex;
 
 use mallbox::mall::{Clock as _, SystemClock};
-use mallbox_storage::{Claim, ClaimAnswer, OrderId};
+use mallbox_storage::{
+    Claim, ClaimAnswer, LastOperator, OrderId, RightsAnswer, RightsChange, Role, VoucherId,
+};
 
 use common::aftermath;
 use common::books;
@@ -93,6 +97,86 @@ impl Crashes<'_> {
         rush.end()?;
         Ok(())
     }
+}
+
+/// An operator who changes the stock again and again while the crowd buys, and is cut off with it.
+#[test]
+fn an_answered_change_of_the_stock_outlives_a_kill_and_no_change_is_done_half() -> anyhow::Result<()> {
+    let cycles = number_from("MALLBOX_CRASH_CYCLES").unwrap_or(6).min(20);
+    let mut dice = Dice::from_environment("stock");
+    let site = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR"))?;
+    let (data, log) = (site.path().join("mall"), site.path().join("mallbox.log"));
+    let mall = mall::make(&data, Size { people: 2_000, sales: 1, units: 100 })?;
+    let (sale, operator) = (mall.sales[0], &mall.people[0]);
+    mall::runtime()?.block_on(async {
+        let storage = mall::open(&data)?;
+        let change = RightsChange::Role(Role::Operator);
+        let now = SystemClock.now();
+        let answer = storage.users.put_rights(operator.id, &change, LastOperator::Stays, now).await?;
+        anyhow::ensure!(matches!(answer, RightsAnswer::Done(_)), "{answer:?}");
+        anyhow::Ok(storage.upkeep.close().await?)
+    })?;
+    let ledger = Arc::new(Mutex::new(Ledger::new(&mall, sale)));
+    let (mut asked, mut answered) = (0_u64, Vec::new());
+    for _ in 0..cycles {
+        let server = Server::start(&data, &log, DURABILITY)?;
+        let address = server.address;
+        let rush = Rush::start(address, 32, Crowd::new(&ledger, Mood::Lively, 32, dice.split()));
+        let changes = std::thread::spawn({
+            let (token, mut changed) = (operator.token.clone(), Vec::new());
+            move || {
+                let mut number = asked;
+                loop {
+                    number += 1;
+                    let add = if number.is_multiple_of(3) { -60 } else { 35 };
+                    let Some(by) = change_stock(address, sale, &token, number, add) else { break };
+                    changed.push((number, by));
+                }
+                (number, changed)
+            }
+        });
+        std::thread::sleep(dice.millis(100, 900));
+        server.kill()?;
+        rush.end()?;
+        let (number, changed) = changes.join().ok().context("the operator panicked")?;
+        asked = number;
+        answered.extend(changed);
+        server::verify(aftermath::copy(&data, site.path())?.path())?;
+    }
+    mall::runtime()?.block_on(async {
+        let storage = mall::open(&data)?;
+        let (mut added, mut done) = (0, 0);
+        for number in 1..=asked {
+            let change = storage.vouchers.stock_change(sale, &number.to_string()).await?;
+            let by = change.map(|change| change.by);
+            let promised = answered.iter().find(|(other, _)| *other == number).map(|(_, by)| *by);
+            anyhow::ensure!(promised.is_none() || promised == by, "change {number}: {promised:?}, {by:?}");
+            added += by.unwrap_or(0);
+            done += u64::from(by.is_some());
+        }
+        let record = storage.vouchers.get(sale).await?.and_then(|voucher| voucher.sale).context("no sale")?;
+        anyhow::ensure!(record.added == added, "added is {}, and the changes say {added}", record.added);
+        println!("stock: {cycles} times kill -9; {} changes answered, {done} done", answered.len());
+        Ok(storage.upkeep.close().await?)
+    })
+}
+
+/// By how many units it was changed; `None` if there is no answer.
+fn change_stock(address: SocketAddr, sale: VoucherId, token: &str, number: u64, add: i64) -> Option<i64> {
+    let body = format!(r#"{{"add":{add},"requestId":"{number}"}}"#);
+    let mut stream = TcpStream::connect(address).ok()?;
+    write!(
+        stream,
+        "POST /api/ops/sales/{sale}/stock HTTP/1.1\r\nhost: mall\r\nconnection: close\r\nauthorization: {token}\r\n\
+         content-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    let envelope: serde_json::Value = serde_json::from_str(answer.split_once("\r\n\r\n")?.1).ok()?;
+    assert_eq!(envelope["success"], true, "{answer}");
+    envelope["data"]["by"].as_i64()
 }
 
 /// A check that finds nothing is worth nothing: each promise is broken once, and has to be noticed.

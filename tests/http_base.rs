@@ -16,6 +16,7 @@ use mallbox::http::{
     Answer, ApiError, Bound, Files, Front, FrontOptions, Patience, Reply, Server, ServerError, ServerOptions,
 };
 use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
 
 /// No answer takes longer than this unless the test waits for one.
 const PATIENCE: Duration = Duration::from_secs(8);
@@ -53,7 +54,7 @@ fn api() -> Router {
         .route("/take", post(take))
         .route("/ask", get(ask))
         .route("/rest", get(rest))
-        .route("/forever", get(forever))
+        .route("/forever", get(forever).post(forever))
         .route("/broken", get(broken))
         .fallback(|| async { ApiError::unknown_path() })
 }
@@ -81,6 +82,7 @@ impl World {
             deadline: Some(Duration::from_millis(700)),
             address_gate: None,
             metrics: Arc::default(),
+            stop: CancellationToken::new(),
         });
         let bound = Bound::to(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
         let server = bound.serve(&front, options).unwrap();
@@ -193,6 +195,42 @@ fn a_head_that_does_not_end_is_not_waited_for_but_an_idle_connection_is() {
     idle.write_all(b"GET /api/ask HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
     assert_eq!(status(&one_answer(&mut idle)), "200", "idle for longer than a head may take");
     assert_eq!(rest_of(&mut idle), "", "and closed when it was idle for too long");
+}
+
+#[test]
+fn a_body_that_arrives_too_slowly_is_the_clients_doing_and_harms_nobody() {
+    let world = World::new();
+    let began = Instant::now();
+    let heads = ["content-length: 1000", "transfer-encoding: chunked"];
+    let mut slow: Vec<_> = heads
+        .iter()
+        .map(|head| {
+            let mut stream = world.connect();
+            let head = format!("POST /api/take HTTP/1.1\r\nhost: x\r\naccept-language: en\r\n{head}\r\n\r\n");
+            stream.write_all(head.as_bytes()).unwrap();
+            stream
+        })
+        .collect();
+    for _ in 0..4 {
+        for stream in &mut slow {
+            stream.write_all(b"1\r\n{\r\n").unwrap();
+        }
+        assert_eq!(status(&world.get("/api/ask")), "200");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    for mut stream in slow {
+        let said = rest_of(&mut stream);
+        assert_eq!(status(&said), "408", "{said}");
+        assert!(
+            said.contains(r#""code":"REQUEST_TIMEOUT""#) && said.contains("did not arrive in time"),
+            "{said}"
+        );
+    }
+    assert!(began.elapsed() < Duration::from_secs(5), "and the connection is closed");
+    // A call that is slow by itself, with a body that is there.
+    let said = world
+        .say(b"POST /api/forever HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{}");
+    assert_eq!(status(&said), "503", "{said}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use rustix::process::{Resource, getrlimit};
 
 use super::house;
 use super::words::of_system;
-use crate::language::{Both, Language, both, sentence};
+use crate::language::{Both, Language, both, padded, sentence};
 use crate::mall::{Clock as _, SystemClock};
 
 /// The flags of `doctor`.
@@ -49,7 +49,7 @@ pub(super) fn run(doctor: &Doctor, l: Language) -> bool {
             Ok(text) => (both("好 ", "ok "), text),
             Err(text) => (both("差 ", "BAD"), text),
         };
-        table += &format!("{}  {} {text}\n", mark.spoken(l), house::padded(what.spoken(l), 11));
+        table += &format!("{}  {} {text}\n", mark.spoken(l), padded(what.spoken(l), 11));
     }
     super::say(&table);
     findings.iter().all(|(_, found)| found.is_ok())

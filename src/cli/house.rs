@@ -8,17 +8,17 @@ use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use mallbox_storage::{Durability, EmbeddedOptions, OpenError, Place, Storage};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::words::{Hindrance, Misuse};
 use crate::config::SiteConfig;
 use crate::http::control::Control;
 use crate::http::{App, Bound, ServerOptions, SiteOptions, site};
-use crate::language::{Language, both};
+use crate::language::{Language, both, padded};
 use crate::mall::payments::Sandbox;
 use crate::mall::sms::{Inbox, SmsSender};
-use crate::mall::{Mall, Means, Random, Settings, SystemClock};
+use crate::mall::{Mall, Means, Random, Settings, SystemClock, ZONE};
 
 /// Everything there is to know before a mall can open.
 pub(super) struct Plan {
@@ -31,8 +31,6 @@ pub(super) struct Plan {
 
 /// The file that marks a demo's directory.
 const DEMO_MARK: &str = "DEMO";
-/// The setting under which a mall keeps its time zone.
-const ZONE: &str = "zone";
 /// Signals that come closer together than this ask for one stop, not for one at once.
 const ONE_WISH: Duration = Duration::from_millis(500);
 /// Files that the mall itself keeps open, and some to spare.
@@ -99,7 +97,7 @@ pub(super) fn mark_as_demo(dir: &Path) -> anyhow::Result<()> {
 }
 
 /// Makes a data directory that only its owner may look into: there are phone numbers in it.
-fn make_dir(dir: &Path) -> anyhow::Result<()> {
+pub(super) fn make_dir(dir: &Path) -> anyhow::Result<()> {
     std::fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
@@ -113,7 +111,10 @@ pub(super) async fn open(plan: Plan) -> anyhow::Result<App> {
     make_dir(&place.dir)?;
     let place = Place::Embedded(place);
     let storage = tokio::task::spawn_blocking(move || Storage::open(&place)).await??;
-    let zone = zone_of(&storage, zone).await?;
+    let (zone, new) = zone_of(&storage, zone).await?;
+    if let Some(name) = new {
+        storage.upkeep.put_setting(ZONE, &name).await?;
+    }
     let means = Means {
         storage,
         clock: Arc::new(SystemClock),
@@ -127,20 +128,26 @@ pub(super) async fn open(plan: Plan) -> anyhow::Result<App> {
     Mall::open(means).await.map_err(|error| Hindrance::MallUnreadable.since(error))
 }
 
-/// The zone that the mall was made with; a new mall keeps the one that was asked for, or the machine's.
-async fn zone_of(storage: &Storage, asked: Option<TimeZone>) -> anyhow::Result<TimeZone> {
+/// The zone that the mall was made with; for a new mall the one that was asked for, or the machine's, and its name, which
+/// is to be kept.
+pub(super) async fn zone_of(
+    storage: &Storage,
+    asked: Option<TimeZone>,
+) -> anyhow::Result<(TimeZone, Option<String>)> {
     let asked_name = asked.as_ref().and_then(TimeZone::iana_name);
     if let Some(kept) = storage.upkeep.setting(ZONE).await? {
         if let Some(asked) = asked_name.filter(|asked| *asked != kept) {
             return Err(Hindrance::ZoneStays(kept, asked.to_owned()).into());
         }
-        return TimeZone::get(&kept).map_err(|error| Hindrance::ZoneUnknown(kept).since(error));
+        return match TimeZone::get(&kept) {
+            Ok(zone) => Ok((zone, None)),
+            Err(error) => Err(Hindrance::ZoneUnknown(kept).since(error)),
+        };
     }
     let zone = asked.unwrap_or_else(TimeZone::system);
     // A machine whose zone has no name, such as one set by offset, counts in UTC.
     let name = zone.iana_name().unwrap_or("UTC").to_owned();
-    storage.upkeep.put_setting(ZONE, &name).await?;
-    Ok(TimeZone::get(&name).unwrap_or(TimeZone::UTC))
+    Ok((TimeZone::get(&name).unwrap_or(TimeZone::UTC), Some(name)))
 }
 
 /// Serves an opened mall until it is told to stop, then drains and closes it.
@@ -166,6 +173,8 @@ pub(super) async fn serve(
     };
     let mut stopped = signal(SignalKind::terminate())?;
     let mut interrupted = signal(SignalKind::interrupt())?;
+    // A file that may not grow is a write that fails, and is told as such; unheard, the signal would end the process.
+    let _heard = signal(SignalKind::from_raw(Signal::XFSZ.as_raw()))?;
     let server = bound.serve(&site(&app, &site_options), options)?;
     super::say(&(banner(&app, dir, &server.address().to_string(), l).await + more));
 
@@ -227,12 +236,6 @@ async fn banner(app: &App, dir: &Path, address: &str, l: Language) -> String {
         let _ = writeln!(out, "{}{value}", padded(what.spoken(l), 12));
     }
     out
-}
-
-/// Filled up with blanks to a width on a terminal, where a Chinese character takes two places.
-pub(super) fn padded(text: &str, width: usize) -> String {
-    let taken: usize = text.chars().map(|c| if c.is_ascii() { 1 } else { 2 }).sum();
-    format!("{text}{}", " ".repeat(width.saturating_sub(taken)))
 }
 
 /// Raises the limit on open files as far as this user may, and answers how many connections fit below it.

@@ -1,9 +1,11 @@
 //! The command line: one subcommand a file.
 
+mod audit;
 mod bench;
 mod demo;
 mod doctor;
 mod house;
+mod import;
 mod log;
 mod serve;
 mod user;
@@ -46,11 +48,16 @@ enum Command {
     Demo(demo::Demo),
     /// A mall that keeps everything in one directory.
     Serve(crate::config::ServeConfig),
+    /// A mall from a dump of an hm-dianping database.
+    Import(import::Import),
     /// Do the books balance? Exit code 1 names what does not.
     Verify(verify::Verify),
-    /// Who is an operator.
+    /// Who is there, who is an operator, who is kept out.
     #[command(subcommand)]
     User(user::User),
+    /// What operators did, and whether the log of it is whole.
+    #[command(subcommand)]
+    Audit(audit::Audit),
     /// Versions, directory, limits, clock, and how fast the disk is safe.
     Doctor(doctor::Doctor),
     /// Load and comparisons.
@@ -82,8 +89,10 @@ fn run(command: Command, l: Language) -> anyhow::Result<bool> {
     match command {
         Command::Demo(demo) => demo::run(demo, l).map(|()| true),
         Command::Serve(config) => serve::run(config, l).map(|()| true),
+        Command::Import(import) => import::run(&import, l).map(|()| true),
         Command::Verify(verify) => verify::run(&verify, l),
         Command::User(user) => user::run(user, l).map(|()| true),
+        Command::Audit(audit) => audit::run(audit, l),
         Command::Doctor(doctor) => Ok(doctor::run(&doctor, l)),
         Command::Bench(bench) => bench::run(bench),
     }

@@ -11,6 +11,7 @@ use mallbox_storage::OpenError;
 
 use crate::config::FileMistake;
 use crate::http::ServerError;
+use crate::import::ImportError;
 use crate::language::{Language, sentence};
 
 /// The command was typed wrongly: exit code 2.
@@ -38,6 +39,12 @@ pub(super) enum Misuse {
     BadGateway(String),
     /// No phone number.
     NoPhone(String),
+    /// An import into a demo.
+    ImportIntoDemo(PathBuf),
+    /// An import into a mall in which somebody is.
+    ImportIntoUsed(PathBuf),
+    /// No directory of pictures.
+    NoPictures(PathBuf),
     /// No mall there.
     NoMall(PathBuf),
 }
@@ -67,6 +74,14 @@ pub(super) enum Hindrance {
     NoAnswer,
     /// The mall did not say whether its books balance.
     NoVerdict,
+    /// The mall did not say whether its audit log is whole.
+    NoVerdictOnAudit,
+    /// The dump was not taken, none of it.
+    NotImported(PathBuf),
+    /// What an import had begun cannot be taken away.
+    NotCleanedUp(PathBuf),
+    /// An import is done, and the mall could not mark its stop as clean.
+    ImportedNotClosed,
     /// A file without a token.
     NoToken(PathBuf),
 }
@@ -128,6 +143,26 @@ impl Misuse {
             Self::InFile(path, mistake) => format!("{}:{}", path.display(), mistake.words(l)),
             Self::BadGateway(why) => sentence!(l, "--sms不合要求：{why}", "{why}"),
             Self::NoPhone(text) => sentence!(l, "{text}不是手机号", "{text} is no phone number"),
+            Self::ImportIntoDemo(dir) => {
+                let dir = dir.display();
+                sentence!(
+                    l,
+                    "{dir}是演示商城；导入需要空的商城，请用--data指定新目录",
+                    "{dir} is a demo's; import wants an empty mall: say --data with a new directory"
+                )
+            }
+            Self::ImportIntoUsed(dir) => {
+                let dir = dir.display();
+                sentence!(
+                    l,
+                    "{dir}里的商城已在使用；导入需要空的商城，请用--data指定新目录",
+                    "the mall in {dir} is in use; import wants an empty mall: say --data with a new directory"
+                )
+            }
+            Self::NoPictures(dir) => {
+                let dir = dir.display();
+                sentence!(l, "--imgs {dir}：没有这个目录", "--imgs {dir}: there is no such directory")
+            }
             Self::NoMall(dir) => {
                 let dir = dir.display();
                 sentence!(l, "{dir}里没有商城", "there is no mall in {dir}")
@@ -181,6 +216,24 @@ impl Hindrance {
             ),
             Self::NoVerdict => {
                 sentence!(l, "商城没有说明账目是否平衡", "the mall did not say whether its books balance")
+            }
+            Self::NoVerdictOnAudit => {
+                sentence!(
+                    l,
+                    "商城没有说明审计日志是否完好",
+                    "the mall did not say whether its audit log is whole"
+                )
+            }
+            Self::NotImported(file) => {
+                let file = file.display();
+                sentence!(l, "{file}：没有导入任何内容", "{file}: nothing was imported")
+            }
+            Self::NotCleanedUp(dir) => {
+                let dir = dir.display();
+                sentence!(l, "无法清除在{dir}里留下的内容", "what was begun in {dir} could not be removed")
+            }
+            Self::ImportedNotClosed => {
+                sentence!(l, "已全部导入，但未能正常关闭", "everything is in, but the stop was not clean")
             }
             Self::NoToken(file) => {
                 let file = file.display();
@@ -260,6 +313,9 @@ fn of_one(error: &(dyn Error + 'static), l: Language) -> String {
     if let Some(error) = error.downcast_ref::<ServerError>() {
         return of_server(error, l);
     }
+    if let Some(error) = error.downcast_ref::<ImportError>() {
+        return of_import(error, l);
+    }
     match error.downcast_ref::<io::Error>() {
         Some(error) => of_system(error, l),
         None => error.to_string(),
@@ -281,6 +337,14 @@ pub(super) fn of_system(error: &io::Error, l: Language) -> String {
     match l {
         Language::Zh => zh.to_owned(),
         Language::En => error.to_string(),
+    }
+}
+
+fn of_import(error: &ImportError, l: Language) -> String {
+    match error {
+        ImportError::Dump(error) => error.words(l),
+        ImportError::Store(error) => error.to_string(),
+        ImportError::Pictures(_) => sentence!(l, "无法写入图片", "the pictures cannot be written"),
     }
 }
 

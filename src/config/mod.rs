@@ -122,7 +122,8 @@ fn at_least_one() -> clap::builder::RangedU64ValueParser {
     clap::value_parser!(u64).range(1..)
 }
 
-fn zone(name: &str) -> Result<TimeZone, String> {
+/// A time zone by its name.
+pub(crate) fn zone(name: &str) -> Result<TimeZone, String> {
     TimeZone::get(name).map_err(|_| format!("there is no time zone {name}; one is Asia/Shanghai"))
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::ensure;
 use mallbox_storage::{
-    Card, Cents, NewSale, Phone, Role, SaleRecord, ShopId, ShopText, ShopType, ShopTypeId, Timestamp,
+    Actor, Card, Cents, NewSale, Phone, Role, SaleRecord, ShopId, ShopText, ShopType, ShopTypeId, Timestamp,
     VoucherId, VoucherStatus, VoucherText,
 };
 
@@ -12,6 +12,7 @@ use super::catalogue::{
     DemoPerson, DemoSale, DemoShop, OPENING_SALE, PEOPLE, RUNNING_SALE, SHOPS, TYPES, VOUCHERS, shop_images,
 };
 use crate::mall::Mall;
+use crate::mall::operator::By;
 
 /// What there is to show.
 #[derive(Clone, Debug)]
@@ -103,7 +104,8 @@ async fn add_person(mall: &Mall, person: &DemoPerson, now: Timestamp) -> anyhow:
     };
     users.put_card(user.id, person.nick_name, person.icon, &card, now).await?;
     if person.phone == PEOPLE[0].phone {
-        users.put_role(user.id, Role::Operator, now).await?;
+        let by = By { actor: Actor::CommandLine, at: now };
+        mall.people.set_role(user.id, Role::Operator, by).await?;
     }
     Ok(())
 }

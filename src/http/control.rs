@@ -3,6 +3,8 @@
 //! HTTP on a Unix socket in the data directory that nobody but its owner may open; the same handlers answer the command
 //! line when no mall runs.
 
+mod people;
+
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream;
@@ -16,9 +18,8 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::Request;
 use axum::response::IntoResponse as _;
-use axum::routing::{get, post};
-use mallbox_storage::{Page, Role, User};
-use serde::{Deserialize, Serialize};
+use axum::routing::get;
+use serde::Serialize;
 use serde_json::Value;
 use tokio::net::UnixListener;
 use tokio_util::sync::CancellationToken;
@@ -27,17 +28,16 @@ use tower::ServiceExt as _;
 
 use super::connection::{self, Patience};
 use super::envelope::{Answer, Reply};
-use super::extract::{Now, Path as InPath, Query};
 use super::front::{Front, FrontOptions, Outcome, guarded};
 use super::{ApiError, App, Language};
+
+pub use people::USERS_A_PAGE;
 
 /// The routes of the control socket.
 pub fn routes(app: App) -> Router {
     Router::new()
         .route("/control/verify", get(verify))
-        .route("/control/users", get(users))
-        .route("/control/users/{phone}/grant", post(grant))
-        .route("/control/users/{phone}/revoke", post(revoke))
+        .merge(people::routes())
         .fallback(|| async { ApiError::unknown_path() })
         .with_state(app)
 }
@@ -50,53 +50,9 @@ struct Verified {
     report: crate::mall::books::Report,
 }
 
-async fn verify(State(app): State<App>, Now(now): Now) -> Reply<Verified> {
-    let report = app.books.verify(now).await?;
+async fn verify(State(app): State<App>) -> Reply<Verified> {
+    let report = app.books.verify().await?;
     Ok(Answer::ok(Verified { balances: report.balances(), text: report.text(Language::spoken()), report }))
-}
-
-#[derive(Deserialize)]
-struct Which {
-    #[serde(default)]
-    operators: bool,
-    current: Option<u32>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Listed {
-    id: u64,
-    phone: String,
-    nick_name: String,
-    role: &'static str,
-}
-
-impl From<User> for Listed {
-    fn from(user: User) -> Self {
-        let role = match user.role {
-            Role::Operator => "operator",
-            Role::Customer => "customer",
-        };
-        Self { id: user.id.get(), phone: user.phone.as_str().to_owned(), nick_name: user.nick_name, role }
-    }
-}
-
-/// Users a page of the list.
-pub const USERS_A_PAGE: u32 = 500;
-
-async fn users(State(app): State<App>, Query(which): Query<Which>) -> Reply<Vec<Listed>> {
-    let role = which.operators.then_some(Role::Operator);
-    let page = Page::new(which.current.unwrap_or(1), USERS_A_PAGE);
-    let users = app.accounts.list(role, page).await?;
-    Ok(Answer::ok(users.into_iter().map(Listed::from).collect::<Vec<_>>()))
-}
-
-async fn grant(State(app): State<App>, Now(now): Now, InPath(phone): InPath<String>) -> Reply<Listed> {
-    Ok(Answer::ok(Listed::from(app.accounts.grant(&phone, now).await?)))
-}
-
-async fn revoke(State(app): State<App>, Now(now): Now, InPath(phone): InPath<String>) -> Reply<Listed> {
-    Ok(Answer::ok(Listed::from(app.accounts.revoke(&phone, now).await?)))
 }
 
 /// The open door of a running mall.
@@ -132,6 +88,7 @@ impl Control {
             deadline: None,
             address_gate: None,
             metrics: Arc::default(),
+            stop: control.stop.clone(),
         });
         control.tasks.spawn(accept(listener, front, control.stop.clone(), control.tasks.clone()));
         Ok(control)

@@ -29,6 +29,7 @@ enum Problem {
     UnknownPath,
     WrongMethod,
     TooLarge,
+    BodyTooSlow,
     TooSlow,
 }
 
@@ -72,6 +73,12 @@ impl ApiError {
         Self(Problem::TooLarge)
     }
 
+    /// The body did not arrive in the time that a call has.
+    #[must_use]
+    pub fn body_too_slow() -> Self {
+        Self(Problem::BodyTooSlow)
+    }
+
     /// The call took longer than a page waits.
     #[must_use]
     pub fn too_slow() -> Self {
@@ -89,6 +96,7 @@ impl ApiError {
             Problem::UnknownPath => StatusCode::NOT_FOUND,
             Problem::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
             Problem::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Problem::BodyTooSlow => StatusCode::REQUEST_TIMEOUT,
         }
     }
 
@@ -137,6 +145,14 @@ impl ApiError {
                 )
             }
             Problem::TooLarge => fixed!(l, "TOO_LARGE", "请求内容太大", "The request is too large."),
+            Problem::BodyTooSlow => {
+                fixed!(
+                    l,
+                    "REQUEST_TIMEOUT",
+                    "请求内容未能及时送达",
+                    "The request's body did not arrive in time."
+                )
+            }
             Problem::TooSlow => words::of_refusal(&Refusal::Busy, l),
         }
     }
@@ -161,11 +177,16 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::Paused
         | Refusal::UnknownSale
         | Refusal::LevelTooLow
+        | Refusal::Blocked
+        | Refusal::LastOperator
         | Refusal::NotFound(_)
         | Refusal::Mistyped(_)
         | Refusal::OrderStands(_)
+        | Refusal::Unlimited
+        | Refusal::StillDead(..)
+        | Refusal::DeadLetterStands(_)
         | Refusal::PaymentDeclined => StatusCode::OK,
-        Refusal::SoldInSale => StatusCode::BAD_REQUEST,
+        Refusal::SoldInSale | Refusal::BadValue(_) => StatusCode::BAD_REQUEST,
         Refusal::NotLoggedIn => StatusCode::UNAUTHORIZED,
         Refusal::Forbidden => StatusCode::FORBIDDEN,
         Refusal::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
@@ -265,6 +286,8 @@ impl From<Mistake> for ApiError {
 
 #[cfg(test)]
 mod tests {
+    use mallbox_storage::{DeadReason, DeadState};
+
     use super::*;
 
     /// Status, `Retry-After` and body, as a client in this language gets them.
@@ -297,6 +320,16 @@ mod tests {
             (Refusal::Forbidden.into(), 403, "FORBIDDEN"),
             (Refusal::SoldInSale.into(), 400, "BAD_REQUEST"),
             (ApiError::bad_request(Wrong::Told("\"quoted\"\n".to_owned())), 400, "BAD_REQUEST"),
+            (Refusal::Blocked.into(), 200, "BLOCKED"),
+            (Refusal::LastOperator.into(), 200, "LAST_OPERATOR"),
+            (Refusal::BadValue("add").into(), 400, "BAD_REQUEST"),
+            (Refusal::Unlimited.into(), 200, "UNLIMITED"),
+            (Refusal::StillDead(DeadReason::Double, String::new()).into(), 200, "STILL_DEAD"),
+            (Refusal::StillDead(DeadReason::Oversold, String::new()).into(), 200, "STILL_DEAD"),
+            (Refusal::StillDead(DeadReason::IdClash, String::new()).into(), 200, "STILL_DEAD"),
+            (Refusal::StillDead(DeadReason::Refused, "words".to_owned()).into(), 200, "STILL_DEAD"),
+            (Refusal::DeadLetterStands(DeadState::Replayed).into(), 200, "DEAD_LETTER_STANDS"),
+            (Refusal::DeadLetterStands(DeadState::Voided).into(), 200, "DEAD_LETTER_STANDS"),
             (limited.into(), 429, "RATE_LIMITED"),
             (Refusal::NotYet.into(), 503, "NOT_YET"),
             (Refusal::OrderStands(4).into(), 200, "ORDER_STANDS"),
@@ -320,6 +353,7 @@ mod tests {
             (ApiError::unknown_path(), 404, "NOT_FOUND"),
             (ApiError::wrong_method(), 405, "METHOD_NOT_ALLOWED"),
             (ApiError::too_large(), 413, "TOO_LARGE"),
+            (ApiError::body_too_slow(), 408, "REQUEST_TIMEOUT"),
             (ApiError::too_slow(), 503, "BUSY"),
         ]
     }
@@ -345,7 +379,7 @@ mod tests {
     #[test]
     fn every_code_is_a_failures() {
         for code in words::CODES {
-            assert!(all().iter().any(|(_, _, of)| *of == code), "nothing answers {code}");
+            assert!(all().iter().any(|(_, _, of)| of == code), "nothing answers {code}");
         }
     }
 

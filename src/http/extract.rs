@@ -49,7 +49,7 @@ pub struct Query<T>(pub T);
 pub struct Path<T>(pub T);
 
 /// The header's value; `Bearer ` before it is optional.
-fn token(headers: &HeaderMap) -> Option<&str> {
+pub(super) fn token(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get(AUTHORIZATION)?.to_str().ok()?.trim();
     let token = match value.split_at_checked(7) {
         Some((scheme, rest)) if scheme.eq_ignore_ascii_case("bearer ") => rest.trim_start(),

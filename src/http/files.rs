@@ -16,7 +16,7 @@ use tower_http::services::ServeDir;
 use super::error::ApiError;
 use super::health::Health;
 use super::query_text::path_text;
-use crate::demo::pictures::picture;
+use crate::demo::pictures::{picture, placeholder};
 
 /// mallbox's own pages.
 #[derive(RustEmbed)]
@@ -31,6 +31,8 @@ pub struct Files {
     /// Another front end's pictures.
     web_pictures: Option<Folder>,
     uploads: Folder,
+    /// Whether a picture that is missing is a drawn one.
+    placeholders: bool,
     health: Option<Health>,
 }
 
@@ -56,8 +58,15 @@ impl Files {
             web: web.map(folder),
             web_pictures: web.map(|web| folder(&web.join("imgs"))),
             uploads: folder(uploads),
+            placeholders: false,
             health,
         }
+    }
+
+    /// Answers with a drawn picture where one is missing, if `placeholders`.
+    #[must_use]
+    pub fn with_placeholders(self, placeholders: bool) -> Self {
+        Self { placeholders, ..self }
     }
 
     /// Answers a request for a page, a picture, or the mall's health.
@@ -92,7 +101,7 @@ impl Files {
         }
     }
 
-    /// Uploads first, then the other front end's own, then the demo's.
+    /// Uploads first, then the other front end's own, then the demo's, then the one that stands for any.
     async fn picture(&self, name: &str, asked: &Parts) -> Response {
         let rest = asked.uri.path().strip_prefix("/imgs").unwrap_or_default();
         if let Some(mut found) = self.uploads.get(rest, asked).await {
@@ -104,10 +113,14 @@ impl Files {
         {
             return found;
         }
-        let Some(svg) = picture(name) else { return not_found() };
+        let (svg, how_long) = match picture(name) {
+            Some(svg) => (svg, FOR_AN_HOUR),
+            None if self.placeholders => (placeholder(), ASK_AGAIN),
+            None => return not_found(),
+        };
         let headers = [
             (CONTENT_TYPE, HeaderValue::from_static("image/svg+xml")),
-            (CACHE_CONTROL, FOR_AN_HOUR),
+            (CACHE_CONTROL, how_long),
             (CONTENT_SECURITY_POLICY, PICTURE_POLICY),
         ];
         (headers, svg).into_response()
@@ -149,7 +162,7 @@ fn is_not_there(kind: ErrorKind) -> bool {
 }
 
 /// Whether no part of a path leads elsewhere, or to what is not meant to be seen (`.git`).
-fn is_plain(path: &str) -> bool {
+pub(super) fn is_plain(path: &str) -> bool {
     path.starts_with('/')
         && !path.contains(['\\', '\0'])
         && path.split('/').all(|part| !part.starts_with('.') || part == ".well-known")

@@ -8,7 +8,7 @@ use axum::body::Bytes;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use mallbox_storage::{OrderId, Storage};
+use mallbox_storage::{DeadState, OrderId, Page, Storage};
 use serde::Serialize;
 
 use super::json::json_response;
@@ -29,25 +29,22 @@ pub struct Health {
 /// What `/readyz` says.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Readiness {
-    ready: bool,
-    backend: &'static str,
-    durability: &'static str,
+pub(super) struct Readiness {
+    pub(super) ready: bool,
+    pub(super) backend: &'static str,
+    pub(super) durability: &'static str,
     zone: String,
     limits: bool,
     /// Claims accepted that are not in the record yet.
-    backlog: u64,
+    pub(super) backlog: u64,
     /// What does not work, in words.
-    troubles: Vec<String>,
+    pub(super) troubles: Vec<String>,
     /// Where the API is.
     api: String,
     /// Whether login codes can be read from the demo's inbox.
     inbox: bool,
     version: &'static str,
 }
-
-/// More dead letters than these are not counted each time somebody looks.
-const MOST_COUNTED: u32 = 10_000;
 
 impl Health {
     /// Of this mall.
@@ -63,15 +60,30 @@ impl Health {
 
     /// Whether the mall can sell; 503 with the reasons if not.
     pub(super) async fn ready(&self) -> Response {
+        let readiness = self.readiness().await;
+        let status = if readiness.ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+        let body = serde_json::to_vec(&readiness).unwrap_or_default();
+        let mut response = json_response(status, Bytes::from(body));
+        response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        response
+    }
+
+    /// Whether it can, and why not.
+    pub(super) async fn readiness(&self) -> Readiness {
         let Storage { upkeep, order_log, .. } = &self.context.storage;
         let (health, log) = (upkeep.health().await, order_log.state().await);
         let settings = &self.context.settings;
         let mut troubles = health.troubles;
         troubles.extend(log.trouble.filter(|trouble| !troubles.contains(trouble)));
+        if OrderId::day(self.context.now()).is_none() {
+            let text =
+                "the clock stands before 2022 or after 2089: no order can be numbered; set it and go on";
+            troubles.push(text.to_owned());
+        }
         if log.pending >= settings.max_backlog {
             troubles.push(format!("{} claims wait for the record: no more are taken", log.pending));
         }
-        let readiness = Readiness {
+        Readiness {
             ready: troubles.is_empty(),
             backend: health.backend,
             durability: health.durability.name(),
@@ -82,12 +94,12 @@ impl Health {
             api: self.prefix.clone(),
             inbox: settings.inbox,
             version: env!("CARGO_PKG_VERSION"),
-        };
-        let status = if readiness.ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-        let body = serde_json::to_vec(&readiness).unwrap_or_default();
-        let mut response = json_response(status, Bytes::from(body));
-        response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        response
+        }
+    }
+
+    /// Claims written as orders since the start.
+    pub(super) fn persisted(&self) -> u64 {
+        self.figures.persisted.load(Relaxed)
     }
 
     /// Everything that is counted, as Prometheus reads it.
@@ -125,9 +137,9 @@ impl Health {
             u8::from(log.trouble.is_some()),
         );
         // No number is better than a wrong one.
-        if let Ok(dead) = storage.orders.dead_letters(OrderId::new(0), MOST_COUNTED).await {
-            let help = "Claims that did not become orders (10000 = that or more).";
-            gauge(out, "mallbox_dead_letters", help, dead.len());
+        if let Ok((_, open)) = storage.dead_letters.page(Some(DeadState::Open), Page::new(1, 0)).await {
+            let help = "Claims that did not become orders, and that nobody has decided about.";
+            gauge(out, "mallbox_dead_letters", help, open);
         }
         let troubles = storage.upkeep.health().await.troubles.len();
         gauge(out, "mallbox_troubles", "Things that do not work; /readyz names them.", troubles);
@@ -153,7 +165,7 @@ impl Health {
 }
 
 /// What Linux says about this process; `None` elsewhere.
-fn resident_bytes() -> Option<u64> {
+pub(super) fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)

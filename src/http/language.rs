@@ -40,7 +40,7 @@ impl Language {
     }
 
     /// The one with the higher weight, of equals the one named first. `*` is whatever is not named.
-    fn preferred<'a>(items: impl Iterator<Item = &'a str>) -> Self {
+    pub(super) fn preferred<'a>(items: impl Iterator<Item = &'a str>) -> Self {
         let (mut zh, mut en, mut rest) = (None, None, None);
         let mut first = None;
         for item in items {

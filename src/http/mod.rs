@@ -16,6 +16,7 @@ mod query_text;
 mod words;
 mod wrong;
 
+pub mod ops;
 pub mod router;
 pub mod sale;
 pub mod shop;
@@ -24,11 +25,15 @@ pub mod voucher;
 pub mod voucher_order;
 
 mod address_gate;
+mod arrival;
 mod body_text;
 mod connection;
 pub mod control;
 mod files;
 mod front;
+#[cfg(any(test, fuzzing))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod health;
 mod json;
 mod log_budget;

@@ -86,13 +86,18 @@ impl VoucherAnswer {
             pay_value: text.pay_value.get(),
             actual_value: text.actual_value.get(),
             r#type: u8::from(sale.is_some()),
-            status: match text.status {
-                VoucherStatus::OnShelf => 1,
-                VoucherStatus::OffShelf => 2,
-                VoucherStatus::Expired => 3,
-            },
+            status: shelf_number(text.status),
             sale,
         }
+    }
+}
+
+/// A voucher's status as hm-dianping counts.
+pub(super) fn shelf_number(status: VoucherStatus) -> u8 {
+    match status {
+        VoucherStatus::OnShelf => 1,
+        VoucherStatus::OffShelf => 2,
+        VoucherStatus::Expired => 3,
     }
 }
 

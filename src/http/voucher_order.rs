@@ -35,7 +35,7 @@ pub fn routes() -> Calls {
 /// An order as clients know it.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct OrderAnswer {
+pub(super) struct OrderAnswer {
     /// As text: a browser would round the number.
     #[schemars(example = &"662319245210910723")]
     id: String,
@@ -66,7 +66,7 @@ struct OrderAnswer {
 }
 
 impl OrderAnswer {
-    fn new(view: OrderView, zone: &TimeZone) -> Self {
+    pub(super) fn new(view: OrderView, zone: &TimeZone) -> Self {
         let text = |at| wall_time::text(at, zone);
         let deadline = view.deadline().map(text);
         let OrderView { order, title } = view;

@@ -2,14 +2,16 @@
 //!
 //! One `match` per kind: the compiler sees to it that nothing is left without words.
 
-use mallbox_storage::OrderId;
+use std::borrow::Cow;
+
+use mallbox_storage::{AuditFault, AuditWrong, DeadReason, DeadState, OrderId};
 
 use super::wrong::Wrong;
 use crate::language::{Language, sentence};
 use crate::mall::{Mistake, Refusal};
 
 /// Every code there is. [`fixed`] takes no other.
-pub(super) const CODES: [&str; 29] = [
+pub(super) const CODES: &[&str] = &[
     "SOLD_OUT",
     "ALREADY_BOUGHT",
     "NOT_OPEN",
@@ -19,6 +21,11 @@ pub(super) const CODES: [&str; 29] = [
     "LEVEL_TOO_LOW",
     "ORDER_STANDS",
     "PAYMENT_DECLINED",
+    "BLOCKED",
+    "LAST_OPERATOR",
+    "UNLIMITED",
+    "STILL_DEAD",
+    "DEAD_LETTER_STANDS",
     "PHONE_INVALID",
     "CODE_WRONG",
     "NO_CODE",
@@ -33,6 +40,7 @@ pub(super) const CODES: [&str; 29] = [
     "FORBIDDEN",
     "METHOD_NOT_ALLOWED",
     "TOO_LARGE",
+    "REQUEST_TIMEOUT",
     "RATE_LIMITED",
     "NOT_YET",
     "BUSY",
@@ -132,12 +140,27 @@ pub(super) fn of_refusal(refusal: &Refusal, l: Language) -> Words {
         }
         Refusal::NotLoggedIn => fixed!(l, "NOT_LOGGED_IN", "请先登录", "Please log in first."),
         Refusal::Forbidden => fixed!(l, "FORBIDDEN", "没有权限", "Only an operator may do that."),
+        Refusal::Blocked => {
+            fixed!(l, "BLOCKED", "账号已被停用，请联系商城", "This account is blocked; ask the mall why.")
+        }
+        Refusal::LastOperator => fixed!(
+            l,
+            "LAST_OPERATOR",
+            "这是最后一位管理员，不能降级或停用；请先任命另一位",
+            "This is the last operator, and the mall would be locked out; name another one first."
+        ),
         Refusal::Mistyped(mistake) => of_mistake(*mistake, l),
         Refusal::SoldInSale => fixed!(
             l,
             "BAD_REQUEST",
             "请求有误：这张优惠券只能在秒杀中购买",
             "Bad request: this voucher is sold in a flash sale; claim it there."
+        ),
+        Refusal::BadValue(name) => made(
+            l,
+            "BAD_REQUEST",
+            format!("请求有误：{}不合要求：{}", field(name, l), allowed(name, l)),
+            format!("Bad request: {}: expected {}.", field(name, l), allowed(name, l)),
         ),
         Refusal::RateLimited { .. } => {
             fixed!(l, "RATE_LIMITED", "操作太频繁，请稍后再试", "Too many requests; try again later.")
@@ -149,6 +172,14 @@ pub(super) fn of_refusal(refusal: &Refusal, l: Language) -> Words {
             "The order is still being written; try again in a moment."
         ),
         Refusal::OrderStands(status) => order_stands(*status, l),
+        Refusal::Unlimited => fixed!(
+            l,
+            "UNLIMITED",
+            "这场秒杀不限量，没有库存可增减",
+            "This sale is unlimited: it has no stock to raise or lower."
+        ),
+        Refusal::StillDead(reason, words) => still_dead(*reason, words, l),
+        Refusal::DeadLetterStands(state) => dead_letter_stands(*state, l),
         Refusal::PaymentDeclined => fixed!(l, "PAYMENT_DECLINED", "支付未成功", "The payment was declined."),
         Refusal::Busy => {
             fixed!(l, "BUSY", "系统繁忙，请稍后再试", "The mall is busy; try again in a moment.")
@@ -188,6 +219,48 @@ fn order_stands(status: u8, l: Language) -> Words {
         _ => ("订单状态不允许此操作", "The order does not allow this step."),
     };
     made(l, "ORDER_STANDS", zh.to_owned(), en.to_owned())
+}
+
+fn still_dead(reason: DeadReason, words: &str, l: Language) -> Words {
+    let (zh, en) = match reason {
+        DeadReason::Double => (
+            "该用户在这场秒杀中已有有效订单".to_owned(),
+            "The user has a live order of this sale.".to_owned(),
+        ),
+        DeadReason::Oversold => {
+            ("没有剩余库存，请先加库存".to_owned(), "No unit is left; add stock first.".to_owned())
+        }
+        DeadReason::IdClash => {
+            ("另一个订单已使用这个编号".to_owned(), "Another order has this number.".to_owned())
+        }
+        DeadReason::Refused => {
+            let words = shortened(words);
+            (format!("数据库仍拒绝：{words}"), format!("The record refuses it still: {words}"))
+        }
+    };
+    made(l, "STILL_DEAD", zh, en)
+}
+
+fn dead_letter_stands(state: DeadState, l: Language) -> Words {
+    let (zh, en) = match state {
+        DeadState::Open => ("死信尚待处理", "The dead letter waits for a decision."),
+        DeadState::Replayed => ("死信已转为订单", "The dead letter has become an order."),
+        DeadState::Voided => ("死信已作废", "The dead letter has been voided."),
+    };
+    made(l, "DEAD_LETTER_STANDS", zh.to_owned(), en.to_owned())
+}
+
+/// What is wrong with the audit log.
+pub(super) fn of_audit_fault(fault: AuditFault, l: Language) -> String {
+    let AuditFault { number, what } = fault;
+    let zh = match (l, what) {
+        (Language::En, _) => return fault.to_string(),
+        (Language::Zh, AuditWrong::Changed) => "对不上：它或前一条被改过",
+        (Language::Zh, AuditWrong::Missing) => "不见了",
+        (Language::Zh, AuditWrong::CutOff) => "不见了：日志末尾被截去",
+        (Language::Zh, AuditWrong::NotTheHead) => "不是最后写下的那一条：日志末尾被改过",
+    };
+    format!("第{number}条{zh}")
 }
 
 fn of_mistake(mistake: Mistake, l: Language) -> Words {
@@ -239,6 +312,7 @@ fn thing(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "order") => "订单",
         (Language::Zh, "sale") => "秒杀",
         (Language::Zh, "code") => "验证码",
+        (Language::Zh, "dead letter") => "死信",
         _ => name,
     }
 }
@@ -280,6 +354,11 @@ fn field(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "score") => "评分",
         (Language::Zh, "status") => "状态",
         (Language::Zh, "minLevel") => "会员等级",
+        (Language::Zh, "add") => "库存变更数量",
+        (Language::Zh, "requestId") => "变更编号",
+        (Language::Zh, "reason") => "原因",
+        (Language::Zh, "order status") => "订单状态",
+        (Language::Zh, "user") => "用户编号",
         _ => name,
     }
 }
@@ -303,8 +382,8 @@ fn allowed(name: &'static str, l: Language) -> &'static str {
             ("格式为2026-11-21T10:00:00，不带时区", "a time like 2026-11-21T10:00:00, without a zone")
         }
         "endTime" => (
-            "格式为2026-11-21T10:00:00，不带时区，且晚于开始时间",
-            "a time like 2026-11-21T10:00:00, without a zone, after beginTime",
+            "格式为2026-11-21T10:00:00，不带时区，晚于开始时间，且尚未过去",
+            "a time like 2026-11-21T10:00:00, without a zone, after beginTime and still to come",
         ),
         "payValue" | "actualValue" | "avgPrice" | "sold" | "comments" => {
             ("须为不小于0的整数，且不能过大", "a whole number from 0 on, not too large")
@@ -316,6 +395,15 @@ fn allowed(name: &'static str, l: Language) -> &'static str {
         }
         "status" => ("须为1（上架）、2（下架）或3（过期）", "1 on the shelf, 2 off it, or 3 expired"),
         "minLevel" => ("须为0到9", "0 to 9"),
+        "add" => ("须为不等于0的整数，负数为减，且不能过大", "a whole number other than 0, not too large"),
+        "requestId" => ("1到64个字，每次变更各用一个", "1 to 64 characters, and another for each change"),
+        "reason" => ("须为1到200个字", "1 to 200 characters"),
+        "order status" => ("须为1到6", "1 to 6"),
+        "user" => (
+            "几个用户有这个编号的死信，请指明是谁的",
+            "whose it is: several users have dead letters with this id",
+        ),
+        "phone" => ("须为11位手机号", "a mainland mobile number of 11 digits"),
         _ => ("请检查后重填", "another value"),
     };
     match l {
@@ -325,11 +413,11 @@ fn allowed(name: &'static str, l: Language) -> &'static str {
 }
 
 /// A detail may quote what the client sent: a sentence's length of it is enough.
-fn shortened(detail: &str) -> &str {
+fn shortened(detail: &str) -> Cow<'_, str> {
     const LONGEST: usize = 200;
     match detail.char_indices().nth(LONGEST) {
-        Some((end, _)) => &detail[..end],
-        None => detail,
+        Some((end, _)) => format!("{}…", &detail[..end]).into(),
+        None => detail.into(),
     }
 }
 
@@ -374,14 +462,17 @@ mod tests {
         for name in names_in("Refusal::NotFound") {
             assert!(!thing(name, Language::Zh).is_ascii(), "{name} has no Chinese name");
         }
-        for name in [names_in("Mistake::Missing"), names_in("Mistake::OutOfRange")].concat() {
+        for name in
+            [names_in("Mistake::Missing"), names_in("Mistake::OutOfRange"), names_in("Refusal::BadValue")]
+                .concat()
+        {
             assert!(!field(name, Language::Zh).is_ascii(), "{name} has no Chinese name");
         }
     }
 
     #[test]
     fn whatever_may_be_out_of_range_has_a_range_in_words() {
-        for name in names_in("Mistake::OutOfRange") {
+        for name in [names_in("Mistake::OutOfRange"), names_in("Refusal::BadValue")].concat() {
             assert_ne!(
                 allowed(name, Language::En),
                 allowed("", Language::En),

@@ -1,12 +1,11 @@
-//! People: logging in and out; what they tell about themselves; what the operator does with them.
+//! People: logging in and out; what they tell about themselves; what they may do.
 
 mod cards;
-mod roles;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use mallbox_storage::{CodeCheck, CodeIssue, Limit, Pass, Phone, Timestamp, TokenHash, UserId};
+use mallbox_storage::{CodeCheck, CodeIssue, Limit, Pass, Phone, Role, Timestamp, TokenHash, UserId};
 use sha2::{Digest, Sha256};
 
 use super::passwords::Passwords;
@@ -90,7 +89,7 @@ impl Accounts {
     ///
     /// # Errors
     /// [`Mistake::Phone`], [`Mistake::Code`], [`Mistake::NoCode`], [`Mistake::Password`];
-    /// [`Refusal::RateLimited`] for too many passwords tried.
+    /// [`Refusal::RateLimited`] for too many passwords tried; [`Refusal::Blocked`].
     pub async fn log_in(&self, phone: &str, proof: Proof<'_>, now: Timestamp) -> Result<String, Failure> {
         let phone = Phone::parse(phone).ok_or(Mistake::Phone)?;
         let user = match proof {
@@ -99,7 +98,14 @@ impl Accounts {
         };
         let token = self.random.token();
         let ttl = self.context.settings.session_ttl;
-        self.context.storage.sessions.begin(hash_of(&token), user, ttl, now).await?;
+        let storage = &self.context.storage;
+        storage.sessions.begin(hash_of(&token), user, ttl, now).await?;
+        // Only now that the session is there: a block that is not seen here comes later, and ends it. Nobody has the
+        // token yet.
+        if storage.users.get(user).await?.is_some_and(|user| user.blocked.is_some()) {
+            storage.sessions.end(hash_of(&token)).await?;
+            return Err(Refusal::Blocked.into());
+        }
         Ok(token)
     }
 
@@ -123,8 +129,14 @@ impl Accounts {
         let user = self.context.storage.users.by_phone(phone).await?.map(|user| user.id);
         // Ids begin with 1: the look-up of nobody's password takes the time of anybody's.
         let stored = self.context.storage.users.password(user.unwrap_or(UserId::new(0))).await?;
-        let right = self.passwords.matches(password, stored).await?;
-        user.filter(|_| right).ok_or_else(|| Mistake::Password.into())
+        let right = self.passwords.matches(password, stored.clone()).await?;
+        let user = user.filter(|_| right).ok_or(Mistake::Password)?;
+        if let Some(old) = stored.filter(|stored| Passwords::is_outdated(stored)) {
+            let new = self.passwords.hash(password).await?;
+            // Not if it was changed a moment ago: that password is the newer one.
+            self.context.storage.users.replace_password(user, &old, &new, now).await?;
+        }
+        Ok(user)
     }
 
     async fn count_password_try(&self, phone: &Phone, now: Timestamp) -> Result<(), Failure> {
@@ -158,6 +170,26 @@ impl Accounts {
         }
         let ttl = self.context.settings.session_ttl;
         Ok(self.context.storage.sessions.find(hash_of(token), ttl, now).await?)
+    }
+
+    /// Whose live session this is, which the call does not extend: for what asks again and again by itself.
+    ///
+    /// # Errors
+    /// Only if the store is in trouble.
+    pub async fn who_is_still_there(&self, token: &str, now: Timestamp) -> Result<Option<UserId>, Failure> {
+        if !is_token(token) {
+            return Ok(None);
+        }
+        Ok(self.context.storage.sessions.find(hash_of(token), Duration::ZERO, now).await?)
+    }
+
+    /// What a user may do, as the record has it now; a customer's rights for no user, and for one who is blocked.
+    ///
+    /// # Errors
+    /// Only if the store is in trouble.
+    pub async fn role(&self, user: UserId) -> Result<Role, Failure> {
+        let user = self.context.storage.users.get(user).await?;
+        Ok(user.filter(|user| user.blocked.is_none()).map_or(Role::Customer, |user| user.role))
     }
 
     /// A user as others see them; `None` for no user.

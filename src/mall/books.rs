@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mallbox_storage::{LogState, OrderCounts, SaleRecord, StoreError, Timestamp, Units, VoucherId};
+use mallbox_storage::{LogState, OrderCounts, SaleRecord, StoreError, Units, VoucherId};
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use super::Context;
@@ -22,7 +23,7 @@ const AGREEING: usize = 3;
 const PAUSE: Duration = Duration::from_millis(25);
 
 /// Something that does not add up.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
     /// Which sale, if it is about one.
@@ -30,6 +31,7 @@ pub struct Finding {
     pub voucher: Option<u64>,
     /// Which term; JSON has its English name.
     #[serde(serialize_with = "in_english")]
+    #[schemars(with = "String")]
     pub term: Both,
     /// What it should be.
     pub expected: String,
@@ -68,7 +70,7 @@ impl Finding {
 }
 
 /// The terms of one sale, as they were read.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SaleBooks {
     /// Which.
@@ -198,6 +200,15 @@ struct Reading {
     units: Option<Units>,
 }
 
+/// Where a sale's orders are looked for.
+#[derive(Clone, Copy)]
+enum Counted {
+    /// Among all: nothing is taken on trust.
+    Everywhere,
+    /// Where the sale says that they are.
+    Near,
+}
+
 impl Books {
     /// The books of the mall whose claims this counter takes.
     #[must_use]
@@ -212,7 +223,7 @@ impl Books {
     ///
     /// # Errors
     /// [`StoreError`]: something could not be read.
-    pub async fn verify(&self, _now: Timestamp) -> Result<Report, StoreError> {
+    pub async fn verify(&self) -> Result<Report, StoreError> {
         /// Sales read at once.
         const PAGE: u32 = 500;
         let _turn = self.turn.lock().await;
@@ -230,12 +241,44 @@ impl Books {
         }
         self.verify_payments(&mut report).await?;
         self.verify_ids(&mut report).await?;
+        if let Some(fault) = self.context.storage.audit.verify().await?.fault {
+            report.findings.push(Finding::new(
+                None,
+                both("审计日志", "audit log"),
+                "one unbroken chain",
+                fault,
+            ));
+        }
         let LogState { pending, trouble, .. } = self.context.storage.order_log.state().await;
         report.pending = pending;
         if let Some(trouble) = trouble {
             report.findings.push(Finding::new(None, both("订单日志", "order log"), "in order", trouble));
         }
         Ok(report)
+    }
+
+    /// The terms of one sale, for showing, and what does not add up in them. While they move, and no two readings agree,
+    /// nothing is said about that: [`verify`](Self::verify) would hold the sale for it. `None` if there is no such sale.
+    ///
+    /// # Errors
+    /// [`StoreError`]: something could not be read.
+    pub async fn of_sale(
+        &self,
+        voucher: VoucherId,
+    ) -> Result<Option<(SaleBooks, Option<Vec<Finding>>)>, StoreError> {
+        let mut last: Option<Reading> = None;
+        loop {
+            let Some(reading) = self.read(voucher, Counted::Near).await? else { return Ok(None) };
+            let findings = reading.findings();
+            if findings.is_empty() || (last == Some(reading) && !self.sales.is_changing(voucher)) {
+                return Ok(Some((reading.books(), Some(findings))));
+            }
+            if last.is_some() {
+                return Ok(Some((reading.books(), None)));
+            }
+            last = Some(reading);
+            tokio::time::sleep(PAUSE).await;
+        }
     }
 
     /// `counts` are those of one look at all sales: good enough for a sale that stands still. Others are read again.
@@ -257,9 +300,14 @@ impl Books {
         let mut agreeing = 0;
         let mut hold = None;
         for reading_no in 0..READINGS {
-            let Some(reading) = self.read(voucher).await? else { return Ok(()) };
+            let Some(reading) = self.read(voucher, Counted::Everywhere).await? else { return Ok(()) };
             let findings = reading.findings();
-            agreeing = if last == Some(reading) { agreeing + 1 } else { 1 };
+            // While its terms are changed, record and store differ for as long as that takes.
+            agreeing = match last == Some(reading) {
+                _ if self.sales.is_changing(voucher) => 0,
+                true => agreeing + 1,
+                false => 1,
+            };
             if findings.is_empty() || agreeing >= AGREEING {
                 report.sales.push(reading.books());
                 report.findings.extend(findings);
@@ -276,11 +324,14 @@ impl Books {
         Ok(())
     }
 
-    async fn read(&self, voucher: VoucherId) -> Result<Option<Reading>, StoreError> {
+    async fn read(&self, voucher: VoucherId, counted: Counted) -> Result<Option<Reading>, StoreError> {
         let storage = &self.context.storage;
         let units = storage.sales.units(voucher).await?;
         let pending = storage.order_log.count(voucher).await?;
-        let counts = storage.orders.count(voucher).await?;
+        let counts = match counted {
+            Counted::Everywhere => storage.orders.count(voucher).await?,
+            Counted::Near => storage.orders.tally(voucher).await?,
+        };
         let sale = storage.vouchers.get(voucher).await?.and_then(|voucher| voucher.sale);
         Ok(sale.map(|sale| Reading { sale, counts, pending, units }))
     }
@@ -396,7 +447,7 @@ fn signed(count: u64) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use mallbox_storage::Terms;
+    use mallbox_storage::{Terms, Timestamp};
 
     use super::*;
 

@@ -12,10 +12,31 @@ pub fn line(text: &str) -> String {
 /// Several lines without markup: for rules and introductions. As [`line`], with line ends kept as `\n`.
 #[must_use]
 pub fn lines(text: &str) -> String {
-    let bare = without_tags(text).replace("\r\n", "\n").replace(['\r', '\t'], " ");
+    legible(&without_tags(text, |_| ""))
+}
+
+/// Without control characters and what else nobody sees.
+fn legible(text: &str) -> String {
+    let bare = text.replace("\r\n", "\n").replace(['\r', '\t'], " ");
     let kept: String =
         bare.chars().filter(|c| *c == '\n' || !(c.is_control() || turns_text_around(*c))).collect();
     kept.trim().to_owned()
+}
+
+/// Paragraphs, as the pages show notes: of markup `<p>`, `</p>` and `<br/>` stay, without attributes. Otherwise as
+/// [`lines`].
+#[must_use]
+pub fn paragraphs(text: &str) -> String {
+    legible(&without_tags(text, |tag| {
+        let name = tag.trim_matches(['<', '>', '/']).split_ascii_whitespace().next().unwrap_or_default();
+        let name = name.trim_end_matches('/');
+        match (name, tag.starts_with("</")) {
+            (name, false) if name.eq_ignore_ascii_case("p") => "<p>",
+            (name, true) if name.eq_ignore_ascii_case("p") => "</p>",
+            (name, _) if name.eq_ignore_ascii_case("br") => "<br/>",
+            _ => "",
+        }
+    }))
 }
 
 /// Directional overrides: with them a name can be shown as another one.
@@ -23,18 +44,21 @@ fn turns_text_around(c: char) -> bool {
     matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Takes out everything from a `<` that begins a tag to the next `>`, and comments whole.
+/// Puts what `stays` of it in the place of each tag: everything from a `<` that begins a tag to the next `>`, and of comments whole.
 ///
 /// A `>` inside a quoted attribute ends the tag early; what is left over then shows as text, but cannot act, as no
 /// `<` is left anywhere. That is why one pass is enough: `<<b>script>` becomes `＜script>`.
-fn without_tags(text: &str) -> String {
+fn without_tags(text: &str, stays: impl Fn(&str) -> &'static str) -> String {
     let mut bare = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('<') {
         bare.push_str(&rest[..at]);
         let from = &rest[at..];
         match tag_length(from) {
-            Some(length) => rest = &from[length..],
+            Some(length) => {
+                bare.push_str(stays(&from[..length]));
+                rest = &from[length..];
+            }
             None => {
                 bare.push('＜');
                 rest = &from[1..];
@@ -91,6 +115,26 @@ mod tests {
             assert!(!lines(nasty).contains('<'), "{nasty}");
         }
         assert_eq!(line("a < b, I <3 you"), "a ＜ b, I ＜3 you");
+    }
+
+    #[test]
+    fn of_a_notes_markup_breaks_and_paragraphs_stay() {
+        assert_eq!(paragraphs("<p>one<br>two<BR />three</P>"), "<p>one<br/>two<br/>three</p>");
+        assert_eq!(paragraphs("one<br/>\r\n<b>two</b><!-- <p> -->"), "one<br/>\ntwo");
+        assert_eq!(paragraphs("<p onclick=\"a()\" class='x'>a</p >b</br>"), "<p>a</p>b<br/>");
+        for nasty in [
+            "<img src=x onerror=alert(1)>",
+            "<pre>",
+            "<<p>script>alert(1)<<br>/script>",
+            "<br\u{0}onload=x>",
+            "<p",
+            "<p<script>",
+            "<svg/onload=alert(1)>",
+        ] {
+            let clean = paragraphs(nasty);
+            let bare = clean.replace("<p>", "").replace("</p>", "").replace("<br/>", "");
+            assert!(!bare.contains('<'), "{nasty}: {clean}");
+        }
     }
 
     #[test]

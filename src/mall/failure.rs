@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mallbox_storage::{OrderId, StoreError};
+use mallbox_storage::{DeadReason, DeadState, OrderId, StoreError};
 
 /// A refusal: the mall works, and says no. What it says to a person is HTTP's business.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -27,10 +27,16 @@ pub enum Refusal {
     NotLoggedIn,
     /// Only an operator may.
     Forbidden,
+    /// The user is blocked.
+    Blocked,
+    /// No operator would be left who can come in.
+    LastOperator,
     /// Something a person typed or picked wrongly: said with 200 on hm-dianping's calls.
     Mistyped(Mistake),
     /// The voucher is sold in a flash sale and not over the counter.
     SoldInSale,
+    /// A value of a request that is missing or out of its range: its name.
+    BadValue(&'static str),
     /// Too often.
     RateLimited {
         /// When to try again.
@@ -40,6 +46,12 @@ pub enum Refusal {
     NotYet,
     /// The order stands where this step cannot be taken: its status number.
     OrderStands(u8),
+    /// The sale is unlimited: its units are not counted.
+    Unlimited,
+    /// The record refuses a dead letter still: why, and in its own words.
+    StillDead(DeadReason, String),
+    /// The dead letter was replayed or voided before.
+    DeadLetterStands(DeadState),
     /// The gateway did not take the money.
     PaymentDeclined,
     /// The mall has too much on hand just now.

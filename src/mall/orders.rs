@@ -11,6 +11,7 @@ use mallbox_storage::{
 };
 
 use super::cashier::{Cashier, closed};
+use super::detached::detached;
 use super::order_numbers::OrderNumbers;
 use super::sales::within_limit;
 use super::{Context, Failure, Refusal};
@@ -89,13 +90,18 @@ impl OrderDesk {
     /// # Errors
     /// [`Refusal::NotFound`], or the store is in trouble.
     pub async fn get(&self, user: UserId, order: OrderId) -> Result<OrderView, Failure> {
-        let found = match self.find(order).await? {
+        let found = self.look_up(order).await?;
+        let order = found.filter(|order| order.user == user).ok_or(Refusal::NotFound("order"))?;
+        self.view(order).await
+    }
+
+    /// An order, whosever it is; status 0 while it is not in the record yet.
+    pub(super) async fn look_up(&self, order: OrderId) -> Result<Option<Order>, Failure> {
+        Ok(match self.find(order).await? {
             Some(Found::Recorded(order)) => Some(order),
             Some(Found::Pending(claim)) => Some(self.pending_order(&claim).await?),
             None => None,
-        };
-        let order = found.filter(|order| order.user == user).ok_or(Refusal::NotFound("order"))?;
-        self.view(order).await
+        })
     }
 
     /// Buys an ordinary voucher: an unpaid order with a deadline.
@@ -162,21 +168,28 @@ impl OrderDesk {
     pub async fn refund(&self, user: UserId, order: OrderId, now: Timestamp) -> Result<OrderView, Failure> {
         let order = self.recorded(Some(user), order).await?;
         let (context, cashier) = (self.context.clone(), self.cashier.clone());
-        let refunded = detached(async move {
-            match context.storage.orders.step(order.id, Step::StartRefund, now).await? {
-                Stepped::Done(order) => cashier.give_back(order, now).await,
-                Stepped::Stands(order) => match order.status {
-                    OrderStatus::Refunding => cashier.give_back(order, now).await,
-                    OrderStatus::Refunded => {
-                        closed(&context, &order).await?;
-                        Ok(order)
-                    }
-                    status => Err(Refusal::OrderStands(status as u8).into()),
-                },
-                Stepped::Unknown => Err(Refusal::NotFound("order").into()),
+        let refunded = detached(async move { refund(&context, &cashier, order.id, now).await });
+        self.view(refunded.await?).await
+    }
+
+    /// Calls an order off, whosever it is: cancels it if it is unpaid, gives the money back if it is paid. Its unit and its
+    /// buyer's right to one go back. The operator's step.
+    ///
+    /// # Errors
+    /// [`Refusal::OrderStands`] for one that was used, [`Refusal::NotYet`], [`Refusal::NotFound`], or the store is in
+    /// trouble: a repeat goes on.
+    pub async fn call_off(&self, order: OrderId, now: Timestamp) -> Result<OrderView, Failure> {
+        let order = self.recorded(None, order).await?;
+        let (context, cashier) = (self.context.clone(), self.cashier.clone());
+        let closed = detached(async move {
+            match cancel(&context, order.id, now).await {
+                Err(Failure::Refused(Refusal::OrderStands(_))) => {
+                    refund(&context, &cashier, order.id, now).await
+                }
+                ended => ended,
             }
         });
-        self.view(refunded.await?).await
+        self.view(closed.await?).await
     }
 
     /// Redeems a paid order, whosever it is: the operator's step.
@@ -251,12 +264,12 @@ impl OrderDesk {
         Ok(Order { deadline: claim.at + pay_within, ..order })
     }
 
-    async fn view(&self, order: Order) -> Result<OrderView, Failure> {
+    pub(super) async fn view(&self, order: Order) -> Result<OrderView, Failure> {
         let voucher = self.context.storage.vouchers.get(order.voucher).await?;
         Ok(OrderView { title: voucher.map(|voucher| voucher.text.title).unwrap_or_default(), order })
     }
 
-    async fn with_titles(&self, orders: Vec<Order>) -> Result<Vec<OrderView>, Failure> {
+    pub(super) async fn with_titles(&self, orders: Vec<Order>) -> Result<Vec<OrderView>, Failure> {
         let mut titles: HashMap<VoucherId, String> = HashMap::new();
         for order in &orders {
             if let Entry::Vacant(unknown) = titles.entry(order.voucher) {
@@ -286,6 +299,27 @@ async fn cancel(context: &Context, order: OrderId, now: Timestamp) -> Result<Ord
     }
 }
 
+/// Gives back what an order was paid with, and then its unit. Success if that was done already.
+async fn refund(
+    context: &Context,
+    cashier: &Cashier,
+    order: OrderId,
+    now: Timestamp,
+) -> Result<Order, Failure> {
+    match context.storage.orders.step(order, Step::StartRefund, now).await? {
+        Stepped::Done(order) => cashier.give_back(order, now).await,
+        Stepped::Stands(order) => match order.status {
+            OrderStatus::Refunding => cashier.give_back(order, now).await,
+            OrderStatus::Refunded => {
+                closed(context, &order).await?;
+                Ok(order)
+            }
+            status => Err(Refusal::OrderStands(status as u8).into()),
+        },
+        Stepped::Unknown => Err(Refusal::NotFound("order").into()),
+    }
+}
+
 fn unpaid(id: OrderId, voucher: &Voucher, user: UserId, at: Timestamp, status: OrderStatus) -> Order {
     Order {
         id,
@@ -300,11 +334,4 @@ fn unpaid(id: OrderId, voucher: &Voucher, user: UserId, at: Timestamp, status: O
         used: None,
         refunded: None,
     }
-}
-
-/// Does it to the end even if the caller goes away: several stores are written, one after the other.
-async fn detached<T: Send + 'static>(
-    work: impl Future<Output = Result<T, Failure>> + Send + 'static,
-) -> Result<T, Failure> {
-    tokio::spawn(work).await.unwrap_or_else(|error| Err(Failure::Bug(format!("a step broke off: {error}"))))
 }

@@ -8,7 +8,7 @@ use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::{Failure, Mistake, Random, Refusal};
+use super::{Failure, Mistake, Random, Refusal, salted_md5};
 
 /// Hashes and compares passwords.
 ///
@@ -49,7 +49,14 @@ impl Passwords {
     /// Whether a stored text is a hash that [`matches`](Self::matches) can compare with.
     #[must_use]
     pub fn is_hash(stored: &str) -> bool {
-        PasswordHash::new(stored).is_ok()
+        salted_md5::is_one(stored) || PasswordHash::new(stored).is_ok()
+    }
+
+    /// Whether a stored hash is of a kind that is no longer made: it came with a mall that moved in, and whoever logs in
+    /// with it is to get a new one.
+    #[must_use]
+    pub fn is_outdated(stored: &str) -> bool {
+        salted_md5::is_one(stored)
     }
 
     /// The text to store for a password.
@@ -77,10 +84,16 @@ impl Passwords {
         }
         let password = password.to_owned();
         self.in_turn(move || {
-            let stored = stored.as_deref().filter(|text| Self::is_hash(text));
-            let same = PasswordHash::new(stored.unwrap_or(NOBODYS))
-                .is_ok_and(|hash| Argon2::default().verify_password(password.as_bytes(), &hash).is_ok());
-            stored.is_some() && same
+            // A right one of the outdated kind is hashed anew at once, which takes the time that this one saves.
+            if stored.as_deref().is_some_and(|text| salted_md5::matches(text, &password)) {
+                return true;
+            }
+            let stored = stored.as_deref().and_then(|text| PasswordHash::new(text).ok());
+            let is_somebodys = stored.is_some();
+            let hash = stored.map_or_else(|| PasswordHash::new(NOBODYS), Ok);
+            let same =
+                hash.is_ok_and(|hash| Argon2::default().verify_password(password.as_bytes(), &hash).is_ok());
+            is_somebodys && same
         })
         .await
     }

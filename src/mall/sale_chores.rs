@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mallbox_storage::{OrderId, Step, Stepped, StoreError, Timestamp};
+use mallbox_storage::{Errand, OrderId, Step, Stepped, StoreError, Timestamp};
 use tokio::task::JoinSet;
 
 use super::Context;
@@ -18,6 +18,7 @@ pub fn chores(context: &Context, sales: &SaleCounter, cashier: &Cashier) -> Vec<
     let every = |ms| Every::new(Duration::from_millis(ms));
     vec![
         Arc::new(ExpireOrders { context: context.clone() }),
+        Arc::new(RunErrands { every: every(1_000), context: context.clone() }),
         Arc::new(SettlePayments { every: every(5_000), cashier: cashier.clone() }),
         Arc::new(RefreshTerms { every: every(500), sales: sales.clone() }),
         Arc::new(ForgetSales { every: every(60_000), sales: sales.clone() }),
@@ -112,15 +113,62 @@ impl Chore for ExpireOrders {
 async fn expire(context: &Context, order: OrderId, now: Timestamp) -> Result<(), StoreError> {
     let storage = &context.storage;
     match storage.orders.step(order, Step::Cancel, now).await? {
-        // Closed just now, or before by a call that could not give the unit back.
-        Stepped::Done(order) | Stepped::Stands(order) if order.status.is_closed() => {
-            closed(context, &order).await
-        }
-        // Paid in time, or gone further since: its deadline was only still to be cleared.
-        Stepped::Done(order) | Stepped::Stands(order) => storage.deadlines.clear(order.id).await,
+        Stepped::Done(order) => closed(context, &order).await,
+        // Paid or closed in time: its deadline was only still to be cleared.
+        Stepped::Stands(order) => storage.deadlines.clear(order.id).await,
         Stepped::Unknown => {
             tracing::warn!(order = order.get(), "a deadline without an order is dropped");
             storage.deadlines.clear(order).await
+        }
+    }
+}
+
+/// Runs what closed orders ask for: gives back each unit that whoever closed the order may not have given back.
+struct RunErrands {
+    every: Every,
+    context: Context,
+}
+
+impl RunErrands {
+    /// Errands run in one go.
+    const AT_ONCE: u32 = 1_000;
+
+    /// Runs some of them. Answers whether there may be more.
+    async fn some(&self) -> Result<bool, StoreError> {
+        let storage = &self.context.storage;
+        let errands = storage.outbox.open(Self::AT_ONCE).await?;
+        for Errand::Release { voucher, user, order } in &errands {
+            // Mostly `NotHeld`: it was given back when the order was closed.
+            let _ = storage.sales.release(*voucher, *user, *order).await?;
+        }
+        if !errands.is_empty() {
+            storage.outbox.done(&errands).await?;
+        }
+        Ok(errands.len() as u64 == u64::from(Self::AT_ONCE))
+    }
+}
+
+#[async_trait]
+impl Chore for RunErrands {
+    fn name(&self) -> &'static str {
+        "run errands"
+    }
+
+    async fn next_due(&self, now: Timestamp) -> Option<Timestamp> {
+        Some(self.every.next(now))
+    }
+
+    async fn run(&self, now: Timestamp) {
+        self.every.ran(now);
+        loop {
+            match self.some().await {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(error) => {
+                    tracing::warn!(%error, "units of closed orders are still to be given back");
+                    return;
+                }
+            }
         }
     }
 }
@@ -149,7 +197,8 @@ impl Chore for SettlePayments {
     }
 }
 
-/// Keeps the copies of the sales' terms young, so that no claim has to wait for them.
+/// Keeps the copies of the sales' terms young, so that no claim has to wait for them, and the store in step with the
+/// record.
 struct RefreshTerms {
     every: Every,
     sales: SaleCounter,
@@ -162,7 +211,7 @@ impl Chore for RefreshTerms {
     }
 
     async fn next_due(&self, now: Timestamp) -> Option<Timestamp> {
-        self.sales.has_copies().then(|| self.every.next(now))
+        self.sales.has_to_refresh().then(|| self.every.next(now))
     }
 
     async fn run(&self, now: Timestamp) {

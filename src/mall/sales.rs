@@ -1,5 +1,6 @@
 //! Flash sales: claims, and what is shown of a sale.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -8,6 +9,7 @@ use mallbox_storage::{
     Claim, ClaimAnswer, OrderId, Pass, SaleRecord, Shop, StoreError, Terms, Timestamp, UserId, Voucher,
     VoucherId, VoucherStatus,
 };
+use parking_lot::Mutex;
 
 use super::flights::Flights;
 use super::order_numbers::OrderNumbers;
@@ -34,6 +36,17 @@ pub enum SaleState {
 }
 
 impl SaleState {
+    /// By its terms and what is left of it.
+    pub(super) fn of(terms: &Terms, left: Option<u64>, now: Timestamp) -> Self {
+        match refusal(terms, now) {
+            Some(Refusal::Ended) => Self::Ended,
+            Some(Refusal::NotOpen) => Self::NotOpen,
+            Some(_) => Self::Paused,
+            None if left == Some(0) => Self::SoldOut,
+            None => Self::Open,
+        }
+    }
+
     /// The word of the API.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -92,6 +105,9 @@ struct Inner {
     backlog: Backlog,
     holds: Holds,
     puts: Flights<VoucherId, Result<bool, Arc<StoreError>>>,
+    turn: tokio::sync::Mutex<()>,
+    /// Sales of which the store may have been told otherwise than the record says.
+    out_of_step: Mutex<HashSet<VoucherId>>,
     /// Sales that ended at or before this instant have been dropped from memory.
     forgotten_ms: AtomicI64,
 }
@@ -107,6 +123,8 @@ impl SaleCounter {
             backlog: Backlog::new(),
             holds: Holds::default(),
             puts: Flights::default(),
+            turn: tokio::sync::Mutex::default(),
+            out_of_step: Mutex::default(),
             forgotten_ms,
             context,
         };
@@ -118,6 +136,7 @@ impl SaleCounter {
     /// # Errors
     /// [`StoreError`]: some sales may not be known yet; they become so when they are asked for.
     pub async fn load(&self, now: Timestamp) -> Result<u64, StoreError> {
+        let _turn = self.turn().await;
         let mut loaded = 0;
         let mut after = VoucherId::new(0);
         loop {
@@ -166,13 +185,7 @@ impl SaleCounter {
         }
         // A sale that is over need not be in memory: the record's stock is what it ended with.
         let stock = units.map_or(known.sale.stock, |units| units.left());
-        let state = match refusal(&terms, now) {
-            Some(Refusal::Ended) => SaleState::Ended,
-            Some(Refusal::NotOpen) => SaleState::NotOpen,
-            Some(_) => SaleState::Paused,
-            None if stock == Some(0) => SaleState::SoldOut,
-            None => SaleState::Open,
-        };
+        let state = SaleState::of(&terms, stock, now);
         Ok(LiveSale { voucher, stock, state, at: now, begin: terms.begin, end: terms.end })
     }
 
@@ -197,22 +210,60 @@ impl SaleCounter {
         if self.inner.put(voucher).await? { Ok(()) } else { Err(Refusal::UnknownSale.into()) }
     }
 
-    /// A voucher or its terms were changed in the record: the copy here is old.
-    pub fn changed(&self, voucher: VoucherId) {
+    /// One's turn to change the terms of sales. What the store is told is absolute, so that an old number of units would
+    /// undo a change: nobody else reads the record to tell the store of it while somebody has the turn.
+    pub(super) async fn turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.inner.turn.lock().await
+    }
+
+    /// The record or the store is about to hear of other terms, in one's turn. Until both have been
+    /// [told](Self::tell), a chore sees to it.
+    pub(super) fn changing(&self, voucher: VoucherId) {
+        self.inner.out_of_step.lock().insert(voucher);
+    }
+
+    /// Whether somebody is between the two: then record and store may differ, and nothing is wrong.
+    pub(super) fn is_changing(&self, voucher: VoucherId) -> bool {
+        self.inner.out_of_step.lock().contains(&voucher)
+    }
+
+    /// Tells the store of a sale as the record has it now, in one's turn; of one that is over only if the store has it in
+    /// memory. Answers the sale; `None` if the record has no such sale.
+    pub(super) async fn tell(
+        &self,
+        voucher: VoucherId,
+        now: Timestamp,
+    ) -> Result<Option<SaleRecord>, StoreError> {
+        let storage = &self.inner.context.storage;
+        let sale = storage.vouchers.get(voucher).await?.and_then(|voucher| voucher.sale);
+        if let Some(sale) = &sale
+            && (now < sale.terms.end || storage.sales.units(voucher).await?.is_some())
+        {
+            storage.sales.put(sale.terms).await?;
+        }
+        // The copy here is old.
         self.inner.terms.forget(voucher);
+        self.inner.out_of_step.lock().remove(&voucher);
+        Ok(sale)
     }
 
     /// Whether [`refresh`](Self::refresh) has anything to do.
     #[must_use]
-    pub fn has_copies(&self) -> bool {
-        !self.inner.terms.is_empty()
+    pub fn has_to_refresh(&self) -> bool {
+        !self.inner.terms.is_empty() || !self.inner.out_of_step.lock().is_empty()
     }
 
-    /// Reads the copies in use anew, so that no claim has to wait for the record.
+    /// Reads the copies in use anew, so that no claim has to wait for the record; and tells the store what it has not been
+    /// told.
     ///
     /// # Errors
     /// [`StoreError`]: the copies left are read when they are asked for.
     pub async fn refresh(&self, now: Timestamp) -> Result<(), StoreError> {
+        let out_of_step: Vec<VoucherId> = self.inner.out_of_step.lock().iter().copied().collect();
+        for voucher in out_of_step {
+            let _turn = self.turn().await;
+            self.tell(voucher, now).await?;
+        }
         self.inner.terms.refresh(now).await
     }
 
@@ -229,6 +280,8 @@ impl SaleCounter {
         let mut forgotten = 0;
         let mut after = VoucherId::new(0);
         loop {
+            // So that nobody opens one of them again in between.
+            let _turn = self.turn().await;
             let sales = storage.vouchers.sales(Some(since), after, PAGE).await?;
             let Some(last) = sales.last() else { break };
             after = last.terms.voucher;
@@ -295,6 +348,7 @@ impl Inner {
     async fn put(&self, voucher: VoucherId) -> Result<bool, StoreError> {
         let storage = &self.context.storage;
         let put = self.puts.share(voucher, || async {
+            let _turn = self.turn.lock().await;
             let found = storage.vouchers.get(voucher).await.map_err(Arc::new)?;
             let Some(sale) = found.and_then(|voucher| voucher.sale) else { return Ok(false) };
             storage.sales.put(sale.terms).await.map_err(Arc::new)?;

@@ -50,7 +50,7 @@ pub struct SaleForm {
     pub stock: Option<i64>,
     /// First instant at which a claim is taken. It must be there.
     pub begin: Option<Timestamp>,
-    /// First instant at which none is taken any more, after `begin`. It must be there.
+    /// First instant at which none is taken any more, after `begin` and still to come. It must be there.
     pub end: Option<Timestamp>,
     /// How long a buyer has to pay; the mall's setting unless told.
     pub pay_within: Option<Duration>,
@@ -65,7 +65,7 @@ pub struct VoucherShelf {
 }
 
 /// The largest number that a page's JavaScript reads exactly.
-const EXACT: i64 = (1 << 53) - 1;
+pub(super) const EXACT: i64 = (1 << 53) - 1;
 
 impl VoucherShelf {
     /// The vouchers of a mall, and the counter that is told of new sales.
@@ -121,7 +121,7 @@ impl VoucherShelf {
         now: Timestamp,
     ) -> Result<VoucherId, Failure> {
         let text = form.checked()?;
-        let sale = sale.checked(self.context.settings.pay_within)?;
+        let sale = sale.checked(self.context.settings.pay_within, now)?;
         self.check_shop(text.shop).await?;
         let voucher = self.context.storage.vouchers.insert(&text, Some(&sale), now).await?;
         // Not `Sales::put` alone: a look-up that began before the insert could still tell a claim that there is no such sale.
@@ -160,7 +160,7 @@ impl VoucherForm {
 }
 
 impl SaleForm {
-    fn checked(&self, pay_within: Duration) -> Result<NewSale, Mistake> {
+    fn checked(&self, pay_within: Duration, now: Timestamp) -> Result<NewSale, Mistake> {
         let units = match self.stock.ok_or(Mistake::Missing("stock"))? {
             -1 => None,
             units @ 1..=EXACT => Some(units.unsigned_abs()),
@@ -168,7 +168,8 @@ impl SaleForm {
         };
         let begin = self.begin.ok_or(Mistake::Missing("beginTime"))?;
         let end = self.end.ok_or(Mistake::Missing("endTime"))?;
-        if begin >= end {
+        // Storage takes one that is over as well: an old mall's sales are brought in with their times.
+        if end <= begin.max(now) {
             return Err(Mistake::OutOfRange("endTime"));
         }
         if self.min_level > 9 {
@@ -216,6 +217,7 @@ mod tests {
     }
 
     const QUARTER: Duration = Duration::from_secs(900);
+    const NOW: Timestamp = Timestamp::from_millis(1_500);
 
     #[test]
     fn a_voucher_needs_title_shop_and_values() {
@@ -262,9 +264,9 @@ mod tests {
 
     #[test]
     fn a_sale_needs_stock_and_a_window() {
-        let checked = sale().checked(QUARTER).unwrap();
+        let checked = sale().checked(QUARTER, NOW).unwrap();
         assert_eq!((checked.units, checked.pay_within, checked.min_level), (Some(100), QUARTER, 0));
-        assert_eq!(SaleForm { stock: Some(-1), ..sale() }.checked(QUARTER).unwrap().units, None);
+        assert_eq!(SaleForm { stock: Some(-1), ..sale() }.checked(QUARTER, NOW).unwrap().units, None);
         for (mistake, sale) in [
             (Mistake::Missing("stock"), SaleForm { stock: None, ..sale() }),
             (Mistake::OutOfRange("stock"), SaleForm { stock: Some(0), ..sale() }),
@@ -275,7 +277,7 @@ mod tests {
             (Mistake::OutOfRange("endTime"), SaleForm { end: sale().begin, ..sale() }),
             (Mistake::OutOfRange("minLevel"), SaleForm { min_level: 10, ..sale() }),
         ] {
-            assert_eq!(sale.checked(QUARTER), Err(mistake));
+            assert_eq!(sale.checked(QUARTER, NOW), Err(mistake));
         }
     }
 }

@@ -10,12 +10,13 @@ use tokio_util::task::TaskTracker;
 use super::books::Books;
 use super::cashier::Cashier;
 use super::chores::Chores;
+use super::operator::{DeadLetterOffice, OrderOffice, SaleOffice};
 use super::order_workers::{OrderWorkers, WorkerFigures};
 use super::payments::Payments;
 use super::sms::{Inbox, SmsSender};
 use super::{
-    Accounts, Clock, Context, OrderDesk, Random, SaleCounter, Settings, ShopDirectory, VoucherShelf,
-    sale_chores,
+    Accounts, AuditLog, Clock, Context, IMPORTED, OrderDesk, PeopleOffice, Random, SaleCounter, Settings,
+    ShopDirectory, VoucherShelf, sale_chores,
 };
 
 /// What a mall is made of. Nothing in it is process-wide.
@@ -52,8 +53,20 @@ pub struct Mall {
     pub sales: SaleCounter,
     /// Orders and their steps.
     pub orders: OrderDesk,
+    /// What operators do with people.
+    pub people: PeopleOffice,
+    /// What operators did.
+    pub audit: AuditLog,
+    /// Sales from the operator's side.
+    pub sale_office: SaleOffice,
+    /// Orders from the operator's side.
+    pub order_office: OrderOffice,
+    /// Claims that did not become orders.
+    pub dead_letter_office: DeadLetterOffice,
     /// Whether everything adds up.
     pub books: Books,
+    /// Whether it moved in from elsewhere: not all pictures that it names may have come with it.
+    pub is_imported: bool,
     workers: OrderWorkers,
     chores: Chores,
 }
@@ -65,16 +78,31 @@ impl Mall {
     /// [`StoreError`] if the store cannot be read.
     pub async fn open(means: Means) -> Result<Arc<Self>, StoreError> {
         let Means { storage, clock, zone, settings, sms, inbox, payments, random } = means;
+        let is_imported = storage.upkeep.setting(IMPORTED).await?.is_some();
         let context = Context { storage, clock: Arc::clone(&clock), zone, settings: Arc::new(settings) };
         let sales = SaleCounter::new(context.clone());
         let cashier = Cashier::new(context.clone(), payments);
         let chores = Chores::new(clock, sale_chores::chores(&context, &sales, &cashier));
+        let audit = AuditLog::new(context.clone());
+        let orders = OrderDesk::new(context.clone(), cashier);
+        let books = Books::new(context.clone(), sales.clone());
         let mall = Self {
-            accounts: Accounts::new(context.clone(), random, sms, inbox),
             shops: ShopDirectory::new(context.clone()),
             vouchers: VoucherShelf::new(context.clone(), sales.clone()),
-            orders: OrderDesk::new(context.clone(), cashier),
-            books: Books::new(context.clone(), sales.clone()),
+            is_imported,
+            people: PeopleOffice::new(context.clone(), audit.clone(), Arc::clone(&random)),
+            accounts: Accounts::new(context.clone(), random, sms, inbox),
+            sale_office: SaleOffice::new(context.clone(), sales.clone(), books.clone(), audit.clone()),
+            order_office: OrderOffice::new(context.clone(), orders.clone(), audit.clone()),
+            dead_letter_office: DeadLetterOffice::new(
+                context.clone(),
+                sales.clone(),
+                orders.clone(),
+                audit.clone(),
+            ),
+            orders,
+            audit,
+            books,
             workers: OrderWorkers::new(context.clone()),
             sales,
             chores,
@@ -82,6 +110,10 @@ impl Mall {
         };
         mall.sales.load(mall.context.now()).await?;
         sale_chores::restore_deadlines(&mall.context).await?;
+        // No reason not to open: a full disk, say, and then nothing can be bought either.
+        if let Err(error) = mall.people.see_out_the_blocked().await {
+            tracing::error!(%error, "sessions that blocked users may have could not be ended");
+        }
         Ok(Arc::new(mall))
     }
 

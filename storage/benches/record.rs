@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use mallbox_storage::{
-    Cents, Claim, EmbeddedOptions, LogPosition, Logged, NewSale, OrderId, Persisted, Phone, Place, Role,
+    Card, Cents, Claim, EmbeddedOptions, LogPosition, Logged, NewSale, OrderId, Persisted, Phone, Place,
     ShopId, Storage, Timestamp, UserId, VoucherId, VoucherStatus, VoucherText,
 };
 use rand::rngs::StdRng;
@@ -95,7 +95,7 @@ async fn somebody_else(storage: Storage, stop: Arc<AtomicBool>) -> Vec<Duration>
     let mut waits = Vec::new();
     while !stop.load(Ordering::Relaxed) {
         let began = Instant::now();
-        assert!(storage.users.put_role(user, Role::Customer, NOON).await.unwrap());
+        assert!(storage.users.put_card(user, "a", "", &Card::default(), NOON).await.unwrap());
         waits.push(began.elapsed());
         tokio::time::sleep(Duration::from_millis(random.random_range(1..10))).await;
     }

@@ -53,17 +53,21 @@ id!(
     PaymentId
 );
 id!(
+    /// One dead letter. Not its order's id: of two claims with one id, each may end as a dead letter.
+    DeadLetterId
+);
+id!(
     /// One order. See [`OrderId::compose`] for what its bits say.
     OrderId
 );
 
-/// 2022-01-01T00:00:00Z in milliseconds: where the seconds of an order id begin.
-const ORDER_EPOCH_MS: i64 = 1_640_995_200_000;
 const SECONDS_PER_DAY: u64 = 86_400;
 /// Sales are spread over this many partitions by voucher id, for ever: order ids carry the partition.
 pub const PARTITIONS: u64 = 16;
 
 impl OrderId {
+    /// 2022-01-01T00:00:00Z, where an id's seconds begin.
+    pub const EPOCH: Timestamp = Timestamp::from_millis(1_640_995_200_000);
     /// The largest count that fits beside the partition: 28 bits a day.
     pub const MAX_COUNT: u64 = (1 << 28) - 1;
 
@@ -93,7 +97,7 @@ impl OrderId {
     }
 
     fn seconds(at: Timestamp) -> Option<u64> {
-        let seconds = u64::try_from(at.as_millis().checked_sub(ORDER_EPOCH_MS)?).ok()? / 1000;
+        let seconds = u64::try_from(at.as_millis().checked_sub(Self::EPOCH.as_millis())?).ok()? / 1000;
         (seconds < 1 << 31).then_some(seconds)
     }
 }
@@ -139,7 +143,10 @@ mod tests {
     #[test]
     fn order_id_refuses_what_it_cannot_hold() {
         let voucher = VoucherId::new(1);
-        assert_eq!(OrderId::compose(Timestamp::from_millis(ORDER_EPOCH_MS - 1), 0, voucher), None);
+        assert_eq!(
+            OrderId::compose(Timestamp::from_millis(OrderId::EPOCH.as_millis() - 1), 0, voucher),
+            None
+        );
         assert_eq!(OrderId::compose(NOON, OrderId::MAX_COUNT + 1, voucher), None);
         assert_eq!(OrderId::compose(Timestamp::from_millis(i64::MAX), 0, voucher), None);
         assert!(OrderId::compose(NOON, OrderId::MAX_COUNT, voucher).unwrap().get() < 1 << 63);

@@ -10,9 +10,13 @@ mod money;
 mod page;
 mod time;
 
+mod audit;
+mod dead_letters;
 pub mod deadlines;
+mod import;
 mod order_log;
 mod orders;
+mod outbox;
 mod payments;
 mod rate_limits;
 mod sales;
@@ -26,24 +30,37 @@ mod vouchers;
 mod embedded;
 mod storage;
 
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub use embedded::fuzzing;
+
+pub use audit::{Actor, Audit, AuditCheck, AuditEntry, AuditFault, AuditWrong};
+pub use dead_letters::{DeadLetter, DeadLetters, DeadReason, DeadState, Replayed, Voided};
 pub use deadlines::Deadlines;
 pub use error::{OpenError, Source, StoreError};
-pub use ids::{OrderId, PARTITIONS, PaymentId, Phone, ShopId, ShopTypeId, UserId, VoucherId};
+pub use ids::{DeadLetterId, OrderId, PARTITIONS, PaymentId, Phone, ShopId, ShopTypeId, UserId, VoucherId};
+pub use import::{
+    Import, ImportFinding, ImportFindings, ImportKind, ImportRow, ImportedComment, ImportedNote,
+    ImportedOrder, ImportedSale, ImportedVoucher, Importing,
+};
 pub use money::Cents;
 pub use order_log::{LogPosition, LogState, Logged, OrderLog};
-pub use orders::{DeadLetter, DeadReason, Order, OrderCounts, OrderStatus, Orders, Persisted, Step, Stepped};
+pub use orders::{Order, OrderCounts, OrderFilter, OrderStatus, Orders, Persisted, Step, Stepped};
+pub use outbox::{Errand, Outbox};
 pub use page::Page;
 pub use payments::{Payment, PaymentFaults, PaymentRows, PaymentState};
 pub use rate_limits::{Limit, Pass, RateLimits};
-pub use sales::{Claim, ClaimAnswer, Release, Sales, Terms, Units};
+pub use sales::{Claim, ClaimAnswer, Release, Reservation, Sales, Terms, Units};
 pub use sequences::Sequences;
 pub use sessions::{CodeCheck, CodeIssue, CodeRules, Sessions, TokenHash};
 pub use shops::{Shop, ShopOrder, ShopText, ShopType, Shops};
 pub use storage::{EmbeddedOptions, Place, Storage};
 pub use time::Timestamp;
 pub use upkeep::{Durability, Health, Upkeep};
-pub use users::{Card, Role, User, Users};
-pub use vouchers::{NewSale, SaleRecord, Voucher, VoucherStatus, VoucherText, Vouchers};
+pub use users::{Block, Card, LastOperator, RightsAnswer, RightsChange, Role, User, UserFilter, Users};
+pub use vouchers::{
+    NewSale, SaleRecord, StockChange, StockChanged, Voucher, VoucherStatus, VoucherText, Vouchers,
+};
 
 /// The engines beneath the embedded back end and their versions, for `mallbox doctor`.
 #[must_use]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 
-use crate::{Cents, Logged, OrderId, Page, PaymentId, StoreError, Timestamp, UserId, VoucherId};
+use crate::{Cents, DeadReason, Logged, OrderId, Page, PaymentId, StoreError, Timestamp, UserId, VoucherId};
 
 /// Where an order stands. The numbers are hm-dianping's; 0 is mallbox's own.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -27,16 +27,25 @@ pub enum OrderStatus {
 }
 
 impl OrderStatus {
+    /// The status with this number.
+    #[must_use]
+    pub fn numbered(number: u8) -> Option<Self> {
+        Some(match number {
+            0 => Self::Pending,
+            1 => Self::Unpaid,
+            2 => Self::Paid,
+            3 => Self::Used,
+            4 => Self::Cancelled,
+            5 => Self::Refunding,
+            6 => Self::Refunded,
+            _ => return None,
+        })
+    }
+
     /// Whether the order holds its unit, and its buyer's right to one.
     #[must_use]
     pub fn is_live(self) -> bool {
-        !self.is_closed()
-    }
-
-    /// Whether the order came to nothing: its unit, and its buyer's right to one, go back.
-    #[must_use]
-    pub fn is_closed(self) -> bool {
-        matches!(self, Self::Cancelled | Self::Refunded)
+        !matches!(self, Self::Cancelled | Self::Refunded)
     }
 }
 
@@ -79,32 +88,6 @@ pub enum Persisted {
     Repeat,
     /// The record does not allow it; it is a dead letter now.
     DeadLetter(DeadReason),
-}
-
-/// Why a claim did not become an order.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum DeadReason {
-    /// Its user has a live order of this sale already.
-    Double,
-    /// The record's stock was used up.
-    Oversold,
-    /// Another order has this id.
-    IdClash,
-    /// The record refused it five times.
-    Refused,
-}
-
-impl DeadReason {
-    /// The word that is stored and shown.
-    #[must_use]
-    pub fn code(self) -> &'static str {
-        match self {
-            Self::Double => "DOUBLE",
-            Self::Oversold => "OVERSOLD",
-            Self::IdClash => "ID_CLASH",
-            Self::Refused => "REFUSED",
-        }
-    }
 }
 
 /// A step in an order's life. Each is a compare-and-set of the status.
@@ -163,13 +146,34 @@ impl OrderCounts {
     }
 }
 
+/// Which orders a list is to hold: those that agree with every part that is set.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct OrderFilter {
+    /// Whose.
+    pub user: Option<UserId>,
+    /// Of what.
+    pub voucher: Option<VoucherId>,
+    /// Where they stand. None is [`OrderStatus::Pending`] in the record.
+    pub status: Option<OrderStatus>,
+}
+
+impl OrderFilter {
+    /// Whether an order belongs in the list.
+    #[must_use]
+    pub fn admits(&self, order: &Order) -> bool {
+        self.user.is_none_or(|user| user == order.user)
+            && self.voucher.is_none_or(|voucher| voucher == order.voucher)
+            && self.status.is_none_or(|status| status == order.status)
+    }
+}
+
 /// Orders: their record, and the second lock of every sale.
 ///
 /// - [`persist`](Orders::persist) is one transaction: orders, dead letters, stock, and the mark of what has been
 ///   taken from the log. It is idempotent by order id.
 /// - At most one live order per sale and user; what breaks that, or the stock, becomes a dead letter at once.
-/// - Closing an order (cancelled, refunded) gives its unit back to the record's stock in the same transaction.
-///   Giving it back to [`Sales`](crate::Sales) is the caller's next step.
+/// - Closing an order (cancelled, refunded) gives its unit back to the record's stock in the same transaction, and leaves
+///   in the [`Outbox`](crate::Outbox) that it is to be given back to [`Sales`](crate::Sales) too.
 /// - Every call is durable when it answers.
 #[async_trait]
 pub trait Orders: Send + Sync {
@@ -182,7 +186,7 @@ pub trait Orders: Send + Sync {
     /// refuses one of them for a reason of its own; nothing was written; halve the batch to find which.
     async fn persist(&self, claims: &[Logged], now: Timestamp) -> Result<Vec<Persisted>, StoreError>;
 
-    /// Makes a dead letter of a claim that the record keeps refusing. Idempotent by order id.
+    /// Makes a [dead letter](crate::DeadLetters) of a claim that the record keeps refusing. Idempotent by order id.
     ///
     /// # Errors
     /// [`StoreError`]: nothing was written, or the answer was lost; call again.
@@ -214,11 +218,26 @@ pub trait Orders: Send + Sync {
     /// [`StoreError`]: call again.
     async fn of_user(&self, user: UserId, page: Page) -> Result<Vec<Order>, StoreError>;
 
-    /// The live order of a user in a sale, else the dead letter that stands for one.
+    /// A page of the orders that a filter admits, newest first, and how many it admits in all.
+    ///
+    /// Without a user it looks at every order there is, or at all between the sale's first and last.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    async fn find(&self, filter: OrderFilter, page: Page) -> Result<(Vec<Order>, u64), StoreError>;
+
+    /// The live order of a user in a sale, else the open dead letter that stands for one.
     ///
     /// # Errors
     /// [`StoreError`]: call again.
     async fn holding(&self, voucher: VoucherId, user: UserId) -> Result<Option<OrderId>, StoreError>;
+
+    /// The orders, live or dead, by which a user holds units of a sale: at most one is live, and hardly ever is there a
+    /// dead letter.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    async fn holdings(&self, voucher: VoucherId, user: UserId) -> Result<Vec<OrderId>, StoreError>;
 
     /// Takes a step. Exactly one of two steps that exclude each other is `Done`.
     ///
@@ -239,44 +258,24 @@ pub trait Orders: Send + Sync {
     /// [`StoreError`]: call again.
     async fn count(&self, voucher: VoucherId) -> Result<OrderCounts, StoreError>;
 
-    /// The same for every voucher that has orders or dead letters, in one look at all rows.
+    /// The same, for showing: may rest on what the sale says of itself about where its orders are, and need not look at
+    /// others.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    async fn tally(&self, voucher: VoucherId) -> Result<OrderCounts, StoreError>;
+
+    /// [`count`](Orders::count) for every voucher that has orders or dead letters, in one look at all rows.
     ///
     /// # Errors
     /// [`StoreError`]: call again.
     async fn count_all(&self) -> Result<BTreeMap<VoucherId, OrderCounts>, StoreError>;
 
     /// For each [`OrderId::day`] that has orders or dead letters: the highest count in their ids, by day; for the
-    /// books. Looks at every row.
+    /// books. Looks at every row, but for those that moved in with ids of another form.
+    /// An id is taken for one of [`OrderId::compose`]'s form if its second is within a day of the order's.
     ///
     /// # Errors
     /// [`StoreError`]: call again.
     async fn highest_counts(&self) -> Result<Vec<(u64, u64)>, StoreError>;
-
-    /// Dead letters above `after` by order id, at most `max`; more only where several have the last one's order id, which
-    /// a page does not divide.
-    ///
-    /// # Errors
-    /// [`StoreError`]: call again.
-    async fn dead_letters(&self, after: OrderId, max: u32) -> Result<Vec<DeadLetter>, StoreError>;
-}
-
-/// A claim that did not become an order.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct DeadLetter {
-    /// The id its order would have had.
-    pub order: OrderId,
-    /// Of what.
-    pub voucher: VoucherId,
-    /// Whose.
-    pub user: UserId,
-    /// When it was claimed.
-    pub claimed: Timestamp,
-    /// Why: see [`DeadReason::code`].
-    pub reason: String,
-    /// What the record said.
-    pub detail: String,
-    /// Whether it holds a unit of the sale.
-    pub holds_unit: bool,
-    /// When it died.
-    pub buried: Timestamp,
 }

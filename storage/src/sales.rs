@@ -97,10 +97,23 @@ pub enum Release {
     PassedTo(UserId, OrderId),
 }
 
+/// What [`Sales::reserve`] did.
+#[must_use]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reservation {
+    /// One unit more is the user's.
+    Taken,
+    /// The user holds it already, or the sale is not known and has nothing to take from; nothing changed.
+    Held,
+    /// No unit was left; nothing changed.
+    SoldOut,
+}
+
 /// Units of flash sales, at most one per user and sale.
 ///
 /// - Invariant: units left + units taken = units put, at every instant and under any interleaving;
-///   a unit is granted once, and a user holds at most one per sale.
+///   a unit is granted once, and a user is granted at most one per sale. (Who holds two all the same, because the
+///   buyers were lost in the middle of a sale, gives back one at a time.)
 /// - [`claim`](Sales::claim) takes one unit, remembers the buyer and appends to the
 ///   [`OrderLog`](crate::OrderLog) in one atomic step, and answers when that is durable.
 ///   Dropping the returned future undoes nothing.
@@ -127,13 +140,28 @@ pub trait Sales: Send + Sync {
     /// [`StoreError`] if the buyers of a sale that was not known could not be read.
     async fn put(&self, terms: Terms) -> Result<Units, StoreError>;
 
-    /// Gives the user's unit back. Does nothing unless the unit the user holds is this order's.
+    /// Gives back the unit that the user held by this order. Does nothing unless the user holds more units here than
+    /// other pending claims, live orders and dead letters account for; so a repeat gives nothing back.
     ///
-    /// Call it after the record has closed the order: a buyer is looked up there.
+    /// Call it after the record has closed the order, or voided its dead letter: what a user holds is looked up there.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`]: call again.
     async fn release(&self, voucher: VoucherId, user: UserId, order: OrderId) -> Result<Release, StoreError>;
+
+    /// Sees to it that the user holds a unit for this order, which is not in the record yet: a dead letter that holds
+    /// none and is to be replayed. Takes one, unless the user holds it already; so a repeat takes nothing.
+    ///
+    /// [`release`](Sales::release) undoes it, should the record refuse the order.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`]: call again.
+    async fn reserve(
+        &self,
+        voucher: VoucherId,
+        user: UserId,
+        order: OrderId,
+    ) -> Result<Reservation, StoreError>;
 
     /// The units of a sale; `None` if it is not known.
     ///

@@ -57,6 +57,7 @@ pub enum CodeCheck {
 ///
 /// - A code or session is live while `now < expires_at`.
 /// - Of any number of concurrent tries with the right code, exactly one is `Right`.
+/// - A clock that was set back locks no phone out: gap and day then count from when that was first seen.
 /// - What is answered is durable: codes, counters, tries, new and ended sessions. The sliding extension of a
 ///   session alone is written at most once a minute and never waited for.
 /// - [`find`](Sessions::find) extends a live session to `now + ttl`, never shortens it.
@@ -116,6 +117,10 @@ pub trait Sessions: Send + Sync {
     async fn end(&self, token: TokenHash) -> Result<(), StoreError>;
 
     /// Ends every session of a user and answers how many there were.
+    ///
+    /// Those whose [`begin`](Sessions::begin) had answered before this was called are dead when it answers, and stay so
+    /// after a crash. One that begins meanwhile may live: who must keep a user out looks after beginning. Where sessions
+    /// are keys, this takes a set of each user's tokens, written in one step with the session.
     ///
     /// # Errors
     /// [`StoreError`]: some may still be live.

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::{
-    Deadlines, Durability, OpenError, OrderLog, Orders, PaymentRows, RateLimits, Sales, Sequences, Sessions,
-    Shops, Upkeep, Users, Vouchers, embedded,
+    Audit, DeadLetters, Deadlines, Durability, Import, OpenError, OrderLog, Orders, Outbox, PaymentRows,
+    RateLimits, Sales, Sequences, Sessions, Shops, Upkeep, Users, Vouchers, embedded,
 };
 
 /// Where a mall's memory is.
@@ -55,10 +55,18 @@ pub struct Storage {
     pub shops: Arc<dyn Shops>,
     /// Vouchers and sales.
     pub vouchers: Arc<dyn Vouchers>,
-    /// Orders and dead letters.
+    /// Orders.
     pub orders: Arc<dyn Orders>,
+    /// What closed orders ask for.
+    pub outbox: Arc<dyn Outbox>,
+    /// Claims that did not become orders.
+    pub dead_letters: Arc<dyn DeadLetters>,
     /// Payments.
     pub payments: Arc<dyn PaymentRows>,
+    /// What operators did.
+    pub audit: Arc<dyn Audit>,
+    /// The way in for a whole mall.
+    pub import: Arc<dyn Import>,
     /// The back end as a whole.
     pub upkeep: Arc<dyn Upkeep>,
 }

@@ -13,6 +13,63 @@ pub enum Role {
     Operator,
 }
 
+/// That a user may not come in any more.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Block {
+    /// Since when.
+    pub since: Timestamp,
+    /// Why, in an operator's words.
+    pub reason: String,
+}
+
+/// A change of what a user may do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum RightsChange {
+    /// Gives a role in place of the one they have.
+    Role(Role),
+    /// Blocks them, or gives a block another reason and time.
+    Block {
+        /// Why.
+        reason: String,
+    },
+    /// Lets them in again.
+    Unblock,
+}
+
+/// Whether a change may leave the mall without an operator who can come in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LastOperator {
+    /// It may not.
+    Stays,
+    /// It may: whoever asks has another way in.
+    MayGo,
+}
+
+/// What became of a change of what a user may do.
+#[must_use]
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum RightsAnswer {
+    /// This is the user now.
+    Done(User),
+    /// There is no such user.
+    NoSuchUser,
+    /// Nothing changed: no operator would have been left who is not blocked.
+    LastOperator,
+}
+
+/// Which users are looked for; by default all.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct UserFilter {
+    /// Those whose phone number begins so.
+    pub phone: String,
+    /// Those in whose name this is found. Whether its case counts is the back end's affair.
+    pub name: String,
+    /// Those of one role.
+    pub role: Option<Role>,
+    /// Blocked ones alone.
+    pub blocked: bool,
+}
+
 /// A person as the mall knows them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct User {
@@ -26,6 +83,8 @@ pub struct User {
     pub icon: String,
     /// Rights.
     pub role: Role,
+    /// Whether they are kept out.
+    pub blocked: Option<Block>,
     /// Since when.
     pub created: Timestamp,
 }
@@ -107,15 +166,34 @@ pub trait Users: Send + Sync {
     /// [`StoreError`]: nothing changed, or the answer was lost; call again.
     async fn put_password(&self, user: UserId, hash: &str, now: Timestamp) -> Result<bool, StoreError>;
 
-    /// Gives a role. `false` for no user.
+    /// Stores a password hash in the place of this one. `false` if another is stored, or none, or for no user.
     ///
     /// # Errors
     /// [`StoreError`]: nothing changed, or the answer was lost; call again.
-    async fn put_role(&self, user: UserId, role: Role, now: Timestamp) -> Result<bool, StoreError>;
+    async fn replace_password(
+        &self,
+        user: UserId,
+        old: &str,
+        new: &str,
+        now: Timestamp,
+    ) -> Result<bool, StoreError>;
 
-    /// All users by id, or those of one role.
+    /// Changes what a user may do. One step: of several operators who demote or block each other at the same time, one
+    /// stays, where [`LastOperator::Stays`].
+    ///
+    /// # Errors
+    /// [`StoreError`]: nothing changed, or the answer was lost; call again.
+    async fn put_rights(
+        &self,
+        user: UserId,
+        change: &RightsChange,
+        last: LastOperator,
+        now: Timestamp,
+    ) -> Result<RightsAnswer, StoreError>;
+
+    /// Those who are looked for, by id.
     ///
     /// # Errors
     /// [`StoreError`]: call again.
-    async fn list(&self, role: Option<Role>, page: Page) -> Result<Vec<User>, StoreError>;
+    async fn list(&self, filter: &UserFilter, page: Page) -> Result<Vec<User>, StoreError>;
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use crate::{Cents, ShopId, StoreError, Terms, Timestamp, VoucherId};
+use crate::{Cents, Page, ShopId, StoreError, Terms, Timestamp, VoucherId};
 
 /// Whether a voucher is to be seen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -83,6 +83,31 @@ pub struct Voucher {
     pub updated: Timestamp,
 }
 
+/// A change of a sale's units.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StockChange {
+    /// What was asked for: more units, or fewer if it is negative.
+    pub asked: i64,
+    /// What is to be done: as much, or, of units taken away, as many as there were.
+    pub by: i64,
+    /// What its author calls it, if it is not to be done twice.
+    pub request: Option<String>,
+}
+
+/// What became of a change of a sale's units.
+#[must_use]
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum StockChanged {
+    /// This call did it: by so many units, and the sale as it is now.
+    Done(i64, SaleRecord),
+    /// It was done before, under the same request. As it was written down then, and the sale as it is now.
+    Before(StockChange, SaleRecord),
+    /// The sale is unlimited: there is nothing to count.
+    Unlimited,
+    /// There is no such sale.
+    Unknown,
+}
+
 /// Vouchers: their record.
 ///
 /// - Every call is its own transaction and durable when it answers.
@@ -122,6 +147,37 @@ pub trait Vouchers: Send + Sync {
         after: VoucherId,
         max: u32,
     ) -> Result<Vec<SaleRecord>, StoreError>;
+
+    /// A page of the vouchers that are sales, newest first, on the shelf or not, and how many there are in all.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    async fn sales_page(&self, page: Page) -> Result<(Vec<Voucher>, u64), StoreError>;
+
+    /// Changes a sale's units: `added` and `stock` by the same number, in one transaction with the request's name.
+    ///
+    /// Units that orders or dead letters hold cannot be taken away: then it is done by fewer, down to a stock of 0. A
+    /// request that was named before changes nothing, whatever it asks for now.
+    ///
+    /// # Errors
+    /// [`StoreError`]: nothing changed, or the answer was lost; call again, if it has a name. [`StoreError::Refused`]:
+    /// there would be more units than can be counted.
+    async fn change_stock(
+        &self,
+        voucher: VoucherId,
+        change: &StockChange,
+        now: Timestamp,
+    ) -> Result<StockChanged, StoreError>;
+
+    /// What was done under a request of this name; `None` if nothing was.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    async fn stock_change(
+        &self,
+        voucher: VoucherId,
+        request: &str,
+    ) -> Result<Option<StockChange>, StoreError>;
 
     /// Moves a sale's window and pause. `None` if there is no such sale.
     ///

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::world::{World, world};
 
 #[derive(Clone, Copy)]
-enum Who {
+pub enum Who {
     Nobody,
     Customer,
     Operator,
@@ -16,12 +16,12 @@ enum Who {
 
 use Who::{Customer, Nobody, Operator};
 
-const WHOLE: &str = "a whole number from 0 to 18446744073709551615";
-const PAGE: &str = "current: expected a whole number from 0 to 4294967295";
-const OBJECT: &str = "expected a JSON object";
+pub const WHOLE: &str = "a whole number from 0 to 18446744073709551615";
+pub const PAGE: &str = "current: expected a whole number from 0 to 4294967295";
+pub const OBJECT: &str = "expected a JSON object";
 
 /// Who, method, path, body → status, code, what the English sentence must hold.
-type Row = (Who, &'static str, &'static str, &'static [u8], u16, &'static str, &'static str);
+pub type Row = (Who, &'static str, &'static str, &'static [u8], u16, &'static str, &'static str);
 
 const ROWS: &[Row] = &[
     // People.
@@ -258,6 +258,15 @@ const ROWS: &[Row] = &[
         "OUT_OF_RANGE",
         "-1 for unlimited",
     ),
+    (
+        Operator,
+        "POST",
+        "/voucher/seckill",
+        br#"{"title":"a","shopId":1,"payValue":1,"actualValue":1,"stock":1,"beginTime":"2026-11-21T18:00:00","endTime":"2026-11-21T19:00:00"}"#,
+        200,
+        "OUT_OF_RANGE",
+        "endTime; expected a time like 2026-11-21T10:00:00, without a zone, after beginTime and still to come",
+    ),
     // Sales and orders.
     (Nobody, "GET", "/sale/99", b"", 200, "UNKNOWN_SALE", "no such sale"),
     (Nobody, "GET", "/sale/1", b"", 200, "UNKNOWN_SALE", ""),
@@ -286,7 +295,7 @@ const ROWS: &[Row] = &[
 #[test]
 fn every_bad_request_is_told_what_was_wrong() {
     let w = world();
-    for &(who, method, path, body, status, code, says) in ROWS {
+    for &(who, method, path, body, status, code, says) in ROWS.iter().chain(crate::bad_ops_requests::ROWS) {
         let token = match who {
             Nobody => String::new(),
             Customer => format!("authorization: {}\r\n", w.customer),

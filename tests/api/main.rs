@@ -2,9 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
 
+mod bad_ops_requests;
 mod bad_requests;
 mod calls;
+mod clock;
+mod live;
 mod openapi;
+mod ops;
+mod people;
 mod schemathesis;
 mod steps;
 mod web;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
+use crate::live::Stream;
 use crate::world::{OTHER, Said, World, sale, shop, voucher, world};
 
 const METHODS: [&str; 4] = ["get", "post", "put", "delete"];
@@ -115,15 +116,29 @@ impl<'a> Checker<'a> {
         if schema.is_null() {
             assert_eq!(said.text, "", "{call} answers more than is described");
         } else {
-            let schema = json!({ "allOf": [schema], "components": self.document["components"] });
-            let validator = jsonschema::validator_for(&schema).unwrap();
-            let faults: Vec<_> = validator.iter_errors(&said.body).map(|fault| fault.to_string()).collect();
-            assert!(faults.is_empty(), "{call}: {faults:?}: {}", said.text);
+            self.hold(call, schema, &said.body);
         }
         if said.body["success"] == true || !said.body["openapi"].is_null() {
             self.good.insert(call.to_owned());
         }
         *self.seen.entry(call.to_owned()).or_default() += 1;
+    }
+
+    /// Events are described beside the text that they come in.
+    fn check_event(&mut self, call: &str, event: &Value) {
+        let (method, path) = call.split_once(' ').unwrap();
+        let response = &self.document["paths"][path][method.to_lowercase()]["responses"]["200"];
+        let schema = &response["content"]["text/event-stream"]["schema"]["x-data"];
+        assert!(schema.is_object(), "{call} tells events that are not described: {response}");
+        self.hold(call, schema, event);
+        self.good.insert(call.to_owned());
+    }
+
+    fn hold(&self, call: &str, schema: &Value, value: &Value) {
+        let schema = json!({ "allOf": [schema], "components": self.document["components"] });
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        let faults: Vec<_> = validator.iter_errors(value).map(|fault| fault.to_string()).collect();
+        assert!(faults.is_empty(), "{call}: {faults:?}: {value}");
     }
 }
 
@@ -210,6 +225,99 @@ fn sales_and_orders(check: &mut Checker<'_>) {
     }
 }
 
+/// Without a token, with a customer's, and with an operator's, whose answer this is.
+fn ask_as_each(check: &mut Checker<'_>, call: &str, path: &str, body: &Value) -> Said {
+    let (customer, operator) = (check.w.customer.clone(), check.w.operator.clone());
+    for (token, status) in [(String::new(), 401), (customer, 403)] {
+        assert_eq!(check.ask(call, path, &token, body).status, status, "{call}");
+    }
+    check.ask(call, path, &operator, body)
+}
+
+/// Two claims that the record refuses: the first is replayed, the second voided.
+fn dead_letters(check: &mut Checker<'_>) {
+    let (operator, other, none) = (check.w.operator.clone(), check.w.other.clone(), &Value::Null);
+    check.w.sql(
+        "CREATE TRIGGER poison BEFORE INSERT ON orders WHEN NEW.user_id IN (1, 3)
+         BEGIN SELECT RAISE(ABORT, 'poison'); END",
+    );
+    let orders = [operator, other].map(|token| {
+        let said = check.w.call("POST", "/voucher-order/seckill/2", &token, "");
+        said.body["dataText"].as_str().unwrap_or_else(|| panic!("{said:?}")).to_owned()
+    });
+    check.w.drain();
+    let listed = ask_as_each(check, "GET /ops/dead-letters", "/ops/dead-letters", none);
+    assert_eq!(listed.body["total"], 2, "{listed:?}");
+    let (replay, void) = ("POST /ops/dead-letters/{order}/replay", "POST /ops/dead-letters/{order}/void");
+    let path = |order: &str, step: &str| format!("/ops/dead-letters/{order}/{step}");
+    let refused = ask_as_each(check, replay, &path(&orders[0], "replay"), none);
+    assert_eq!(refused.body["code"], "STILL_DEAD", "{refused:?}");
+    check.w.sql("DROP TRIGGER poison");
+    ask_as_each(check, replay, &path(&orders[0], "replay"), none);
+    ask_as_each(check, void, &path(&orders[1], "void"), none);
+    ask_as_each(check, void, &path(&orders[0], "void"), none);
+    ask_as_each(check, "GET /ops/dead-letters", "/ops/dead-letters?state=all&current=1", none);
+}
+
+fn running_sales(check: &mut Checker<'_>) {
+    let none = &Value::Null;
+    for stock in [json!({ "add": 10, "requestId": "truck 7" }), json!({ "add": 0 })] {
+        ask_as_each(check, "POST /ops/sales/{id}/stock", "/ops/sales/2/stock", &stock);
+        ask_as_each(check, "POST /ops/sales/{id}/stock", "/ops/sales/3/stock", &stock);
+    }
+    dead_letters(check);
+    let found = ask_as_each(check, "GET /ops/orders", "/ops/orders?voucher=2&status=1", none);
+    let order = found.body["data"][0]["id"].as_str().unwrap_or_else(|| panic!("{found:?}"));
+    let reason = json!({ "reason": "买错了" });
+    ask_as_each(check, "POST /ops/orders/{id}/void", &format!("/ops/orders/{order}/void"), &reason);
+    ask_as_each(check, "POST /ops/orders/{id}/void", "/ops/orders/1/void", &reason);
+    for id in ["2", "3", "99", "x"] {
+        let path = format!("/ops/sales/{id}");
+        let end = json!({ "endTime": "2026-11-22T01:00:00" });
+        for step in ["pause", "resume", "end"] {
+            let operator = check.w.operator.clone();
+            check.ask(&format!("POST /ops/sales/{{id}}/{step}"), &format!("{path}/{step}"), &operator, none);
+            check.ask("GET /ops/sales/{id}", &path, &operator, none);
+            check.ask("PUT /ops/sales/{id}", &path, &operator, &end);
+        }
+    }
+    for query in ["", "?current=2", "?current=x"] {
+        ask_as_each(check, "GET /ops/sales", &format!("/ops/sales{query}"), none);
+    }
+}
+
+fn users_and_audit_log(check: &mut Checker<'_>) {
+    let none = &Value::Null;
+    let reason = json!({ "reason": "buys for resale" });
+    for id in ["3", "99", "x"] {
+        let path = format!("/ops/users/{id}");
+        ask_as_each(check, "POST /ops/users/{id}/block", &format!("{path}/block"), &reason);
+        ask_as_each(check, "GET /ops/users/{id}", &path, none);
+        ask_as_each(check, "GET /ops/users", "/ops/users?blocked=true&phone=139&role=customer", none);
+        ask_as_each(check, "POST /ops/users/{id}/unblock", &format!("{path}/unblock"), none);
+        for role in ["operator", "customer", "king"] {
+            let role = json!({ "role": role });
+            ask_as_each(check, "PUT /ops/users/{id}/role", &format!("{path}/role"), &role);
+        }
+    }
+    let last = ask_as_each(check, "POST /ops/users/{id}/block", "/ops/users/1/block", &reason);
+    assert_eq!(last.body["code"], "LAST_OPERATOR", "{last:?}");
+    ask_as_each(check, "GET /ops/audit", "/ops/audit?max=5&before=9", none);
+    ask_as_each(check, "GET /ops/audit/verify", "/ops/audit/verify", none);
+}
+
+fn live_figures(check: &mut Checker<'_>) {
+    let (call, operator) = ("GET /ops/live", check.w.operator.clone());
+    for token in [String::new(), check.w.customer.clone()] {
+        check.ask(call, "/ops/live", &token, &Value::Null);
+    }
+    let mut stream = Stream::open(check.w, &operator);
+    for _ in 0..2 {
+        let figures = stream.figures();
+        check.check_event(call, &figures);
+    }
+}
+
 #[test]
 fn every_call_answers_what_is_described() {
     let w = world();
@@ -218,6 +326,9 @@ fn every_call_answers_what_is_described() {
     people(&mut check);
     shops_and_vouchers(&mut check);
     sales_and_orders(&mut check);
+    running_sales(&mut check);
+    users_and_audit_log(&mut check);
+    live_figures(&mut check);
     let described = described(&check.document);
     let silent: Vec<_> = described.difference(&check.good).collect();
     assert!(silent.is_empty(), "never seen to say yes: {silent:?}; add them to a list in this file");

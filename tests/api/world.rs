@@ -8,10 +8,12 @@ use std::time::{Duration, Instant};
 
 use jiff::tz::TimeZone;
 use mallbox::http::{App, Bound, Server, ServerOptions, SiteOptions, site};
+use mallbox::mall::operator::By;
+use mallbox::mall::order_workers::drained;
 use mallbox::mall::payments::Sandbox;
 use mallbox::mall::sms::Inbox;
-use mallbox::mall::{Clock as _, Mall, ManualClock, Means, Random, Settings};
-use mallbox_storage::{EmbeddedOptions, Place, ShopType, ShopTypeId, Storage, Timestamp};
+use mallbox::mall::{Mall, ManualClock, Means, Random, Settings};
+use mallbox_storage::{Actor, EmbeddedOptions, Place, ShopType, ShopTypeId, Storage, Timestamp};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -33,7 +35,7 @@ pub struct World {
     pub operator: String,
     pub customer: String,
     pub other: String,
-    _dir: TempDir,
+    dir: TempDir,
 }
 
 /// What came back.
@@ -72,11 +74,12 @@ impl World {
             let _in_runtime = runtime.enter();
             app.start()
         };
-        runtime.block_on(app.accounts.grant(OPERATOR, EVENING)).unwrap();
+        let by = By { actor: Actor::CommandLine, at: EVENING };
+        runtime.block_on(app.people.grant(OPERATOR, by)).unwrap();
         let none = String::new;
         let prefix = prefix.to_owned();
         let (operator, customer, other) = (none(), none(), none());
-        let mut world = Self { app, clock, runtime, server, prefix, operator, customer, other, _dir: dir };
+        let mut world = Self { app, clock, runtime, server, prefix, operator, customer, other, dir };
         world.operator = world.log_in(OPERATOR);
         world.customer = world.log_in(CUSTOMER);
         world.other = world.log_in(OTHER);
@@ -106,11 +109,33 @@ impl World {
         self.ask(method, &format!("{}{path}", self.prefix), &token, body.as_bytes())
     }
 
+    /// A connection of its own, for a test that reads from it as it likes.
+    pub fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(self.server.address()).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream
+    }
+
+    /// The same, with little room for what is not read yet.
+    pub fn connect_narrowly(&self) -> TcpStream {
+        let stream = self.runtime.block_on(async {
+            let socket = tokio::net::TcpSocket::new_v4().unwrap();
+            socket.set_recv_buffer_size(4096).unwrap();
+            socket.connect(self.server.address()).await.unwrap().into_std().unwrap()
+        });
+        stream.set_nonblocking(false).unwrap();
+        stream
+    }
+
+    /// Stops the server in good order.
+    pub fn stop(self) {
+        self.runtime.block_on(self.server.drain());
+    }
+
     /// Any request at all, with these header lines.
     pub fn ask(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> Said {
         let began = Instant::now();
-        let mut stream = TcpStream::connect(self.server.address()).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let mut stream = self.connect();
         let length = body.len();
         let head = format!(
             "{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{headers}content-length: {length}\r\n\r\n"
@@ -137,15 +162,33 @@ impl World {
         format!("http://{}{}", self.server.address(), self.prefix)
     }
 
+    /// Runs a call of the mall itself.
+    pub fn wait_for<T>(&self, work: impl Future<Output = T>) -> T {
+        self.runtime.block_on(work)
+    }
+
     /// Moves the clock; what is due by then is done.
     pub fn advance(&self, span: Duration) {
         self.clock.advance(span);
         self.runtime.block_on(self.app.catch_up());
     }
 
+    /// Every claim is an order or a dead letter when this returns.
+    pub fn drain(&self) {
+        let drained = drained(&self.app.context.storage, Duration::from_secs(20));
+        assert!(self.runtime.block_on(drained), "the log was not drained");
+    }
+
+    /// Runs SQL on the record from outside, as nobody but a test does.
+    pub fn sql(&self, sql: &str) {
+        let record = rusqlite::Connection::open(self.dir.path().join("mall").join("mall.sqlite")).unwrap();
+        record.busy_timeout(Duration::from_secs(10)).unwrap();
+        record.execute_batch(sql).unwrap();
+    }
+
     /// Nothing that was sold is missing or there twice.
     pub fn assert_balanced(&self) {
-        let report = self.runtime.block_on(self.app.books.verify(self.clock.now())).unwrap();
+        let report = self.runtime.block_on(self.app.books.verify()).unwrap();
         assert!(report.balances(), "{report}");
     }
 }

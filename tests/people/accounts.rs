@@ -1,4 +1,4 @@
-//! Logging in by code, sessions, roles.
+//! Logging in by code, and sessions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use mallbox::mall::accounts::Proof;
 use mallbox::mall::sms::{Inbox, SmsError, SmsSender, Webhook};
 use mallbox::mall::{Mistake, Refusal};
-use mallbox_storage::{Page, Phone, Role, UserId};
+use mallbox_storage::{Phone, UserId};
 
 use crate::world::{ANNE, BOB, mistake, other_than, refusal, with_sms, world};
 
@@ -124,7 +124,7 @@ async fn a_phone_that_is_none_is_refused_everywhere() {
         assert_eq!(mistake(w.try_code(bad, "123456").await), Mistake::Phone, "{bad}");
         assert_eq!(mistake(w.try_password(bad, "correct horse").await), Mistake::Phone, "{bad}");
         assert_eq!(mistake(w.accounts.inbox(bad)), Mistake::Phone, "{bad}");
-        assert_eq!(mistake(w.accounts.grant(bad, w.now()).await), Mistake::Phone, "{bad}");
+        assert_eq!(mistake(w.people.grant(bad, w.by()).await), Mistake::Phone, "{bad}");
     }
 }
 
@@ -207,36 +207,4 @@ async fn a_code_is_good_from_the_moment_it_goes_out() {
     assert_eq!(phone, ANNE);
     w.accounts.log_in(ANNE, Proof::Code(&code), w.now()).await.unwrap();
     asking.abort();
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_operator_can_be_named_before_their_first_log_in() {
-    let w = world().await;
-    let named = w.accounts.grant(ANNE, w.now()).await.unwrap();
-    assert_eq!(named.role, Role::Operator);
-    assert_eq!(w.user(ANNE).await, named.id);
-    assert_eq!(w.accounts.role(named.id).await.unwrap(), Role::Operator);
-    let bob = w.user(BOB).await;
-    assert_eq!(w.accounts.role(bob).await.unwrap(), Role::Customer);
-    assert_eq!(w.accounts.role(UserId::new(99)).await.unwrap(), Role::Customer);
-    let page = Page::new(1, 10);
-    assert_eq!(w.accounts.list(Some(Role::Operator), page).await.unwrap(), std::slice::from_ref(&named));
-    assert_eq!(w.accounts.list(None, page).await.unwrap().len(), 2);
-
-    assert_eq!(w.accounts.revoke(ANNE, w.now()).await.unwrap().role, Role::Customer);
-    assert_eq!(w.accounts.role(named.id).await.unwrap(), Role::Customer);
-    assert_eq!(refusal(w.accounts.revoke("13900000009", w.now()).await), Refusal::NotFound("user"));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_operator_can_end_all_sessions_of_one_user() {
-    let w = world().await;
-    let first = w.log_in(ANNE).await;
-    w.advance_ms(55_000);
-    let second = w.log_in(ANNE).await;
-    let bob = w.log_in(BOB).await;
-    assert_eq!(w.accounts.end_sessions(UserId::new(1)).await.unwrap(), 2);
-    assert_eq!((w.who(&first).await, w.who(&second).await), (None, None));
-    assert_eq!(w.who(&bob).await, Some(UserId::new(2)));
-    assert_eq!(w.accounts.end_sessions(UserId::new(1)).await.unwrap(), 0);
 }

@@ -4,6 +4,7 @@
 mod accounts;
 mod cards;
 mod passwords;
+mod rights;
 mod shops;
 mod vouchers;
 mod world;

@@ -5,12 +5,15 @@ use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use mallbox::mall::accounts::Proof;
+use mallbox::mall::operator::By;
 use mallbox::mall::sms::{Inbox, SmsSender};
 use mallbox::mall::{
-    Accounts, Clock, Context, Failure, ManualClock, Mistake, Random, Refusal, SaleCounter, Settings,
-    ShopDirectory, VoucherShelf,
+    Accounts, AuditLog, Clock, Context, Failure, ManualClock, Mistake, PeopleOffice, Random, Refusal,
+    SaleCounter, Settings, ShopDirectory, VoucherShelf,
 };
-use mallbox_storage::{EmbeddedOptions, Phone, Place, ShopType, ShopTypeId, Storage, Timestamp, UserId};
+use mallbox_storage::{
+    Actor, EmbeddedOptions, Phone, Place, ShopType, ShopTypeId, Storage, Timestamp, UserId,
+};
 use tempfile::TempDir;
 
 /// Noon of 2026-11-21, UTC.
@@ -20,6 +23,8 @@ pub const BOB: &str = "13900000003";
 
 pub struct World {
     pub accounts: Accounts,
+    pub people: PeopleOffice,
+    pub audit: AuditLog,
     pub shops: ShopDirectory,
     pub vouchers: VoucherShelf,
     pub counter: SaleCounter,
@@ -56,8 +61,12 @@ pub async fn with_sms(sms: Arc<dyn SmsSender>, inbox: Arc<Inbox>) -> World {
         storage.shops.put_type(&kind, NOON).await.unwrap();
     }
     let counter = SaleCounter::new(context.clone());
+    let audit = AuditLog::new(context.clone());
+    let random = Arc::new(Random::seeded(7));
     World {
-        accounts: Accounts::new(context.clone(), Arc::new(Random::seeded(7)), sms, Some(inbox.clone())),
+        people: PeopleOffice::new(context.clone(), audit.clone(), random.clone()),
+        audit,
+        accounts: Accounts::new(context.clone(), random, sms, Some(inbox.clone())),
         shops: ShopDirectory::new(context.clone()),
         vouchers: VoucherShelf::new(context, counter.clone()),
         counter,
@@ -99,6 +108,11 @@ impl World {
 
     pub async fn who(&self, token: &str) -> Option<UserId> {
         self.accounts.who(token, self.now()).await.unwrap()
+    }
+
+    /// By the command line, now.
+    pub fn by(&self) -> By {
+        By { actor: Actor::CommandLine, at: self.now() }
     }
 
     /// This phone's user, logged in once.

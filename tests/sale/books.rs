@@ -35,7 +35,7 @@ async fn varied() -> (World, VoucherId, Vec<OrderId>) {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_term_is_counted() {
     let (w, voucher, _) = varied().await;
-    let report = w.books.verify(w.now()).await.unwrap();
+    let report = w.books.verify().await.unwrap();
     assert!(report.balances(), "{report}");
     let sale = report.sales[0];
     assert_eq!(sale.voucher, voucher.get());
@@ -96,7 +96,7 @@ async fn each_spoiled_term_is_named() {
         ),
     ] {
         w.sql(spoil);
-        let report = w.books.verify(w.now()).await.unwrap();
+        let report = w.books.verify().await.unwrap();
         assert!(!report.balances(), "{spoil}");
         let found = report.findings.iter().find(|finding| finding.term.en == term);
         let found = found.unwrap_or_else(|| panic!("{spoil} is not named: {report}"));
@@ -132,7 +132,7 @@ async fn a_mall_in_full_swing_is_not_found_fault_with() {
         });
     }
     for _ in 0..5 {
-        let report = w.books.verify(w.now()).await.unwrap();
+        let report = w.books.verify().await.unwrap();
         assert!(report.balances(), "{report}");
     }
     stop.store(true, Ordering::SeqCst);

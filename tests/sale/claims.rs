@@ -6,6 +6,7 @@ use mallbox::mall::sales::SaleState;
 use mallbox::mall::{Refusal, Settings};
 use mallbox_storage::{Card, Limit, NewSale, OrderStatus, ShopId, ShopText, ShopTypeId, UserId, VoucherId};
 
+use crate::watched::Watched;
 use crate::world::{MINUTE, NOON, PAY_WITHIN, World, idle, refusal, until, with_settings, world};
 
 fn opens_in(minutes: u64, units: u64) -> NewSale {
@@ -71,23 +72,23 @@ async fn a_sale_is_taken_up_at_its_first_instant_and_refused_from_its_last() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_pause_holds_claims_once_the_counter_is_told_or_a_second_has_passed() {
+async fn a_pause_that_only_the_record_knows_holds_claims_after_a_second() {
     let w = world();
     let sale = opens_in(0, 5);
     let voucher = w.sale_like(sale).await;
     w.claim(1, voucher).await.unwrap();
-    let pause = async |paused| {
-        let put = w.storage.vouchers.put_window(voucher, sale.begin, sale.end, paused, w.now()).await;
+    let pause = async || {
+        let put = w.storage.vouchers.put_window(voucher, sale.begin, sale.end, true, w.now()).await;
         put.unwrap().unwrap();
     };
-    pause(true).await;
-    w.sales.changed(voucher);
-    assert_eq!(refusal(w.claim(2, voucher).await), Refusal::Paused);
-    assert_eq!(w.sales.live(voucher, w.now()).await.unwrap().state, SaleState::Paused);
-    pause(false).await;
-    assert_eq!(refusal(w.claim(2, voucher).await), Refusal::Paused, "the copy is still young");
-    w.clock.advance(Duration::from_secs(1));
+    pause().await;
     w.claim(2, voucher).await.unwrap();
+    w.clock.advance(Duration::from_secs(1));
+    assert_eq!(refusal(w.claim(3, voucher).await), Refusal::Paused, "the copy is no longer young");
+    assert_eq!(w.sales.live(voucher, w.now()).await.unwrap().state, SaleState::Paused);
+    // Who changes it through the office is not made to wait.
+    w.sale_office.resume(w.by(), voucher).await.unwrap();
+    w.claim(3, voucher).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -175,75 +176,13 @@ async fn before_2022_nothing_is_sold() {
     w.claim(1, voucher).await.unwrap();
 }
 
-/// Counts what the record is asked.
-mod counting {
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicU64, Ordering};
-
-    use async_trait::async_trait;
-    use mallbox_storage::{
-        NewSale, SaleRecord, ShopId, StoreError, Timestamp, Voucher, VoucherId, VoucherText, Vouchers,
-    };
-
-    /// The real vouchers, with a counter before them.
-    pub struct Counting {
-        pub real: Arc<dyn Vouchers>,
-        pub reads: AtomicU64,
-    }
-
-    #[async_trait]
-    impl Vouchers for Counting {
-        async fn insert(
-            &self,
-            text: &VoucherText,
-            sale: Option<&NewSale>,
-            now: Timestamp,
-        ) -> Result<VoucherId, StoreError> {
-            self.real.insert(text, sale, now).await
-        }
-
-        async fn get(&self, voucher: VoucherId) -> Result<Option<Voucher>, StoreError> {
-            self.reads.fetch_add(1, Ordering::SeqCst);
-            self.real.get(voucher).await
-        }
-
-        async fn of_shop(&self, shop: ShopId) -> Result<Vec<Voucher>, StoreError> {
-            self.real.of_shop(shop).await
-        }
-
-        async fn sales(
-            &self,
-            ending_after: Option<Timestamp>,
-            after: VoucherId,
-            max: u32,
-        ) -> Result<Vec<SaleRecord>, StoreError> {
-            self.real.sales(ending_after, after, max).await
-        }
-
-        async fn put_window(
-            &self,
-            voucher: VoucherId,
-            begin: Timestamp,
-            end: Timestamp,
-            paused: bool,
-            now: Timestamp,
-        ) -> Result<Option<SaleRecord>, StoreError> {
-            self.real.put_window(voucher, begin, end, paused, now).await
-        }
-    }
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn the_record_is_asked_at_most_once_per_id_and_second() {
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicU64, Ordering};
-
     let w = idle();
     let known = w.sale(None).await;
-    let counting =
-        Arc::new(counting::Counting { real: Arc::clone(&w.storage.vouchers), reads: AtomicU64::new(0) });
+    let watched = Watched::over(&w.storage.vouchers);
     let mut context = w.context.clone();
-    context.storage.vouchers = counting.clone();
+    context.storage.vouchers = watched.clone();
     let sales = mallbox::mall::SaleCounter::new(context);
     let round = async |expected: u64| {
         let mut claims = tokio::task::JoinSet::new();
@@ -253,7 +192,7 @@ async fn the_record_is_asked_at_most_once_per_id_and_second() {
             claims.spawn(async move { sales.claim(UserId::new(number), voucher, now).await.is_ok() });
         }
         claims.join_all().await;
-        assert_eq!(counting.reads.load(Ordering::SeqCst), expected);
+        assert_eq!(watched.reads(), expected);
     };
     // Ten ids that are no sale, and one that is.
     round(11).await;

@@ -3,7 +3,12 @@
 
 mod books;
 mod claims;
+mod dead_letters;
+mod operator_orders;
+mod operator_sales;
 mod orders;
 mod payments;
+mod stock;
+mod watched;
 mod workers;
 mod world;

@@ -5,15 +5,16 @@ use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use mallbox::mall::chores::Chores;
+use mallbox::mall::operator::{By, DeadLetterOffice, OrderOffice, SaleOffice};
 use mallbox::mall::order_workers::{OrderWorkers, WorkerFigures, drained};
 use mallbox::mall::payments::Sandbox;
 use mallbox::mall::{
-    Books, Cashier, Clock, Context, Failure, ManualClock, OrderDesk, Refusal, SaleCounter, Settings,
-    sale_chores,
+    AuditLog, Books, Cashier, Clock, Context, Failure, ManualClock, OrderDesk, Refusal, SaleCounter,
+    Settings, sale_chores,
 };
 use mallbox_storage::{
-    Cents, EmbeddedOptions, NewSale, OrderId, OrderStatus, Phone, Place, ShopId, Storage, Timestamp, UserId,
-    VoucherId, VoucherStatus, VoucherText,
+    Actor, Cents, EmbeddedOptions, NewSale, OrderId, OrderStatus, Phone, Place, ShopId, Storage, Timestamp,
+    UserId, VoucherId, VoucherStatus, VoucherText,
 };
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
@@ -24,6 +25,8 @@ pub const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 pub const MINUTE: Duration = Duration::from_secs(60);
 /// How long a buyer has to pay.
 pub const PAY_WITHIN: Duration = Duration::from_secs(15 * 60);
+/// Whoever it is: services leave roles to HTTP.
+pub const OPERATOR: UserId = UserId::new(1_000_000);
 pub const PRICE: Cents = Cents::new(4_750);
 
 pub struct World {
@@ -33,6 +36,10 @@ pub struct World {
     pub sales: SaleCounter,
     pub orders: OrderDesk,
     pub books: Books,
+    pub audit: AuditLog,
+    pub sale_office: SaleOffice,
+    pub order_office: OrderOffice,
+    pub dead_letter_office: DeadLetterOffice,
     pub gateway: Arc<Sandbox>,
     pub figures: Arc<WorkerFigures>,
     chores: Arc<Chores>,
@@ -55,10 +62,10 @@ pub fn idle() -> World {
 }
 
 pub fn with_settings(settings: Settings) -> World {
-    open(TempDir::new().unwrap(), settings, NOON)
+    open(TempDir::new().unwrap(), settings, NOON, Arc::default())
 }
 
-fn open(dir: TempDir, settings: Settings, now: Timestamp) -> World {
+fn open(dir: TempDir, settings: Settings, now: Timestamp, gateway: Arc<Sandbox>) -> World {
     let storage = Storage::open(&Place::Embedded(EmbeddedOptions::new(dir.path().join("mall")))).unwrap();
     let clock = Arc::new(ManualClock::new(now));
     let context = Context {
@@ -67,14 +74,24 @@ fn open(dir: TempDir, settings: Settings, now: Timestamp) -> World {
         zone: TimeZone::get("Asia/Shanghai").unwrap(),
         settings: Arc::new(settings.clone()),
     };
-    let gateway = Arc::new(Sandbox::default());
     let cashier = Cashier::new(context.clone(), gateway.clone());
     let sales = SaleCounter::new(context.clone());
     let chores = sale_chores::chores(&context, &sales, &cashier);
     let workers = Arc::new(OrderWorkers::new(context.clone()));
+    let (audit, orders) = (AuditLog::new(context.clone()), OrderDesk::new(context.clone(), cashier));
+    let books = Books::new(context.clone(), sales.clone());
     World {
-        orders: OrderDesk::new(context.clone(), cashier),
-        books: Books::new(context.clone(), sales.clone()),
+        sale_office: SaleOffice::new(context.clone(), sales.clone(), books.clone(), audit.clone()),
+        order_office: OrderOffice::new(context.clone(), orders.clone(), audit.clone()),
+        dead_letter_office: DeadLetterOffice::new(
+            context.clone(),
+            sales.clone(),
+            orders.clone(),
+            audit.clone(),
+        ),
+        audit,
+        orders,
+        books,
         chores: Arc::new(Chores::new(clock.clone(), chores)),
         figures: workers.figures(),
         workers,
@@ -105,16 +122,37 @@ impl World {
         }
     }
 
-    /// Stops the mall in order, and starts another in its directory, without workers.
-    pub async fn restart(mut self) -> Self {
+    /// Stops the mall in order, and starts another in its directory, without workers and with another gateway.
+    pub async fn restart(self) -> Self {
+        self.restart_at(Arc::default()).await
+    }
+
+    /// The same, at a gateway that was there all the while.
+    pub async fn restart_at(mut self, gateway: Arc<Sandbox>) -> Self {
         self.rest().await;
         self.storage.upkeep.close().await.unwrap();
         let (dir, settings, now) = (self.dir.take().unwrap(), self.settings.clone(), self.now());
         drop(self);
-        let world = open(dir, settings, now);
+        let world = open(dir, settings, now, gateway);
         world.sales.load(now).await.unwrap();
         sale_chores::restore_deadlines(&world.context).await.unwrap();
         world
+    }
+
+    /// The operator, now.
+    pub fn by(&self) -> By {
+        By::operator(OPERATOR, self.now())
+    }
+
+    /// What is in the audit log, the first first: action, subject, and the detail as JSON.
+    pub async fn audited(&self) -> Vec<(String, String, serde_json::Value)> {
+        let mut entries = self.audit.page(None, 500).await.unwrap();
+        entries.reverse();
+        let told = entries.into_iter().map(|entry| {
+            assert_eq!(entry.actor, Actor::User(OPERATOR));
+            (entry.action, entry.subject, serde_json::from_str(&entry.detail).unwrap())
+        });
+        told.collect()
     }
 
     pub fn now(&self) -> Timestamp {
@@ -203,7 +241,7 @@ impl World {
 
     /// The books balance, and say so.
     pub async fn assert_balanced(&self) {
-        let report = self.books.verify(self.now()).await.unwrap();
+        let report = self.books.verify().await.unwrap();
         assert!(report.balances() && report.unsettled.is_empty(), "{report}");
     }
 }

@@ -78,6 +78,7 @@ impl<T: JsonSchema> Input for Json<T> {
         operation.takes_body(schema);
         operation.refuses(StatusCode::BAD_REQUEST);
         operation.refuses(StatusCode::PAYLOAD_TOO_LARGE);
+        operation.refuses(StatusCode::REQUEST_TIMEOUT);
     }
 }
 

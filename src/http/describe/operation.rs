@@ -20,11 +20,12 @@ pub struct Operation {
 }
 
 /// Refusals that look alike wherever they are met: status, name, and when it is answered.
-pub(super) const REFUSALS: [(StatusCode, &str, Both); 8] = [
+pub(super) const REFUSALS: [(StatusCode, &str, Both); 9] = [
     (StatusCode::BAD_REQUEST, "BadRequest", both("请求有误", "What no form can send")),
     (StatusCode::UNAUTHORIZED, "NotLoggedIn", both("未登录", "Nobody is logged in")),
     (StatusCode::FORBIDDEN, "Forbidden", both("没有权限", "Only an operator may")),
     (StatusCode::NOT_FOUND, "UnknownPath", both("没有这个地址", "There is no such path")),
+    (StatusCode::REQUEST_TIMEOUT, "BodyTooSlow", both("请求内容未能及时送达", "A body that does not arrive")),
     (StatusCode::PAYLOAD_TOO_LARGE, "TooLarge", both("请求内容太大", "A body above 1 MiB")),
     (StatusCode::TOO_MANY_REQUESTS, "RateLimited", both("操作太频繁", "Too often; Retry-After says when")),
     (StatusCode::INTERNAL_SERVER_ERROR, "Internal", both("内部错误", "A bug; the log has it under the id")),

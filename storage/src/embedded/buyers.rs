@@ -4,6 +4,8 @@
 //! a map that remembers the order too 29 to 37 (`benches/buyers.rs`). The order itself is found among the
 //! pending claims and in the record.
 
+use std::collections::HashMap;
+
 use parking_lot::{Mutex, MutexGuard};
 use roaring::RoaringTreemap;
 
@@ -21,6 +23,8 @@ pub(crate) struct Buyers {
 #[derive(Debug, Default)]
 struct Shard {
     users: RoaringTreemap,
+    /// Units beyond the first: only where buyers were lost in the middle of a sale, and bought again.
+    beyond_one: HashMap<u64, u64>,
     removals: u64,
 }
 
@@ -54,14 +58,26 @@ impl Buyer<'_> {
         self.shard.users.contains(self.key)
     }
 
-    pub(crate) fn insert(&mut self) {
-        self.shard.users.insert(self.key);
+    /// How many units the user holds.
+    pub(crate) fn units(&self) -> u64 {
+        u64::from(self.has_bought()) + self.shard.beyond_one.get(&self.key).copied().unwrap_or(0)
     }
 
-    /// `false` if the user was not in it.
-    pub(crate) fn remove(&mut self) -> bool {
+    /// The user holds one unit more.
+    pub(crate) fn insert(&mut self) {
+        if !self.shard.users.insert(self.key) {
+            *self.shard.beyond_one.entry(self.key).or_default() += 1;
+        }
+    }
+
+    /// The user holds one unit less; none, if it was none.
+    pub(crate) fn remove(&mut self) {
         self.shard.removals += 1;
-        self.shard.users.remove(self.key)
+        match self.shard.beyond_one.remove(&self.key) {
+            Some(beyond @ 2..) => drop(self.shard.beyond_one.insert(self.key, beyond - 1)),
+            Some(_) => {}
+            None => drop(self.shard.users.remove(self.key)),
+        }
     }
 
     /// Rises with every removal from the shard: the same number twice means that a user who is in it both times was in
@@ -86,8 +102,22 @@ mod tests {
             assert!(buyer.has_bought(), "{id}");
         }
         assert_eq!(buyers.len(), ids.len() as u64);
-        assert!(buyers.lock(UserId::new(64)).remove());
-        assert!(!buyers.lock(UserId::new(64)).remove());
+        for _ in 0..2 {
+            buyers.lock(UserId::new(64)).remove();
+            assert_eq!(buyers.lock(UserId::new(64)).units(), 0);
+        }
         assert!(buyers.lock(UserId::new(0)).has_bought());
+    }
+
+    #[test]
+    fn who_holds_several_units_gives_back_one_at_a_time() {
+        let buyers = Buyers::new();
+        let mut buyer = buyers.lock(UserId::new(7));
+        (0..4).for_each(|_| buyer.insert());
+        for left in (0..4).rev() {
+            assert_eq!((buyer.units(), buyer.has_bought()), (left + 1, true));
+            buyer.remove();
+            assert_eq!((buyer.units(), buyer.has_bought()), (left, left > 0));
+        }
     }
 }

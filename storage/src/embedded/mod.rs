@@ -7,6 +7,8 @@
 mod buyers;
 mod deadlines;
 mod disk;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 mod journal;
 mod lane;
 mod lock;
@@ -87,8 +89,12 @@ pub(crate) fn open(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
         users: Arc::new(record::EmbeddedUsers::new(database.clone())),
         shops: Arc::new(record::EmbeddedShops::new(database.clone())),
         vouchers: Arc::new(record::EmbeddedVouchers::new(database.clone())),
+        outbox: Arc::new(record::EmbeddedOutbox::new(database.clone())),
+        dead_letters: Arc::new(record::EmbeddedDeadLetters::new(database.clone())),
         payments: Arc::new(record::EmbeddedPayments::new(database.clone())),
         orders,
+        import: Arc::new(record::EmbeddedImport::new(database.clone())),
+        audit: Arc::new(record::EmbeddedAudit::new(database.clone())),
         upkeep: Arc::new(upkeep::EmbeddedUpkeep {
             journal,
             pending,

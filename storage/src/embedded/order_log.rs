@@ -65,7 +65,7 @@ impl OrderLog for EmbeddedOrderLog {
     }
 
     async fn count(&self, voucher: VoucherId) -> Result<u64, StoreError> {
-        Ok(self.pending.of_voucher(voucher).len() as u64)
+        Ok(self.pending.count(voucher))
     }
 
     async fn state(&self) -> LogState {

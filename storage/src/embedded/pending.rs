@@ -67,9 +67,10 @@ impl Pending {
         orders.into_iter().rev().filter_map(|order| self.find(order)).collect()
     }
 
-    /// The order by which a user holds a unit of a sale, if that is still pending.
-    pub(crate) fn holding(&self, voucher: VoucherId, user: UserId) -> Option<OrderId> {
-        self.of_user(user).iter().find(|claim| claim.voucher == voucher).map(|claim| claim.order)
+    /// The orders by which a user holds units of a sale, as far as they are still pending: hardly ever more than one.
+    pub(crate) fn holdings(&self, voucher: VoucherId, user: UserId) -> Vec<OrderId> {
+        let claims = self.of_user(user).into_iter().filter(|claim| claim.voucher == voucher);
+        claims.map(|claim| claim.order).collect()
     }
 
     /// All claims of a sale. Looks at every pending claim: for a sale that is being loaded.
@@ -78,6 +79,14 @@ impl Pending {
             shard.lock().values().filter(|claim| claim.voucher == voucher).copied().collect::<Vec<_>>()
         });
         claims.collect()
+    }
+
+    /// How many claims a sale has. Looks at every pending claim.
+    pub(crate) fn count(&self, voucher: VoucherId) -> u64 {
+        let of_shard = |shard: &Mutex<HashMap<OrderId, Claim, RandomState>>| {
+            shard.lock().values().filter(|claim| claim.voucher == voucher).count() as u64
+        };
+        self.by_order.0.iter().map(of_shard).sum()
     }
 
     pub(crate) fn len(&self) -> u64 {
@@ -107,12 +116,12 @@ mod tests {
         }
         assert_eq!(pending.len(), 3, "a repeat adds nothing");
         assert_eq!(pending.of_user(UserId::new(7)), [claim(32, 2, 7), claim(16, 1, 7)]);
-        assert_eq!(pending.holding(VoucherId::new(1), UserId::new(7)), Some(OrderId::new(16)));
-        assert_eq!(pending.of_voucher(VoucherId::new(1)).len(), 2);
+        assert_eq!(pending.holdings(VoucherId::new(1), UserId::new(7)), [OrderId::new(16)]);
+        assert_eq!((pending.of_voucher(VoucherId::new(1)).len(), pending.count(VoucherId::new(1))), (2, 2));
         pending.remove(OrderId::new(16));
         pending.remove(OrderId::new(16));
         assert_eq!(pending.find(OrderId::new(16)), None);
-        assert_eq!(pending.holding(VoucherId::new(1), UserId::new(7)), None);
+        assert_eq!(pending.holdings(VoucherId::new(1), UserId::new(7)), []);
         assert_eq!(pending.len(), 2);
     }
 }

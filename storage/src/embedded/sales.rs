@@ -1,6 +1,6 @@
 //! The [`Sales`] port: stock and buyers in memory, the claim in the journal, one step.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crossbeam::sync::ShardedLock;
 use foldhash::fast::RandomState;
 use parking_lot::Mutex;
 
-use super::buyers::Buyers;
+use super::buyers::{Buyer, Buyers};
 use super::journal::commit::Durable;
 use super::journal::{Journal, durable};
 use super::lane::lane;
@@ -18,7 +18,8 @@ use super::pending::Pending;
 use super::record::Holders;
 use super::stock::Stock;
 use crate::{
-    Claim, ClaimAnswer, OrderId, Orders, Release, Sales, StoreError, Terms, Units, UserId, VoucherId,
+    Claim, ClaimAnswer, OrderId, Orders, Release, Reservation, Sales, StoreError, Terms, Units, UserId,
+    VoucherId,
 };
 
 const CLAIM: &str = "sales.claim";
@@ -110,8 +111,20 @@ struct Memory {
 
 struct Reading {
     voucher: VoucherId,
-    /// A unit was given back meanwhile: what was read may still count it as held.
+    /// A unit was given back or taken meanwhile: what was read may be wrong about it.
     is_stale: bool,
+}
+
+/// The orders by which a user holds units of a sale. One that is being settled is in both.
+struct Held {
+    pending: HashSet<OrderId>,
+    recorded: HashSet<OrderId>,
+}
+
+impl Held {
+    fn count(&self) -> u64 {
+        self.pending.union(&self.recorded).count() as u64
+    }
 }
 
 impl EmbeddedSales {
@@ -152,7 +165,7 @@ impl Memory {
 
     /// The answer to somebody who holds a unit: the order is pending, or in the record, or on its way between the two.
     async fn bought_before(&self, claim: Claim) -> Result<Option<ClaimAnswer>, StoreError> {
-        if let Some(order) = self.pending.holding(claim.voucher, claim.user) {
+        if let Some(&order) = self.pending.holdings(claim.voucher, claim.user).first() {
             if order == claim.order {
                 durable(CLAIM, self.journal.barrier()).await?;
                 return Ok(Some(ClaimAnswer::Accepted));
@@ -186,8 +199,33 @@ impl Memory {
         }
     }
 
-    /// The sale in memory, for a unit to be given back to. If its buyers are being read, the reader is told.
-    fn sale_to_release(&self, voucher: VoucherId) -> Option<Arc<Sale>> {
+    /// Acts on the units that a user holds, by what accounts for them in log and record, while nobody of the user's shard
+    /// of buyers can come in between.
+    async fn account<T>(
+        &self,
+        sale: &Sale,
+        (voucher, user): (VoucherId, UserId),
+        act: impl Fn(&Standing, &mut Buyer<'_>, Held) -> T,
+    ) -> Result<T, StoreError> {
+        let pending = || self.pending.holdings(voucher, user);
+        let look = |buyer: &Buyer<'_>| (buyer.units(), buyer.removals(), pending());
+        loop {
+            let before = look(&sale.buyers.lock(user));
+            let recorded = self.orders.holdings(voucher, user).await?;
+            let standing = sale.standing.read().unwrap_or_else(PoisonError::into_inner);
+            let mut buyer = sale.buyers.lock(user);
+            // As many units, and no removal: then the user has bought nothing meanwhile either, and the record was read
+            // between two looks at the same. Each time round somebody of the shard was released, or a claim was settled,
+            // so this ends.
+            if look(&buyer) == before {
+                let (pending, recorded) = (HashSet::from_iter(before.2), HashSet::from_iter(recorded));
+                return Ok(act(&standing, &mut buyer, Held { pending, recorded }));
+            }
+        }
+    }
+
+    /// The sale in memory, for a unit to be given back to or taken from. If its buyers are being read, the reader is told.
+    fn sale_to_change(&self, voucher: VoucherId) -> Option<Arc<Sale>> {
         if let Some(sale) = self.sale(voucher) {
             return Some(sale);
         }
@@ -265,32 +303,44 @@ impl Sales for EmbeddedSales {
     }
 
     async fn release(&self, voucher: VoucherId, user: UserId, order: OrderId) -> Result<Release, StoreError> {
-        let Some(sale) = self.memory.sale_to_release(voucher) else { return Ok(Release::NotHeld) };
-        let another = || self.memory.pending.holding(voucher, user).is_some_and(|held| held != order);
-        loop {
-            let before = {
-                let buyer = sale.buyers.lock(user);
-                if !buyer.has_bought() || another() {
-                    return Ok(Release::NotHeld);
+        let Some(sale) = self.memory.sale_to_change(voucher) else { return Ok(Release::NotHeld) };
+        if !sale.buyers.lock(user).has_bought() {
+            return Ok(Release::NotHeld);
+        }
+        self.memory
+            .account(&sale, (voucher, user), |standing, buyer, mut held| {
+                // Closed in the record, and not out of the log yet.
+                held.pending.remove(&order);
+                if buyer.units() <= held.count() {
+                    return Release::NotHeld;
                 }
-                buyer.removals()
-            };
-            if self.memory.orders.holding(voucher, user).await?.is_some() {
-                return Ok(Release::NotHeld);
-            }
-            let standing = sale.standing.read().unwrap_or_else(PoisonError::into_inner);
-            let mut buyer = sale.buyers.lock(user);
-            if !buyer.has_bought() || another() {
-                return Ok(Release::NotHeld);
-            }
-            // Another release may have let the user buy anew meanwhile, and that order be settled already: then look
-            // again. Each time round somebody of the shard was released, so this ends.
-            if buyer.removals() == before {
                 buyer.remove();
                 standing.give_back();
-                return Ok(Release::Released);
-            }
-        }
+                Release::Released
+            })
+            .await
+    }
+
+    async fn reserve(
+        &self,
+        voucher: VoucherId,
+        user: UserId,
+        order: OrderId,
+    ) -> Result<Reservation, StoreError> {
+        let Some(sale) = self.memory.sale_to_change(voucher) else { return Ok(Reservation::Held) };
+        self.memory
+            .account(&sale, (voucher, user), |standing, buyer, mut held| {
+                held.recorded.insert(order);
+                if buyer.units() >= held.count() {
+                    return Reservation::Held;
+                }
+                if !standing.take() {
+                    return Reservation::SoldOut;
+                }
+                buyer.insert();
+                Reservation::Taken
+            })
+            .await
     }
 
     async fn units(&self, voucher: VoucherId) -> Result<Option<Units>, StoreError> {

@@ -1,17 +1,23 @@
 //! The one suite that every back end is held to. A second back end is one line: a `mod` in [`contract!`].
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary: a failure is a failed test")]
 
+mod audit;
+mod dead_letters;
 mod deadlines;
+mod import;
 mod order_counts;
+mod order_lists;
 mod order_log;
 mod orders;
 mod orders_model;
+mod outbox;
 mod payments;
 mod rate_limits;
 mod sales;
 mod sequences;
 mod sessions;
 mod shops;
+mod stock;
 mod users;
 mod vouchers;
 mod world;

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use mallbox_storage::{
     Cents, Claim, DeadReason, LogPosition, Logged, Order, OrderCounts, OrderId, OrderStatus, Page, PaymentId,
-    Persisted, Step, Stepped, StoreError, Timestamp, UserId, VoucherId, VoucherStatus, VoucherText,
+    Persisted, Step, Stepped, StoreError, Timestamp, UserId, VoucherId,
 };
 use tokio::runtime::Handle;
 
+use crate::dead_letters::letters;
 use crate::world::{HOUR, NOON, World, claim, embedded};
 
 crate::contract! {
@@ -52,8 +53,7 @@ async fn status(w: &World, order: OrderId) -> OrderStatus {
 }
 
 async fn reasons(w: &World) -> Vec<(u64, String, bool)> {
-    let letters = w.storage.orders.dead_letters(OrderId::new(0), 1000).await.unwrap();
-    letters.into_iter().map(|letter| (letter.user.get(), letter.reason, letter.holds_unit)).collect()
+    letters(w).await.into_iter().map(|letter| (letter.user.get(), letter.reason, letter.holds_unit)).collect()
 }
 
 fn is_done(stepped: &Stepped) -> bool {
@@ -77,7 +77,7 @@ async fn what_nobody_ordered_is_unknown(w: &World) {
         assert_eq!(orders.holding(voucher, user).await.unwrap(), None);
         assert_eq!(orders.count(voucher).await.unwrap(), OrderCounts::default());
         assert_eq!(orders.unpaid(order, 10).await.unwrap(), []);
-        assert_eq!(orders.dead_letters(order, 10).await.unwrap(), []);
+        assert_eq!(orders.holdings(voucher, user).await.unwrap(), []);
     }
     assert_eq!(persist(w, &[]).await, []);
 }
@@ -174,16 +174,12 @@ async fn an_id_that_is_taken_dies_and_nothing_is_lost(w: &World) {
     assert_eq!(persist(w, &claims).await, [Persisted::Repeat, Persisted::Repeat, Persisted::Repeat]);
     assert_eq!(stock(w, voucher).await, Some(6));
     assert_eq!(w.storage.orders.get(claims[0].order).await.unwrap().unwrap().user, UserId::new(1));
-    // Both have the same order id, and a page does not divide them.
-    let first = w.storage.orders.dead_letters(OrderId::new(0), 1).await.unwrap();
-    assert_eq!(first.iter().map(|letter| letter.user.get()).collect::<Vec<_>>(), [2, 3]);
-    assert_eq!(w.storage.orders.dead_letters(claims[0].order, 1).await.unwrap(), []);
     assert_eq!(w.storage.orders.holding(voucher, UserId::new(3)).await.unwrap(), Some(claims[0].order));
 }
 
 async fn a_batch_with_an_unknown_sale_is_refused_whole(w: &World) {
     let voucher = w.sale(Some(9)).await;
-    let ordinary = w.storage.vouchers.insert(&ordinary_text(), None, NOON).await.unwrap();
+    let ordinary = w.ordinary_voucher().await;
     for unknown in [VoucherId::new(404), ordinary] {
         let batch = [claim(voucher, 1, 1), claim(unknown, 2, 2)].map(logged);
         let refused = w.storage.orders.persist(&batch, NOON).await;
@@ -220,7 +216,7 @@ async fn a_buried_claim_keeps_its_unit_and_stays_buried(w: &World) {
     assert_eq!(reasons(w).await, expected);
     assert_eq!(stock(w, voucher).await, Some(0));
     assert_eq!(persist(w, &[claim(voucher, 1, 1)]).await, [Persisted::Repeat]);
-    let letter = orders.dead_letters(OrderId::new(0), 1).await.unwrap().remove(0);
+    let letter = letters(w).await.remove(0);
     assert_eq!((letter.order, letter.voucher), (claim(voucher, 1, 1).order, voucher));
     assert_eq!((letter.claimed, letter.buried), (NOON, NOON + HOUR));
     assert_eq!(letter.detail, "the record's words");
@@ -363,21 +359,9 @@ async fn one_of_two_racing_steps_wins(w: &World) {
     assert_eq!(stock(w, voucher).await, Some(counts.cancelled));
 }
 
-fn ordinary_text() -> VoucherText {
-    VoucherText {
-        shop: mallbox_storage::ShopId::new(1),
-        title: "ordinary".into(),
-        sub_title: String::new(),
-        rules: String::new(),
-        pay_value: Cents::new(50),
-        actual_value: Cents::new(100),
-        status: VoucherStatus::OnShelf,
-    }
-}
-
 async fn ordinary_vouchers_may_be_bought_often(w: &World) {
     let orders = &w.storage.orders;
-    let voucher = w.storage.vouchers.insert(&ordinary_text(), None, NOON).await.unwrap();
+    let voucher = w.ordinary_voucher().await;
     let order = |number, voucher| Order {
         id: OrderId::new(number),
         voucher,

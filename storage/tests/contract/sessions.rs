@@ -11,10 +11,12 @@ crate::contract! {
     a_code_works_once_and_only_while_it_lives,
     wrong_tries_kill_a_code,
     codes_keep_their_distance_and_their_number_a_day,
+    a_clock_set_back_locks_no_phone_out,
     one_of_many_who_try_a_code_is_right,
     a_session_slides_and_ends_at_the_instant,
     a_token_is_free_again_after_its_end,
     all_sessions_of_a_user_end_together,
+    in_a_rush_what_had_begun_is_ended,
     what_was_answered_is_there_after_a_stop,
 }
 
@@ -77,6 +79,27 @@ async fn codes_keep_their_distance_and_their_number_a_day(w: &World) {
     }
 }
 
+async fn a_clock_set_back_locks_no_phone_out(w: &World) {
+    for _ in 0..RULES.per_day {
+        let now = NOON + RULES.gap;
+        assert_eq!(
+            w.storage
+                .sessions
+                .issue_code(&phone(), "1", &CodeRules { gap: Duration::ZERO, ..RULES }, now)
+                .await
+                .unwrap(),
+            CodeIssue::Issued
+        );
+    }
+    // A year ahead, until somebody noticed.
+    let back = NOON - 365 * 24 * HOUR;
+    let refused = issue(w, back).await;
+    assert_eq!(refused, CodeIssue::TooSoon { retry_after: RULES.gap }, "the gap counts from now on");
+    let refused = issue(w, back + RULES.gap).await;
+    assert_eq!(refused, CodeIssue::TooMany { retry_after: 24 * HOUR - RULES.gap }, "and so does the day");
+    assert_eq!(issue(w, back + 24 * HOUR).await, CodeIssue::Issued);
+}
+
 async fn one_of_many_who_try_a_code_is_right(w: &World) {
     assert_eq!(issue(w, NOON).await, CodeIssue::Issued);
     let tries: Vec<_> = (0..32)
@@ -97,6 +120,9 @@ async fn a_session_slides_and_ends_at_the_instant(w: &World) {
     w.storage.sessions.begin(token(1), UserId::new(7), TTL, NOON).await.unwrap();
     assert_eq!(find(w, 1, NOON + TTL - MS).await, Some(7));
     assert_eq!(find(w, 1, NOON).await, Some(7), "an earlier look never shortens it");
+    let look = w.storage.sessions.find(token(1), Duration::ZERO, NOON + 2 * TTL - 2 * MS).await.unwrap();
+    assert_eq!(look, Some(UserId::new(7)), "a look of no length extends nothing");
+    assert_eq!(w.storage.sessions.find(token(1), Duration::ZERO, NOON + 2 * TTL - MS).await.unwrap(), None);
     assert_eq!(find(w, 1, NOON + 2 * TTL - 2 * MS).await, Some(7));
     assert_eq!(find(w, 1, NOON + 3 * TTL - 2 * MS).await, None, "dead at the instant");
     assert_eq!(find(w, 2, NOON).await, None, "another token is another session");
@@ -123,6 +149,40 @@ async fn all_sessions_of_a_user_end_together(w: &World) {
         (find(w, 1, NOON).await, find(w, 2, NOON).await, find(w, 3, NOON).await),
         (None, None, Some(8))
     );
+}
+
+/// Log-ins go on while all sessions are ended, again and again; other people's are left alone.
+async fn in_a_rush_what_had_begun_is_ended(w: &World) {
+    let user = UserId::new(7);
+    w.storage.sessions.begin(token(255), UserId::new(8), TTL, NOON).await.unwrap();
+    let begun = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let tasks: Vec<_> = (0..8_u8)
+        .map(|task| {
+            let (sessions, begun) = (Arc::clone(&w.storage.sessions), Arc::clone(&begun));
+            tokio::spawn(async move {
+                for number in 0..25_u8 {
+                    let token = token(task * 25 + number);
+                    sessions.begin(token, user, TTL, NOON).await.unwrap();
+                    begun.lock().unwrap().push(token);
+                }
+            })
+        })
+        .collect();
+    let mut ended = 0;
+    while tasks.iter().any(|task| !task.is_finished()) {
+        let before = begun.lock().unwrap().clone();
+        ended += w.storage.sessions.end_all(user).await.unwrap();
+        for token in before {
+            assert_eq!(w.storage.sessions.find(token, TTL, NOON).await.unwrap(), None);
+        }
+    }
+    for task in tasks {
+        task.await.unwrap();
+    }
+    ended += w.storage.sessions.end_all(user).await.unwrap();
+    assert_eq!(ended, 200, "each was ended once");
+    assert_eq!(w.storage.sessions.end_all(user).await.unwrap(), 0);
+    assert_eq!(find(w, 255, NOON).await, Some(8));
 }
 
 async fn what_was_answered_is_there_after_a_stop(w: &World) {

@@ -42,15 +42,6 @@ impl World {
 
     /// A sale in the record, open from an hour before noon to an hour after, and put.
     pub async fn sale(&self, units: Option<u64>) -> VoucherId {
-        let text = VoucherText {
-            shop: ShopId::new(1),
-            title: "One bowl of noodles".to_owned(),
-            sub_title: String::new(),
-            rules: String::new(),
-            pay_value: Cents::new(100),
-            actual_value: Cents::new(1000),
-            status: VoucherStatus::OnShelf,
-        };
         let sale = NewSale {
             units,
             begin: NOON - HOUR,
@@ -58,10 +49,15 @@ impl World {
             pay_within: Duration::from_secs(900),
             min_level: 0,
         };
-        let voucher = self.storage.vouchers.insert(&text, Some(&sale), NOON - 2 * HOUR).await.unwrap();
+        let voucher = self.storage.vouchers.insert(&noodles(), Some(&sale), NOON - 2 * HOUR).await.unwrap();
         let terms = self.terms(voucher).await;
         self.storage.sales.put(terms).await.unwrap();
         voucher
+    }
+
+    /// A voucher in the record that is no sale.
+    pub async fn ordinary_voucher(&self) -> VoucherId {
+        self.storage.vouchers.insert(&noodles(), None, NOON - 2 * HOUR).await.unwrap()
     }
 
     /// A sale's terms as the record has them.
@@ -81,6 +77,18 @@ impl World {
             self.storage.order_log.done(WORKER, &taken).await.unwrap();
             all.extend(taken);
         }
+    }
+}
+
+fn noodles() -> VoucherText {
+    VoucherText {
+        shop: ShopId::new(1),
+        title: "One bowl of noodles".to_owned(),
+        sub_title: String::new(),
+        rules: String::new(),
+        pay_value: Cents::new(100),
+        actual_value: Cents::new(1000),
+        status: VoucherStatus::OnShelf,
     }
 }
 

@@ -48,15 +48,14 @@ pub(super) fn get_span(row: &Row<'_>, column: usize) -> rusqlite::Result<Duratio
     get_count(row, column).map(Duration::from_millis)
 }
 
-/// An order's status in a row.
+/// An order's status in a row. No row is pending.
 pub(super) fn status(row: &Row<'_>, column: usize) -> rusqlite::Result<OrderStatus> {
-    Ok(match row.get::<_, i64>(column)? {
-        1 => OrderStatus::Unpaid,
-        2 => OrderStatus::Paid,
-        3 => OrderStatus::Used,
-        4 => OrderStatus::Cancelled,
-        5 => OrderStatus::Refunding,
-        6 => OrderStatus::Refunded,
-        other => return Err(unreadable(column, other)),
-    })
+    let number: i64 = row.get(column)?;
+    let status = u8::try_from(number).ok().and_then(OrderStatus::numbered);
+    status.filter(|status| *status != OrderStatus::Pending).ok_or_else(|| unreadable(column, number))
+}
+
+/// The pattern of texts that hold this one, for `LIKE … ESCAPE '!'`.
+pub(super) fn holding(text: &str) -> String {
+    format!("%{}%", text.replace('!', "!!").replace('%', "!%").replace('_', "!_"))
 }

@@ -1,98 +1,141 @@
-//! Claims that did not become orders.
+//! [`DeadLetters`] in the record: what becomes of them.
 
-use rusqlite::{Connection, OptionalExtension as _, Row, named_params, params};
+use async_trait::async_trait;
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::columns::{after, get_id, get_time, id};
-use super::persist::take;
-use crate::{Claim, DeadLetter, DeadReason, OrderId, Timestamp, UserId, VoucherId};
+use super::columns::{get_count, get_id, get_time, get_time_if_any, id};
+use super::trouble::unreadable;
+use super::{Database, orders, persist, steps};
+use crate::{
+    Claim, DeadLetter, DeadLetterId, DeadLetters, DeadState, OrderId, Page, Replayed, StoreError, Timestamp,
+    UserId, Voided, VoucherId,
+};
 
-/// Writes one. `false` if it was there already, and then nothing changes.
-///
-/// The claim has taken a unit in memory, so it takes one here too if there is one; none is left for an oversold one.
-pub(super) fn bury(
-    conn: &Connection,
-    claim: &Claim,
-    reason: DeadReason,
-    detail: &str,
-    now: Timestamp,
-) -> rusqlite::Result<bool> {
-    if is_dead(conn, claim)? {
-        return Ok(false);
+pub(crate) struct EmbeddedDeadLetters(Database);
+
+impl EmbeddedDeadLetters {
+    pub(crate) fn new(database: Database) -> Self {
+        Self(database)
     }
-    let holds_unit =
-        reason != DeadReason::Oversold && take(conn, claim.voucher, 1, (claim.order, claim.order))?;
-    conn.prepare_cached(
-        "INSERT INTO dead_letters (order_id, user_id, voucher_id, claimed_ms, reason, detail, holds_unit, buried_ms)
-         VALUES (:order, :user, :voucher, :claimed, :reason, :detail, :holds_unit, :now)",
-    )?
-    .execute(named_params! {
-        ":order": id(claim.order.get()),
-        ":user": id(claim.user.get()),
-        ":voucher": id(claim.voucher.get()),
-        ":claimed": claim.at.as_millis(),
-        ":reason": reason.code(),
-        ":detail": detail,
-        ":holds_unit": holds_unit,
-        ":now": now.as_millis(),
-    })?;
-    Ok(true)
 }
 
-/// Whether this very claim has died.
-pub(super) fn is_dead(conn: &Connection, claim: &Claim) -> rusqlite::Result<bool> {
-    conn.prepare_cached(
-        "SELECT 1 FROM dead_letters WHERE order_id = ?1 AND user_id = ?2 AND voucher_id = ?3",
-    )?
-    .exists([id(claim.order.get()), id(claim.user.get()), id(claim.voucher.get())])
+/// Every query for dead letters begins with it; [`dead_letter`] reads it.
+const SELECT: &str =
+    "SELECT entry, order_id, voucher_id, user_id, claimed_ms, reason, detail, attempts, holds_unit, buried_ms,
+    state, closed_ms FROM dead_letters";
+
+#[async_trait]
+impl DeadLetters for EmbeddedDeadLetters {
+    async fn page(&self, state: Option<DeadState>, page: Page) -> Result<(Vec<DeadLetter>, u64), StoreError> {
+        let job = move |conn: &Connection| {
+            let state = state.map(number);
+            let letters = conn
+                .prepare_cached(&format!(
+                    "{SELECT} WHERE ?1 IS NULL OR state = ?1 ORDER BY entry DESC LIMIT ?2 OFFSET ?3"
+                ))?
+                .query_map(params![state, page.size(), id(page.skipped())], dead_letter)?
+                .collect::<rusqlite::Result<_>>()?;
+            let count = "SELECT COUNT(*) FROM dead_letters WHERE ?1 IS NULL OR state = ?1";
+            let total = conn.prepare_cached(count)?.query_row([state], |row| get_count(row, 0))?;
+            Ok((letters, total))
+        };
+        self.0.read("dead letters", job).await
+    }
+
+    async fn of_order(&self, order: OrderId) -> Result<Vec<DeadLetter>, StoreError> {
+        let job = move |conn: &Connection| {
+            conn.prepare_cached(&format!("{SELECT} WHERE order_id = ?1 ORDER BY entry"))?
+                .query_map([id(order.get())], dead_letter)?
+                .collect()
+        };
+        self.0.read("dead letters of order", job).await
+    }
+
+    async fn replay(&self, letter: DeadLetterId, now: Timestamp) -> Result<Replayed, StoreError> {
+        self.0.write("replay", move |conn| replay(conn, letter, now)).await
+    }
+
+    async fn void(&self, letter: DeadLetterId, now: Timestamp) -> Result<Voided, StoreError> {
+        self.0.write("void dead letter", move |conn| void(conn, letter, now)).await
+    }
 }
 
-/// Whether any claim died whose id lies between the least and the greatest of these: hardly ever, which saves a look for
-/// each.
-pub(super) fn any_among(conn: &Connection, orders: impl Iterator<Item = OrderId>) -> rusqlite::Result<bool> {
-    let span = orders.map(|order| id(order.get())).fold(None, |span, order| match span {
-        None => Some((order, order)),
-        Some((least, greatest)) => Some((order.min(least), order.max(greatest))),
-    });
-    let Some(span) = span else { return Ok(false) };
-    conn.prepare_cached("SELECT 1 FROM dead_letters WHERE order_id BETWEEN ?1 AND ?2 LIMIT 1")?.exists(span)
+fn replay(conn: &Connection, which: DeadLetterId, now: Timestamp) -> rusqlite::Result<Replayed> {
+    let Some(letter) = by_id(conn, which)? else { return Ok(Replayed::Unknown) };
+    if letter.state == DeadState::Voided {
+        return Ok(Replayed::Voided);
+    }
+    if letter.state == DeadState::Open {
+        let DeadLetter { order, voucher, user, claimed: at, .. } = letter;
+        let revived = persist::revive(conn, &Claim { order, voucher, user, at }, letter.holds_unit, now)?;
+        conn.prepare_cached("UPDATE dead_letters SET attempts = attempts + 1 WHERE entry = ?1")?
+            .execute([id(which.get())])?;
+        if let Err((reason, detail)) = revived {
+            return Ok(Replayed::Refused(reason, detail));
+        }
+        close(conn, which, DeadState::Replayed, now)?;
+    }
+    let order = orders::by_id(conn, letter.order)?;
+    Ok(order.map_or(Replayed::Unknown, Replayed::Order))
 }
 
-/// The dead letter that stands for a user in a sale: one that holds a unit, if there is one.
-pub(super) fn holding(
-    conn: &Connection,
-    voucher: VoucherId,
-    user: UserId,
-) -> rusqlite::Result<Option<OrderId>> {
-    conn.prepare_cached(
-        "SELECT order_id FROM dead_letters WHERE voucher_id = ?1 AND user_id = ?2
-         ORDER BY holds_unit DESC, order_id LIMIT 1",
-    )?
-    .query_row([id(voucher.get()), id(user.get())], |row| get_id(row, 0).map(OrderId::new))
-    .optional()
+fn void(conn: &Connection, which: DeadLetterId, now: Timestamp) -> rusqlite::Result<Voided> {
+    let Some(letter) = by_id(conn, which)? else { return Ok(Voided::Unknown) };
+    match letter.state {
+        DeadState::Voided => Ok(Voided::Void(letter)),
+        DeadState::Replayed => Ok(Voided::Replayed(letter)),
+        DeadState::Open => {
+            if letter.holds_unit {
+                steps::give_back(conn, letter.voucher, letter.user, letter.order)?;
+            }
+            close(conn, which, DeadState::Voided, now)?;
+            let (state, closed) = (DeadState::Voided, Some(now));
+            Ok(Voided::Void(DeadLetter { holds_unit: false, state, closed, ..letter }))
+        }
+    }
 }
 
-/// Those above `from`. More than `max` only when several have the last one's order id, which a page must not divide:
-/// the next one goes on after that id.
-pub(super) fn list(conn: &Connection, from: OrderId, max: u32) -> rusqlite::Result<Vec<DeadLetter>> {
+/// It holds nothing any more: its unit is the order's, or was given back.
+fn close(conn: &Connection, which: DeadLetterId, state: DeadState, now: Timestamp) -> rusqlite::Result<()> {
     conn.prepare_cached(
-        "SELECT order_id, voucher_id, user_id, claimed_ms, reason, detail, holds_unit, buried_ms FROM dead_letters
-         WHERE order_id > ?1 AND order_id <= (SELECT MAX(order_id) FROM
-           (SELECT order_id FROM dead_letters WHERE order_id > ?1 ORDER BY order_id LIMIT ?2) AS page)
-         ORDER BY order_id, entry",
+        "UPDATE dead_letters SET state = ?2, holds_unit = 0, closed_ms = ?3 WHERE entry = ?1",
     )?
-    .query_map(params![after(from.get()), max], dead_letter)?
-    .collect()
+    .execute([id(which.get()), number(state), now.as_millis()])
+    .map(drop)
+}
+
+fn by_id(conn: &Connection, which: DeadLetterId) -> rusqlite::Result<Option<DeadLetter>> {
+    conn.prepare_cached(&format!("{SELECT} WHERE entry = ?1"))?
+        .query_row([id(which.get())], dead_letter)
+        .optional()
+}
+
+fn number(state: DeadState) -> i64 {
+    match state {
+        DeadState::Open => 0,
+        DeadState::Replayed => 1,
+        DeadState::Voided => 2,
+    }
 }
 
 fn dead_letter(row: &Row<'_>) -> rusqlite::Result<DeadLetter> {
     Ok(DeadLetter {
-        order: OrderId::new(get_id(row, 0)?),
-        voucher: VoucherId::new(get_id(row, 1)?),
-        user: UserId::new(get_id(row, 2)?),
-        claimed: get_time(row, 3)?,
-        reason: row.get(4)?,
-        detail: row.get(5)?,
-        holds_unit: row.get(6)?,
-        buried: get_time(row, 7)?,
+        id: DeadLetterId::new(get_id(row, 0)?),
+        order: OrderId::new(get_id(row, 1)?),
+        voucher: VoucherId::new(get_id(row, 2)?),
+        user: UserId::new(get_id(row, 3)?),
+        claimed: get_time(row, 4)?,
+        reason: row.get(5)?,
+        detail: row.get(6)?,
+        attempts: row.get(7)?,
+        holds_unit: row.get(8)?,
+        buried: get_time(row, 9)?,
+        state: match row.get::<_, i64>(10)? {
+            0 => DeadState::Open,
+            1 => DeadState::Replayed,
+            2 => DeadState::Voided,
+            other => return Err(unreadable(10, other)),
+        },
+        closed: get_time_if_any(row, 11)?,
     })
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::columns::{get_id, id};
-use super::{Database, dead_letters, persist};
+use super::{Database, burial, persist};
 use crate::{Claim, OrderId, StoreError, UserId, VoucherId};
 
 /// Finds the holders of a sale's units.
@@ -60,19 +60,12 @@ impl Database {
 
 fn is_settled(conn: &Connection, claim: &Claim) -> rusqlite::Result<bool> {
     let owner = persist::owner(conn, claim.order)?;
-    Ok(owner == Some((claim.user, claim.voucher)) || dead_letters::is_dead(conn, claim)?)
+    Ok(owner == Some((claim.user, claim.voucher)) || burial::is_dead(conn, claim)?)
 }
 
 fn in_record(conn: &Connection, voucher: VoucherId, each: &mut dyn FnMut(UserId)) -> rusqlite::Result<u64> {
     let key = id(voucher.get());
-    let ends = conn
-        .query_row("SELECT first_order, last_order FROM sales WHERE voucher_id = ?1", [key], |row| {
-            Ok(row.get::<_, Option<i64>>(0)?.zip(row.get::<_, Option<i64>>(1)?))
-        })
-        .optional()?
-        .flatten();
-    // Outside of them there is no order, and no dead letter that holds a unit.
-    let Some((first, last)) = ends else { return Ok(0) };
+    let Some((first, last)) = ends(conn, voucher)? else { return Ok(0) };
     let mut held = 0;
     for sql in [
         "SELECT user_id FROM orders WHERE id BETWEEN ?2 AND ?3 AND voucher_id = ?1 AND status NOT IN (4, 6)",
@@ -86,4 +79,15 @@ fn in_record(conn: &Connection, voucher: VoucherId, each: &mut dyn FnMut(UserId)
         }
     }
     Ok(held)
+}
+
+/// A sale's first order and its last: outside of them there is no order, and no dead letter that holds a unit.
+pub(super) fn ends(conn: &Connection, voucher: VoucherId) -> rusqlite::Result<Option<(i64, i64)>> {
+    let ends = conn
+        .prepare_cached("SELECT first_order, last_order FROM sales WHERE voucher_id = ?1")?
+        .query_row([id(voucher.get())], |row| {
+            Ok(row.get::<_, Option<i64>>(0)?.zip(row.get::<_, Option<i64>>(1)?))
+        })
+        .optional()?;
+    Ok(ends.flatten())
 }

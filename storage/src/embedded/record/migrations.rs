@@ -4,7 +4,13 @@
 
 use rusqlite::Connection;
 
-const VERSIONS: &[&str] = &[include_str!("migrations/0001_sales.sql")];
+const VERSIONS: &[&str] = &[
+    include_str!("migrations/0001_sales.sql"),
+    include_str!("migrations/0002_outbox.sql"),
+    include_str!("migrations/0003_people.sql"),
+    include_str!("migrations/0004_notes.sql"),
+    include_str!("migrations/0005_operator.sql"),
+];
 
 /// The version that this program writes, and the newest it can read: SQLite's `user_version`.
 pub(super) const NEWEST: i64 = VERSIONS.len() as i64;

@@ -6,6 +6,10 @@
 //! To start: [`Database::open`]; then `log_marks` and `setting_blocking`, which say what the order log must hold; then
 //! the ports; and [`Holders`] for each sale. To stop: [`Database::close`].
 
+mod audit;
+#[cfg(test)]
+mod audit_tests;
+mod burial;
 mod checkpoint;
 mod columns;
 mod counts;
@@ -14,11 +18,13 @@ mod database;
 mod database_tests;
 mod dead_letters;
 mod holders;
+mod import;
 mod migrations;
 mod opening;
 mod orders;
 #[cfg(test)]
 mod orders_tests;
+mod outbox;
 mod payments;
 mod persist;
 mod readers;
@@ -26,15 +32,20 @@ mod sequences;
 mod settings;
 mod shops;
 mod steps;
+mod stock_changes;
 mod task;
 mod trouble;
 mod users;
 mod vouchers;
 mod writer;
 
+pub(crate) use audit::EmbeddedAudit;
 pub(crate) use database::Database;
+pub(crate) use dead_letters::EmbeddedDeadLetters;
 pub(crate) use holders::Holders;
+pub(crate) use import::EmbeddedImport;
 pub(crate) use orders::EmbeddedOrders;
+pub(crate) use outbox::EmbeddedOutbox;
 pub(crate) use payments::EmbeddedPayments;
 pub(crate) use sequences::EmbeddedSequences;
 pub(crate) use shops::EmbeddedShops;

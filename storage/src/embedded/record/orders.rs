@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use rusqlite::{Connection, OptionalExtension as _, Row, named_params, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, named_params, params};
 
 use super::columns::{after, get_count, get_id, get_time, get_time_if_any, id, status};
 use super::settings::LogMarks;
 use super::trouble::refuse;
-use super::{Database, counts, dead_letters, persist, settings, steps};
+use super::{Database, burial, counts, holders, persist, settings, steps};
 use crate::embedded::settled::Settled;
 use crate::{
-    Cents, DeadLetter, DeadReason, Logged, Order, OrderCounts, OrderId, Orders, Page, Persisted, Step,
-    Stepped, StoreError, Timestamp, UserId, VoucherId,
+    Cents, DeadReason, Logged, Order, OrderCounts, OrderFilter, OrderId, OrderStatus, Orders, Page,
+    Persisted, Step, Stepped, StoreError, Timestamp, UserId, VoucherId,
 };
 
 pub(crate) struct EmbeddedOrders {
@@ -59,7 +59,7 @@ impl Orders for EmbeddedOrders {
         let job = move |conn: &Connection| {
             // An order that was written although its answer was lost must not die as well.
             if persist::owner(conn, logged.claim.order)? != Some((logged.claim.user, logged.claim.voucher)) {
-                dead_letters::bury(conn, &logged.claim, reason, &detail, now)?;
+                burial::bury(conn, &logged, reason, &detail, now)?;
             }
             let marks = marks(&settled, &[logged]);
             settings::raise_log_marks(conn, marks)?;
@@ -88,6 +88,10 @@ impl Orders for EmbeddedOrders {
         self.database.read("orders of user", job).await
     }
 
+    async fn find(&self, filter: OrderFilter, page: Page) -> Result<(Vec<Order>, u64), StoreError> {
+        self.database.read("find orders", move |conn| find(conn, &filter, page)).await
+    }
+
     async fn holding(&self, voucher: VoucherId, user: UserId) -> Result<Option<OrderId>, StoreError> {
         let job = move |conn: &Connection| {
             let key = [id(user.get()), id(voucher.get())];
@@ -97,10 +101,22 @@ impl Orders for EmbeddedOrders {
                 .optional()?;
             match live {
                 Some(live) => Ok(Some(OrderId::new(live))),
-                None => dead_letters::holding(conn, voucher, user),
+                None => burial::holding(conn, voucher, user),
             }
         };
         self.database.read("holding", job).await
+    }
+
+    async fn holdings(&self, voucher: VoucherId, user: UserId) -> Result<Vec<OrderId>, StoreError> {
+        let job = move |conn: &Connection| {
+            conn.prepare_cached(
+                "SELECT id FROM orders WHERE user_id = ?1 AND voucher_id = ?2 AND slot = 0 UNION ALL
+                 SELECT order_id FROM dead_letters WHERE user_id = ?1 AND voucher_id = ?2 AND holds_unit = 1",
+            )?
+            .query_map([id(user.get()), id(voucher.get())], |row| get_id(row, 0).map(OrderId::new))?
+            .collect()
+        };
+        self.database.read("holdings", job).await
     }
 
     async fn step(&self, order: OrderId, step: Step, now: Timestamp) -> Result<Stepped, StoreError> {
@@ -122,21 +138,29 @@ impl Orders for EmbeddedOrders {
     }
 
     async fn count(&self, voucher: VoucherId) -> Result<OrderCounts, StoreError> {
-        let counted =
-            self.database.read("count orders", move |conn| counts::count(conn, Some(voucher))).await?;
+        let counted = self
+            .database
+            .read("count orders", move |conn| counts::count(conn, Some(voucher), counts::ALL))
+            .await?;
+        Ok(counted.get(&voucher).copied().unwrap_or_default())
+    }
+
+    async fn tally(&self, voucher: VoucherId) -> Result<OrderCounts, StoreError> {
+        let job = move |conn: &Connection| {
+            // None at all, if it has no first.
+            let ends = holders::ends(conn, voucher)?.unwrap_or((0, -1));
+            counts::count(conn, Some(voucher), ends)
+        };
+        let counted = self.database.read("tally orders", job).await?;
         Ok(counted.get(&voucher).copied().unwrap_or_default())
     }
 
     async fn count_all(&self) -> Result<BTreeMap<VoucherId, OrderCounts>, StoreError> {
-        self.database.read("count all orders", |conn| counts::count(conn, None)).await
+        self.database.read("count all orders", |conn| counts::count(conn, None, counts::ALL)).await
     }
 
     async fn highest_counts(&self) -> Result<Vec<(u64, u64)>, StoreError> {
         self.database.read("highest counts", highest_counts).await
-    }
-
-    async fn dead_letters(&self, from: OrderId, max: u32) -> Result<Vec<DeadLetter>, StoreError> {
-        self.database.read("dead letters", move |conn| dead_letters::list(conn, from, max)).await
     }
 }
 
@@ -151,6 +175,48 @@ fn marks(settled: &Settled, claims: &[Logged]) -> LogMarks {
 
 pub(super) fn by_id(conn: &Connection, which: OrderId) -> rusqlite::Result<Option<Order>> {
     conn.prepare_cached(&format!("{SELECT} WHERE id = ?1"))?.query_row([id(which.get())], order).optional()
+}
+
+fn find(conn: &Connection, filter: &OrderFilter, page: Page) -> rusqlite::Result<(Vec<Order>, u64)> {
+    let mut wheres = vec!["TRUE"];
+    if filter.user.is_some() {
+        wheres.push("user_id = :user");
+    }
+    if filter.voucher.is_some() {
+        wheres.push("voucher_id = :voucher");
+    }
+    // An ordinary voucher has no ends, and a user's orders are found without them.
+    let ends = filter.voucher.filter(|_| filter.user.is_none()).map(|voucher| holders::ends(conn, voucher));
+    let ends = ends.transpose()?.flatten();
+    if ends.is_some() {
+        wheres.push("id BETWEEN :first AND :last");
+    }
+    match filter.status {
+        None => {}
+        // The 1 is written out, so that SQLite sees that its index of unpaid orders serves.
+        Some(OrderStatus::Unpaid) => wheres.push("status = 1"),
+        Some(_) => wheres.push("status = :status"),
+    }
+    let wheres = wheres.join(" AND ");
+    let (user, voucher) = (filter.user.map(|user| id(user.get())), filter.voucher.map(|one| id(one.get())));
+    let (first, last) = ends.unzip();
+    let status = filter.status.map(|status| status as u8);
+    let all: [(&str, &dyn ToSql); 7] = [
+        (":user", &user),
+        (":voucher", &voucher),
+        (":first", &first),
+        (":last", &last),
+        (":status", &status),
+        (":size", &page.size()),
+        (":skipped", &id(page.skipped())),
+    ];
+    let named = |sql: &str| all.into_iter().filter(|(name, _)| sql.contains(name)).collect::<Vec<_>>();
+    let sql = format!("{SELECT} WHERE {wheres} ORDER BY id DESC LIMIT :size OFFSET :skipped");
+    let mut select = conn.prepare_cached(&sql)?;
+    let orders = select.query_map(&*named(&sql), order)?.collect::<rusqlite::Result<_>>()?;
+    let sql = format!("SELECT COUNT(*) FROM orders WHERE {wheres}");
+    let total = conn.prepare_cached(&sql)?.query_row(&*named(&sql), |row| get_count(row, 0))?;
+    Ok((orders, total))
 }
 
 fn insert(conn: &Connection, order: &Order) -> rusqlite::Result<()> {
@@ -194,13 +260,18 @@ fn insert(conn: &Connection, order: &Order) -> rusqlite::Result<()> {
 }
 
 /// Reads every order there is: the books are to rest on the rows, not on an index or on what a sale says of itself.
-/// What [`OrderId::compose`] put into the ids, by day.
-fn highest_counts(conn: &Connection) -> rusqlite::Result<Vec<(u64, u64)>> {
+/// What [`OrderId::compose`] put into the ids, by day. An order that moved in may have an id of another form, whose bits
+/// say nothing: its second is not the order's own, give or take a day.
+pub(super) fn highest_counts(conn: &Connection) -> rusqlite::Result<Vec<(u64, u64)>> {
     conn.prepare_cached(
         "SELECT (id >> 32) / 86400 AS day, MAX((id >> 4) & ?1)
-         FROM (SELECT id FROM orders UNION ALL SELECT order_id FROM dead_letters) AS ids GROUP BY day ORDER BY day",
+         FROM (SELECT id, created_ms FROM orders UNION ALL SELECT order_id, claimed_ms FROM dead_letters) AS ids
+         WHERE ABS((id >> 32) - (created_ms - ?2) / 1000) <= 86400
+         GROUP BY day ORDER BY day",
     )?
-    .query_map([id(OrderId::MAX_COUNT)], |row| Ok((get_count(row, 0)?, get_count(row, 1)?)))?
+    .query_map([id(OrderId::MAX_COUNT), OrderId::EPOCH.as_millis()], |row| {
+        Ok((get_count(row, 0)?, get_count(row, 1)?))
+    })?
     .collect()
 }
 

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension as _};
 
+use super::burial;
 use super::columns::{get_count, get_id, get_span, id};
-use super::dead_letters;
-use super::trouble::refuse;
+use super::trouble::{is_refusal, refuse};
 use crate::{Claim, DeadReason, Logged, OrderId, Persisted, Timestamp, UserId, VoucherId};
 
 /// An order that comes here late still leaves its buyer this long to pay.
@@ -37,12 +37,38 @@ pub(super) fn persist(
     for (logged, answer) in claims.iter().zip(&mut answers) {
         if let Persisted::DeadLetter(reason) = *answer {
             let detail = detail(conn, &logged.claim, reason)?;
-            if !dead_letters::bury(conn, &logged.claim, reason, &detail, now)? {
+            if !burial::bury(conn, logged, reason, &detail, now)? {
                 *answer = Persisted::Repeat;
             }
         }
     }
     Ok(answers)
+}
+
+/// Writes one claim that has died before, with a deadline of its own, and takes a unit for it unless it holds one. Why
+/// not, if the record does not allow it: then nothing is written.
+pub(super) fn revive(
+    conn: &Connection,
+    claim: &Claim,
+    holds_unit: bool,
+    now: Timestamp,
+) -> rusqlite::Result<Result<(), (DeadReason, String)>> {
+    let refused = |reason| Ok(Err((reason, detail(conn, claim, reason)?)));
+    let Some(offer) = offer(conn, claim.voucher)? else {
+        return Ok(Err((DeadReason::Refused, format!("voucher {} is no sale", claim.voucher))));
+    };
+    let deadline = now + offer.pay_within.max(LEAST_TO_PAY);
+    match insert(conn, claim, &offer, deadline) {
+        Ok(true) if holds_unit || take(conn, claim.voucher, 1, (claim.order, claim.order))? => Ok(Ok(())),
+        Ok(true) => {
+            delete(conn, claim.order)?;
+            refused(DeadReason::Oversold)
+        }
+        Ok(false) if owner(conn, claim.order)?.is_some() => refused(DeadReason::IdClash),
+        Ok(false) => refused(DeadReason::Double),
+        Err(error) if is_refusal(&error) => Ok(Err((DeadReason::Refused, error.to_string()))),
+        Err(error) => Err(error),
+    }
 }
 
 /// Whose order this is, and of what.
@@ -71,22 +97,45 @@ pub(super) fn take(
 }
 
 fn offers(conn: &Connection, claims: &[Logged]) -> rusqlite::Result<HashMap<VoucherId, Offer>> {
-    let mut select = conn.prepare_cached(
-        "SELECT pay_value, pay_within_ms FROM vouchers JOIN sales ON voucher_id = id WHERE id = ?1",
-    )?;
     let mut offers = HashMap::new();
     for voucher in claims.iter().map(|logged| logged.claim.voucher) {
         if let Entry::Vacant(unknown) = offers.entry(voucher) {
-            let offer = select
-                .query_row([id(voucher.get())], |row| {
-                    Ok(Offer { pay_value: row.get(0)?, pay_within: get_span(row, 1)? })
-                })
-                .optional()?
-                .ok_or_else(|| refuse(format!("voucher {voucher} is no sale")))?;
+            let offer =
+                offer(conn, voucher)?.ok_or_else(|| refuse(format!("voucher {voucher} is no sale")))?;
             unknown.insert(offer);
         }
     }
     Ok(offers)
+}
+
+fn offer(conn: &Connection, voucher: VoucherId) -> rusqlite::Result<Option<Offer>> {
+    conn.prepare_cached(
+        "SELECT pay_value, pay_within_ms FROM vouchers JOIN sales ON voucher_id = id WHERE id = ?1",
+    )?
+    .query_row([id(voucher.get())], |row| Ok(Offer { pay_value: row.get(0)?, pay_within: get_span(row, 1)? }))
+    .optional()
+}
+
+/// `false` if a key does not allow it.
+fn insert(conn: &Connection, claim: &Claim, offer: &Offer, deadline: Timestamp) -> rusqlite::Result<bool> {
+    let inserted = conn
+        .prepare_cached(
+            "INSERT INTO orders (id, user_id, voucher_id, slot, status, pay_value, pay_type, created_ms, deadline_ms)
+             VALUES (?1, ?2, ?3, 0, 1, ?4, 1, ?5, ?6) ON CONFLICT DO NOTHING",
+        )?
+        .execute([
+            id(claim.order.get()),
+            id(claim.user.get()),
+            id(claim.voucher.get()),
+            offer.pay_value,
+            claim.at.as_millis(),
+            deadline.as_millis(),
+        ])?;
+    Ok(inserted == 1)
+}
+
+fn delete(conn: &Connection, order: OrderId) -> rusqlite::Result<()> {
+    conn.prepare_cached("DELETE FROM orders WHERE id = ?1")?.execute([id(order.get())]).map(drop)
 }
 
 /// Inserts what the keys allow. Stock is not looked at yet, and what is to die has not died yet.
@@ -96,28 +145,16 @@ fn write(
     offers: &HashMap<VoucherId, Offer>,
     now: Timestamp,
 ) -> rusqlite::Result<Vec<Persisted>> {
-    let mut insert = conn.prepare_cached(
-        "INSERT INTO orders (id, user_id, voucher_id, slot, status, pay_value, pay_type, created_ms, deadline_ms)
-         VALUES (?1, ?2, ?3, 0, 1, ?4, 1, ?5, ?6) ON CONFLICT DO NOTHING",
-    )?;
-    let may_be_dead = dead_letters::any_among(conn, claims.iter().map(|logged| logged.claim.order))?;
+    let may_be_dead = burial::any_among(conn, claims.iter().map(|logged| logged.claim.order))?;
     let mut answers = vec![Persisted::Repeat; claims.len()];
     for index in best_order(claims) {
         let claim = &claims[index].claim;
-        if may_be_dead && dead_letters::is_dead(conn, claim)? {
+        if may_be_dead && burial::is_dead(conn, claim)? {
             continue;
         }
         let Some(offer) = offers.get(&claim.voucher) else { continue };
         let deadline = (claim.at + offer.pay_within).max(now + LEAST_TO_PAY);
-        let inserted = insert.execute([
-            id(claim.order.get()),
-            id(claim.user.get()),
-            id(claim.voucher.get()),
-            offer.pay_value,
-            claim.at.as_millis(),
-            deadline.as_millis(),
-        ])?;
-        answers[index] = if inserted == 1 {
+        answers[index] = if insert(conn, claim, offer, deadline)? {
             Persisted::Written { deadline }
         } else {
             match owner(conn, claim.order)? {
@@ -170,9 +207,8 @@ fn take_stock(
         .query_row([id(voucher.get())], |row| get_count(row, 0))?;
     let left = usize::try_from(stock).unwrap_or(usize::MAX);
     let (within, beyond) = written.split_at(left.min(written.len()));
-    let mut delete = conn.prepare_cached("DELETE FROM orders WHERE id = ?1")?;
     for &index in beyond {
-        delete.execute([id(claims[index].claim.order.get())])?;
+        delete(conn, claims[index].claim.order)?;
     }
     if let Some(all) = ends(within)
         && !take(conn, voucher, within.len() as u64, all)?

@@ -174,6 +174,13 @@ fn reserve(
     Ok((from, to))
 }
 
+/// Every number of this day up to `highest` counts as given out: something that moved in carries it.
+pub(super) fn pass_over(conn: &Connection, name: &str, day: u64, highest: u64) -> rusqlite::Result<()> {
+    conn.prepare_cached("INSERT INTO sequences (name, day, reserved) VALUES (?1, ?2, ?3)")?
+        .execute(params![name, id(day), id(highest + 1)])
+        .map(drop)
+}
+
 fn reserved(conn: &Connection, name: &str, day: u64) -> rusqlite::Result<u64> {
     conn.prepare_cached("SELECT reserved FROM sequences WHERE name = ?1 AND day = ?2")?
         .query_row(params![name, id(day)], |row| get_count(row, 0))

@@ -79,6 +79,11 @@ pub(super) fn mark_stopped(conn: &Connection) -> rusqlite::Result<()> {
     put(conn, STOP, CLEAN)
 }
 
+/// Stores a setting of the mall in the caller's transaction.
+pub(super) fn put_setting(conn: &Connection, name: &str, value: &str) -> rusqlite::Result<()> {
+    put(conn, &key(name), value)
+}
+
 /// The mall's names are kept apart from the record's own.
 fn key(name: &str) -> String {
     format!("setting.{name}")

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension as _, Row, named_params, params};
 
 use super::Database;
-use super::columns::{get_id, get_time, id};
+use super::columns::{get_id, get_time, holding, id};
 use crate::{Page, Shop, ShopId, ShopOrder, ShopText, ShopType, ShopTypeId, Shops, StoreError, Timestamp};
 
 pub(crate) struct EmbeddedShops(Database);
@@ -101,7 +101,7 @@ impl Shops for EmbeddedShops {
     }
 
     async fn by_name(&self, part: &str, page: Page) -> Result<Vec<Shop>, StoreError> {
-        let pattern = format!("%{}%", part.replace('!', "!!").replace('%', "!%").replace('_', "!_"));
+        let pattern = holding(part);
         let job = move |conn: &Connection| {
             conn.prepare_cached(&format!(
                 "{SELECT} WHERE name LIKE ?3 ESCAPE '!' ORDER BY id LIMIT ?1 OFFSET ?2"

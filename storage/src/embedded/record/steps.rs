@@ -4,9 +4,9 @@ use rusqlite::{Connection, params};
 
 use super::columns::id;
 use super::orders::by_id;
-use super::payments;
 use super::trouble::refuse;
-use crate::{Order, OrderId, OrderStatus, PaymentId, Step, Stepped, Timestamp};
+use super::{outbox, payments};
+use crate::{Order, OrderId, OrderStatus, PaymentId, Step, Stepped, Timestamp, UserId, VoucherId};
 
 /// Takes the step in the caller's transaction.
 pub(super) fn step(
@@ -35,7 +35,7 @@ pub(super) fn step(
     }
     write(conn, &order)?;
     if !to.is_live() {
-        give_back(conn, &order)?;
+        give_back(conn, order.voucher, order.user, order.id)?;
     }
     Ok(Stepped::Done(order))
 }
@@ -79,8 +79,14 @@ fn write(conn: &Connection, order: &Order) -> rusqlite::Result<()> {
 }
 
 /// An ordinary voucher has no stock: nothing changes for it.
-fn give_back(conn: &Connection, order: &Order) -> rusqlite::Result<()> {
-    conn.prepare_cached("UPDATE sales SET stock = stock + 1 WHERE voucher_id = ?1")?
-        .execute([id(order.voucher.get())])
-        .map(drop)
+pub(super) fn give_back(
+    conn: &Connection,
+    voucher: VoucherId,
+    user: UserId,
+    order: OrderId,
+) -> rusqlite::Result<()> {
+    let sales = conn
+        .prepare_cached("UPDATE sales SET stock = stock + 1 WHERE voucher_id = ?1")?
+        .execute([id(voucher.get())])?;
+    if sales > 0 { outbox::leave_release(conn, voucher, user, order) } else { Ok(()) }
 }

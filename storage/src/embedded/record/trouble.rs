@@ -29,9 +29,7 @@ impl Interpreter {
             Error::SqliteFailure(code, _) => match code.code {
                 ErrorCode::DiskFull => StoreError::Full { op, detail: self.room() },
                 ErrorCode::SystemIoFailure if self.is_full() => StoreError::Full { op, detail: self.room() },
-                ErrorCode::ConstraintViolation | ErrorCode::TooBig | ErrorCode::TypeMismatch => {
-                    StoreError::Refused { op, source: error.into() }
-                }
+                _ if is_refusal(&error) => StoreError::Refused { op, source: error.into() },
                 ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => {
                     StoreError::Corrupt { op, key: error.to_string() }
                 }
@@ -44,7 +42,7 @@ impl Interpreter {
             | Error::InvalidColumnType(..)
             | Error::QueryReturnedNoRows
             | Error::Utf8Error(..) => StoreError::Corrupt { op, key: error.to_string() },
-            Error::ToSqlConversionFailure(_) => StoreError::Refused { op, source: error.into() },
+            _ if is_refusal(&error) => StoreError::Refused { op, source: error.into() },
             _ => StoreError::Unavailable { op, source: error.into() },
         }
     }
@@ -63,6 +61,17 @@ impl Interpreter {
             Some(free) => format!("{} KiB left in {}", free >> 10, self.dir.display()),
             None => format!("no room in {}", self.dir.display()),
         }
+    }
+}
+
+/// Whether SQLite refused what it was given, rather than being in trouble.
+pub(super) fn is_refusal(error: &Error) -> bool {
+    match error {
+        Error::SqliteFailure(code, _) => {
+            matches!(code.code, ErrorCode::ConstraintViolation | ErrorCode::TooBig | ErrorCode::TypeMismatch)
+        }
+        Error::ToSqlConversionFailure(_) => true,
+        _ => false,
     }
 }
 

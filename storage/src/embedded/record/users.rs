@@ -1,12 +1,16 @@
 //! [`Users`] in the record.
 
 use async_trait::async_trait;
-use rusqlite::{Connection, OptionalExtension as _, Row, named_params, params};
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension as _, Row, named_params, params, params_from_iter};
 
 use super::Database;
-use super::columns::{get_count, get_id, get_time, id};
+use super::columns::{get_count, get_id, get_time, get_time_if_any, holding, id};
 use super::trouble::unreadable;
-use crate::{Card, Page, Phone, Role, StoreError, Timestamp, User, UserId, Users};
+use crate::{
+    Block, Card, LastOperator, Page, Phone, RightsAnswer, RightsChange, Role, StoreError, Timestamp, User,
+    UserFilter, UserId, Users,
+};
 
 pub(crate) struct EmbeddedUsers(Database);
 
@@ -17,7 +21,8 @@ impl EmbeddedUsers {
 }
 
 /// Every query for users begins with it; [`user`] reads it.
-const SELECT: &str = "SELECT id, phone, nick_name, icon, role, created_ms FROM users";
+const SELECT: &str =
+    "SELECT id, phone, nick_name, icon, role, created_ms, blocked_ms, block_reason FROM users";
 
 #[async_trait]
 impl Users for EmbeddedUsers {
@@ -43,7 +48,7 @@ impl Users for EmbeddedUsers {
             .execute(params![phone.as_str(), nick_name, now.as_millis()])?;
             let id = UserId::new(conn.last_insert_rowid().cast_unsigned());
             let (icon, role) = (String::new(), Role::Customer);
-            Ok(User { id, phone, nick_name, icon, role, created: now })
+            Ok(User { id, phone, nick_name, icon, role, blocked: None, created: now })
         };
         self.0.write("find or create user", job).await
     }
@@ -85,7 +90,7 @@ impl Users for EmbeddedUsers {
             if changed == 0 {
                 return Ok(false);
             }
-            put_card(conn, user, &card, now)?;
+            put_card_row(conn, user, &card, now)?;
             Ok(true)
         };
         self.0.write("put card", job).await
@@ -111,28 +116,103 @@ impl Users for EmbeddedUsers {
         self.0.write("put password", job).await
     }
 
-    async fn put_role(&self, user: UserId, role: Role, now: Timestamp) -> Result<bool, StoreError> {
+    async fn replace_password(
+        &self,
+        user: UserId,
+        old: &str,
+        new: &str,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let (old, new) = (old.to_owned(), new.to_owned());
         let job = move |conn: &Connection| {
-            conn.prepare_cached("UPDATE users SET role = ?2, updated_ms = ?3 WHERE id = ?1")?
-                .execute(params![id(user.get()), role_number(role), now.as_millis()])
-                .map(|changed| changed > 0)
+            conn.prepare_cached(
+                "UPDATE users SET password = ?3, updated_ms = ?4 WHERE id = ?1 AND password = ?2",
+            )?
+            .execute(params![id(user.get()), old, new, now.as_millis()])
+            .map(|changed| changed > 0)
         };
-        self.0.write("put role", job).await
+        self.0.write("replace password", job).await
     }
 
-    async fn list(&self, role: Option<Role>, page: Page) -> Result<Vec<User>, StoreError> {
-        // The role is written out, so that SQLite sees that its index of operators serves.
-        let filter = match role {
-            None => "",
-            Some(Role::Customer) => "WHERE role = 0",
-            Some(Role::Operator) => "WHERE role = 1",
-        };
-        let sql = format!("{SELECT} {filter} ORDER BY id LIMIT ?1 OFFSET ?2");
+    async fn put_rights(
+        &self,
+        user: UserId,
+        change: &RightsChange,
+        last: LastOperator,
+        now: Timestamp,
+    ) -> Result<RightsAnswer, StoreError> {
+        let change = change.clone();
+        self.0.write("put rights", move |conn| put_rights(conn, user, change, last, now)).await
+    }
+
+    async fn list(&self, filter: &UserFilter, page: Page) -> Result<Vec<User>, StoreError> {
+        let (sql, values) = search(filter, page);
         let job = move |conn: &Connection| {
-            conn.prepare_cached(&sql)?.query_map(params![page.size(), id(page.skipped())], user)?.collect()
+            conn.prepare_cached(&sql)?.query_map(params_from_iter(values), user)?.collect()
         };
         self.0.read("users", job).await
     }
+}
+
+/// The query for those who are looked for, and its values.
+fn search(filter: &UserFilter, page: Page) -> (String, Vec<Value>) {
+    let UserFilter { phone, name, role, blocked } = filter;
+    let mut values = vec![Value::from(page.size()), Value::from(id(page.skipped()))];
+    // Role and block are written out, so that SQLite sees that its indexes of the few serve.
+    let mut clauses = vec![match role {
+        None => "1 = 1".to_owned(),
+        Some(Role::Customer) => "role = 0".to_owned(),
+        Some(Role::Operator) => "role = 1".to_owned(),
+    }];
+    if *blocked {
+        clauses.push("blocked_ms IS NOT NULL".to_owned());
+    }
+    if !phone.is_empty() {
+        // Numbers are digits, and `:` comes after them.
+        clauses.push(format!("phone >= ?{} AND phone < ?{}", values.len() + 1, values.len() + 2));
+        values.extend([Value::from(phone.clone()), Value::from(format!("{phone}:"))]);
+    }
+    if !name.is_empty() {
+        clauses.push(format!("nick_name LIKE ?{} ESCAPE '!'", values.len() + 1));
+        values.push(Value::from(holding(name)));
+    }
+    (format!("{SELECT} WHERE {} ORDER BY id LIMIT ?1 OFFSET ?2", clauses.join(" AND ")), values)
+}
+
+fn put_rights(
+    conn: &Connection,
+    who: UserId,
+    change: RightsChange,
+    last: LastOperator,
+    now: Timestamp,
+) -> rusqlite::Result<RightsAnswer> {
+    let Some(was) = by_id(conn, who)? else { return Ok(RightsAnswer::NoSuchUser) };
+    let mut is = was.clone();
+    match change {
+        RightsChange::Role(role) => is.role = role,
+        RightsChange::Block { reason } => is.blocked = Some(Block { since: now, reason }),
+        RightsChange::Unblock => is.blocked = None,
+    }
+    let leaves = acts(&was) && !acts(&is);
+    if leaves && last == LastOperator::Stays && !has_other_operator(conn, who)? {
+        return Ok(RightsAnswer::LastOperator);
+    }
+    let (since, reason) = is.blocked.as_ref().map(|block| (block.since.as_millis(), &block.reason)).unzip();
+    conn.prepare_cached(
+        "UPDATE users SET role = ?2, blocked_ms = ?3, block_reason = ?4, updated_ms = ?5 WHERE id = ?1",
+    )?
+    .execute(params![id(who.get()), role_number(is.role), since, reason, now.as_millis()])?;
+    Ok(RightsAnswer::Done(is))
+}
+
+/// Whether this is an operator who can come in.
+fn acts(user: &User) -> bool {
+    user.role == Role::Operator && user.blocked.is_none()
+}
+
+fn has_other_operator(conn: &Connection, than: UserId) -> rusqlite::Result<bool> {
+    conn.prepare_cached("SELECT 1 FROM users WHERE role = 1 AND blocked_ms IS NULL AND id <> ?1 LIMIT 1")?
+        .exists([id(than.get())])
 }
 
 fn by_id(conn: &Connection, who: UserId) -> rusqlite::Result<Option<User>> {
@@ -143,7 +223,13 @@ fn by_phone(conn: &Connection, phone: &Phone) -> rusqlite::Result<Option<User>> 
     conn.prepare_cached(&format!("{SELECT} WHERE phone = ?1"))?.query_row([phone.as_str()], user).optional()
 }
 
-fn put_card(conn: &Connection, user: UserId, card: &Card, now: Timestamp) -> rusqlite::Result<()> {
+/// Adds or replaces a card.
+pub(super) fn put_card_row(
+    conn: &Connection,
+    user: UserId,
+    card: &Card,
+    now: Timestamp,
+) -> rusqlite::Result<()> {
     conn.prepare_cached(
         "INSERT INTO user_info (user_id, city, introduce, gender, birthday, credits, level, updated_ms)
          VALUES (:user, :city, :introduce, :gender, :birthday, :credits, :level, :now)
@@ -179,6 +265,10 @@ fn user(row: &Row<'_>) -> rusqlite::Result<User> {
             other => return Err(unreadable(4, i64::from(other))),
         },
         created: get_time(row, 5)?,
+        blocked: match get_time_if_any(row, 6)? {
+            Some(since) => Some(Block { since, reason: row.get::<_, Option<_>>(7)?.unwrap_or_default() }),
+            None => None,
+        },
     })
 }
 
@@ -195,7 +285,7 @@ fn card(row: &Row<'_>) -> rusqlite::Result<Card> {
     })
 }
 
-fn role_number(role: Role) -> i64 {
+pub(super) fn role_number(role: Role) -> i64 {
     match role {
         Role::Customer => 0,
         Role::Operator => 1,

@@ -3,12 +3,12 @@
 use async_trait::async_trait;
 use rusqlite::{Connection, Error, OptionalExtension as _, Row, named_params, params};
 
-use super::Database;
 use super::columns::{after, get_count, get_id, get_span, get_time, id, span};
 use super::trouble::unreadable;
+use super::{Database, stock_changes};
 use crate::{
-    Cents, NewSale, SaleRecord, ShopId, StoreError, Terms, Timestamp, Voucher, VoucherId, VoucherStatus,
-    VoucherText, Vouchers,
+    Cents, NewSale, Page, SaleRecord, ShopId, StockChange, StockChanged, StoreError, Terms, Timestamp,
+    Voucher, VoucherId, VoucherStatus, VoucherText, Vouchers,
 };
 
 pub(crate) struct EmbeddedVouchers(Database);
@@ -81,6 +81,40 @@ impl Vouchers for EmbeddedVouchers {
         self.0.read("sales", job).await
     }
 
+    async fn sales_page(&self, page: Page) -> Result<(Vec<Voucher>, u64), StoreError> {
+        let job = move |conn: &Connection| {
+            let sales = conn
+                .prepare_cached(&format!(
+                    "{SELECT} WHERE voucher_id IS NOT NULL ORDER BY voucher_id DESC LIMIT ?1 OFFSET ?2"
+                ))?
+                .query_map(params![page.size(), id(page.skipped())], voucher)?
+                .collect::<rusqlite::Result<_>>()?;
+            let count = "SELECT COUNT(*) FROM sales";
+            let total = conn.prepare_cached(count)?.query_row([], |row| get_count(row, 0))?;
+            Ok((sales, total))
+        };
+        self.0.read("page of sales", job).await
+    }
+
+    async fn change_stock(
+        &self,
+        voucher: VoucherId,
+        change: &StockChange,
+        now: Timestamp,
+    ) -> Result<StockChanged, StoreError> {
+        let change = change.clone();
+        self.0.write("change stock", move |conn| stock_changes::change(conn, voucher, &change, now)).await
+    }
+
+    async fn stock_change(
+        &self,
+        voucher: VoucherId,
+        request: &str,
+    ) -> Result<Option<StockChange>, StoreError> {
+        let request = request.to_owned();
+        self.0.read("stock change", move |conn| stock_changes::find(conn, voucher, &request)).await
+    }
+
     async fn put_window(
         &self,
         voucher: VoucherId,
@@ -149,6 +183,13 @@ fn insert_sale(
     .map(drop)
 }
 
+/// A sale by its voucher's id.
+pub(super) fn sale_by_id(conn: &Connection, voucher: VoucherId) -> rusqlite::Result<Option<SaleRecord>> {
+    conn.prepare_cached(&format!("SELECT {SALE} FROM sales WHERE voucher_id = ?1"))?
+        .query_row([id(voucher.get())], sale)
+        .optional()
+}
+
 fn voucher(row: &Row<'_>) -> rusqlite::Result<Voucher> {
     Ok(Voucher {
         id: VoucherId::new(get_id(row, 9)?),
@@ -188,7 +229,7 @@ fn sale(row: &Row<'_>) -> rusqlite::Result<SaleRecord> {
     Ok(SaleRecord { terms, initial, added, stock, pay_within, min_level })
 }
 
-fn status_number(status: VoucherStatus) -> i64 {
+pub(super) fn status_number(status: VoucherStatus) -> i64 {
     match status {
         VoucherStatus::OnShelf => 1,
         VoucherStatus::OffShelf => 2,

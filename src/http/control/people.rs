@@ -1,0 +1,85 @@
+//! People and the audit log, for the command line. People are named by their phone numbers here.
+
+use axum::Router;
+use axum::extract::State;
+use axum::routing::{get, post};
+use mallbox_storage::{Actor, Role, Timestamp, User};
+use serde::Deserialize;
+
+use crate::http::App;
+use crate::http::envelope::{Answer, Reply};
+use crate::http::extract::{Now, Path, Query};
+use crate::http::ops::audit::{self, CheckAnswer, EntryAnswer, Which};
+use crate::http::ops::users::{BlockedAnswer, Search, UserAnswer};
+use crate::mall::operator::By;
+
+/// The routes of this area.
+pub(super) fn routes() -> Router<App> {
+    Router::new()
+        .route("/control/users", get(users))
+        .route("/control/users/{phone}", get(user))
+        .route("/control/users/{phone}/grant", post(grant))
+        .route("/control/users/{phone}/revoke", post(revoke))
+        .route("/control/users/{phone}/block", post(block))
+        .route("/control/users/{phone}/unblock", post(unblock))
+        .route("/control/audit", get(audit_log))
+        .route("/control/audit/verify", get(verify_audit_log))
+}
+
+/// Users a page of the list.
+pub const USERS_A_PAGE: u32 = 500;
+
+fn by(now: Timestamp) -> By {
+    By { actor: Actor::CommandLine, at: now }
+}
+
+fn said(app: &App, user: User) -> Reply<UserAnswer> {
+    Ok(Answer::ok(UserAnswer::new(user, &app.context.zone)))
+}
+
+async fn users(State(app): State<App>, Query(search): Query<Search>) -> Reply<Vec<UserAnswer>> {
+    search.page(&app, USERS_A_PAGE).await
+}
+
+async fn user(State(app): State<App>, Path(phone): Path<String>) -> Reply<UserAnswer> {
+    said(&app, app.people.by_phone(&phone).await?)
+}
+
+async fn grant(State(app): State<App>, Now(now): Now, Path(phone): Path<String>) -> Reply<UserAnswer> {
+    said(&app, app.people.grant(&phone, by(now)).await?)
+}
+
+async fn revoke(State(app): State<App>, Now(now): Now, Path(phone): Path<String>) -> Reply<UserAnswer> {
+    let user = app.people.by_phone(&phone).await?;
+    said(&app, app.people.set_role(user.id, Role::Customer, by(now)).await?)
+}
+
+#[derive(Deserialize)]
+struct Why {
+    #[serde(default)]
+    reason: String,
+}
+
+async fn block(
+    State(app): State<App>,
+    Now(now): Now,
+    Path(phone): Path<String>,
+    Query(why): Query<Why>,
+) -> Reply<BlockedAnswer> {
+    let user = app.people.by_phone(&phone).await?;
+    let blocked = app.people.block(user.id, &why.reason, by(now)).await?;
+    Ok(Answer::ok(BlockedAnswer::new(blocked, &app.context.zone)))
+}
+
+async fn unblock(State(app): State<App>, Now(now): Now, Path(phone): Path<String>) -> Reply<UserAnswer> {
+    let user = app.people.by_phone(&phone).await?;
+    said(&app, app.people.unblock(user.id, by(now)).await?)
+}
+
+async fn audit_log(State(app): State<App>, Query(which): Query<Which>) -> Reply<Vec<EntryAnswer>> {
+    which.page(&app).await
+}
+
+async fn verify_audit_log(State(app): State<App>) -> Reply<CheckAnswer> {
+    audit::check(&app).await
+}

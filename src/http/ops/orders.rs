@@ -1,0 +1,97 @@
+//! `/ops/orders`: found whosever they are, and voided.
+
+use axum::extract::State;
+use jiff::tz::TimeZone;
+use mallbox_storage::{OrderId, UserId, VoucherId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::http::App;
+use crate::http::describe::Calls;
+use crate::http::envelope::{Answer, Paged, Reply};
+use crate::http::extract::{Json, Now, Operator, Path, Query};
+use crate::http::voucher_order::OrderAnswer;
+use crate::language::both;
+use crate::mall::operator::By;
+use crate::mall::operator::orders::{FoundOrder, OrderQuery};
+
+/// The routes of this area.
+pub(super) fn routes() -> Calls {
+    Calls::of(both("订单管理", "All orders"))
+        .get("/ops/orders", find, both("查找任何人的订单", "Find orders, whosever they are"))
+        .post("/ops/orders/{id}/void", void, both("取消或退款一张订单", "Cancel or refund an order"))
+}
+
+/// An order as its buyer knows it, and whose it is.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct FoundAnswer {
+    #[serde(flatten)]
+    order: OrderAnswer,
+    user_id: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    phone: Option<String>,
+}
+
+impl FoundAnswer {
+    pub(super) fn new(found: FoundOrder, zone: &TimeZone) -> Self {
+        let user_id = found.view.order.user.get();
+        let phone = found.phone.map(|phone| phone.as_str().to_owned());
+        Self { order: OrderAnswer::new(found.view, zone), user_id, phone }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct FindQuery {
+    /// The order's id.
+    id: Option<u64>,
+    /// Whose they are, by phone number.
+    #[schemars(example = &"13900000002")]
+    phone: Option<String>,
+    /// Whose they are, by id.
+    user: Option<u64>,
+    voucher: Option<u64>,
+    /// 1 unpaid, 2 paid, 3 used, 4 cancelled, 5 being refunded, 6 refunded.
+    #[schemars(example = 1)]
+    status: Option<u8>,
+    /// The page, from 1.
+    #[schemars(example = 1)]
+    current: Option<u32>,
+}
+
+async fn find(
+    State(app): State<App>,
+    _: Operator,
+    Query(query): Query<FindQuery>,
+) -> Reply<Paged<FoundAnswer>> {
+    let wanted = OrderQuery {
+        id: query.id.map(OrderId::new),
+        phone: query.phone,
+        user: query.user.map(UserId::new),
+        voucher: query.voucher.map(VoucherId::new),
+        status: query.status,
+    };
+    let (orders, total) = app.order_office.find(&wanted, query.current.unwrap_or(1)).await?;
+    let zone = &app.context.zone;
+    let list: Vec<_> = orders.into_iter().map(|found| FoundAnswer::new(found, zone)).collect();
+    Ok(Answer::page(&list, total).no_store())
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct VoidBody {
+    /// Why: 1 to 200 characters, for the audit log.
+    #[serde(default)]
+    reason: String,
+}
+
+async fn void(
+    State(app): State<App>,
+    Operator(user): Operator,
+    Now(now): Now,
+    Path(order): Path<u64>,
+    Json(body): Json<VoidBody>,
+) -> Reply<FoundAnswer> {
+    let by = By::operator(user, now);
+    let voided = app.order_office.void(by, OrderId::new(order), &body.reason).await?;
+    Ok(Answer::ok(FoundAnswer::new(voided, &app.context.zone)).no_store())
+}

@@ -1,0 +1,223 @@
+//! `/ops/sales`: what there is, its window, its units, pause and end.
+
+use axum::extract::State;
+use jiff::tz::TimeZone;
+use mallbox_storage::{Timestamp, VoucherId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::http::App;
+use crate::http::describe::Calls;
+use crate::http::envelope::{Answer, Paged, Reply};
+use crate::http::extract::{Json, Now, Operator, Path, Query};
+use crate::http::voucher::shelf_number;
+use crate::language::both;
+use crate::mall::books::{Finding, SaleBooks};
+use crate::mall::operator::By;
+use crate::mall::operator::sales::{Restocked, SaleAccount, SaleView, StockForm, WindowForm};
+use crate::mall::{Refusal, wall_time};
+
+/// The routes of this area.
+pub(super) fn routes() -> Calls {
+    Calls::of(both("秒杀管理", "Running sales"))
+        .get("/ops/sales", page, both("所有秒杀", "Every flash sale"))
+        .get("/ops/sales/{id}", one, both("一场秒杀及其账目", "One sale, and its books"))
+        .put("/ops/sales/{id}", put_window, both("修改起止时间", "Change when it begins or ends"))
+        .post("/ops/sales/{id}/stock", restock, both("增减库存", "Add units, or take some away"))
+        .post("/ops/sales/{id}/pause", pause, both("暂停", "Put it on hold"))
+        .post("/ops/sales/{id}/resume", resume, both("恢复", "Let it go on"))
+        .post("/ops/sales/{id}/end", end, both("立即结束", "End it at once"))
+}
+
+/// A sale as its operator sees it. Without `initial` and `left` it is unlimited.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct SaleAnswer {
+    voucher_id: u64,
+    shop_id: u64,
+    title: String,
+    /// The voucher's: 1 on the shelf, 2 off it, 3 expired.
+    status: u8,
+    /// `NOT_OPEN`, `OPEN`, `PAUSED`, `SOLD_OUT` or `ENDED`.
+    #[schemars(example = &"OPEN")]
+    state: &'static str,
+    #[schemars(example = &"2026-11-21T10:09:17")]
+    begin_time: String,
+    #[schemars(example = &"2026-11-21T10:09:17")]
+    end_time: String,
+    paused: bool,
+    pay_within_seconds: u64,
+    min_level: u8,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    initial: Option<u64>,
+    added: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left: Option<u64>,
+    taken: u64,
+    pending: u64,
+}
+
+impl SaleAnswer {
+    fn new(view: SaleView, zone: &TimeZone) -> Self {
+        let SaleView { voucher, sale, state, left, taken, pending } = view;
+        Self {
+            voucher_id: voucher.id.get(),
+            shop_id: voucher.text.shop.get(),
+            status: shelf_number(voucher.text.status),
+            title: voucher.text.title,
+            state: state.name(),
+            begin_time: wall_time::text(sale.terms.begin, zone),
+            end_time: wall_time::text(sale.terms.end, zone),
+            paused: sale.terms.paused,
+            pay_within_seconds: sale.pay_within.as_secs(),
+            min_level: sale.min_level,
+            initial: sale.initial,
+            added: sale.added,
+            left,
+            taken,
+            pending,
+        }
+    }
+}
+
+fn answer(app: &App, view: SaleView) -> Reply<SaleAnswer> {
+    Ok(Answer::ok(SaleAnswer::new(view, &app.context.zone)).no_store())
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct PageQuery {
+    /// The page, from 1.
+    #[schemars(example = 1)]
+    current: Option<u32>,
+}
+
+async fn page(
+    State(app): State<App>,
+    _: Operator,
+    Now(now): Now,
+    Query(query): Query<PageQuery>,
+) -> Reply<Paged<SaleAnswer>> {
+    let (views, total) = app.sale_office.page(query.current.unwrap_or(1), now).await?;
+    let zone = &app.context.zone;
+    let list: Vec<_> = views.into_iter().map(|view| SaleAnswer::new(view, zone)).collect();
+    Ok(Answer::page(&list, total).no_store())
+}
+
+/// A sale with the terms of its equation. Without `balances` it never stood still while it was read.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct AccountAnswer {
+    #[serde(flatten)]
+    sale: SaleAnswer,
+    books: SaleBooks,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    balances: Option<bool>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    findings: Vec<Finding>,
+}
+
+async fn one(
+    State(app): State<App>,
+    _: Operator,
+    Now(now): Now,
+    Path(voucher): Path<u64>,
+) -> Reply<AccountAnswer> {
+    let SaleAccount { view, books, findings } = app.sale_office.account(VoucherId::new(voucher), now).await?;
+    let answer = AccountAnswer {
+        sale: SaleAnswer::new(view, &app.context.zone),
+        books,
+        balances: findings.as_ref().map(Vec::is_empty),
+        findings: findings.unwrap_or_default(),
+    };
+    Ok(Answer::ok(answer).no_store())
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct WindowBody {
+    #[schemars(example = &"2026-11-21T10:09:17")]
+    begin_time: Option<String>,
+    #[schemars(example = &"2026-11-21T10:09:17")]
+    end_time: Option<String>,
+}
+
+async fn put_window(
+    State(app): State<App>,
+    Operator(user): Operator,
+    Now(now): Now,
+    Path(voucher): Path<u64>,
+    Json(body): Json<WindowBody>,
+) -> Reply<SaleAnswer> {
+    let instant = |name, text: Option<String>| {
+        let parse = |text: String| wall_time::parse(&text, &app.context.zone).ok_or(Refusal::BadValue(name));
+        text.map(parse).transpose()
+    };
+    let begin: Option<Timestamp> = instant("beginTime", body.begin_time)?;
+    let form = WindowForm { begin, end: instant("endTime", body.end_time)? };
+    let view = app.sale_office.put_window(By::operator(user, now), VoucherId::new(voucher), form).await?;
+    answer(&app, view)
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct StockBody {
+    /// How many; negative takes as many away as nobody holds.
+    #[schemars(example = 100)]
+    add: Option<i64>,
+    /// A name for this change, 1 to 64 characters: a repeat under the same name changes nothing.
+    #[schemars(example = &"truck 7")]
+    request_id: Option<String>,
+}
+
+/// The sale as it is now, and by how many units it was changed.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct RestockedAnswer {
+    by: i64,
+    #[serde(flatten)]
+    sale: SaleAnswer,
+}
+
+async fn restock(
+    State(app): State<App>,
+    Operator(user): Operator,
+    Now(now): Now,
+    Path(voucher): Path<u64>,
+    Json(body): Json<StockBody>,
+) -> Reply<RestockedAnswer> {
+    let form = StockForm { add: body.add, request: body.request_id };
+    let Restocked { by, view } =
+        app.sale_office.restock(By::operator(user, now), VoucherId::new(voucher), form).await?;
+    let sale = SaleAnswer::new(view, &app.context.zone);
+    Ok(Answer::ok(RestockedAnswer { by, sale }).no_store())
+}
+
+async fn pause(
+    State(app): State<App>,
+    Operator(user): Operator,
+    Now(now): Now,
+    Path(voucher): Path<u64>,
+) -> Reply<SaleAnswer> {
+    let view = app.sale_office.pause(By::operator(user, now), VoucherId::new(voucher)).await?;
+    answer(&app, view)
+}
+
+async fn resume(
+    State(app): State<App>,
+    Operator(user): Operator,
+    Now(now): Now,
+    Path(voucher): Path<u64>,
+) -> Reply<SaleAnswer> {
+    let view = app.sale_office.resume(By::operator(user, now), VoucherId::new(voucher)).await?;
+    answer(&app, view)
+}
+
+async fn end(
+    State(app): State<App>,
+    Operator(user): Operator,
+    Now(now): Now,
+    Path(voucher): Path<u64>,
+) -> Reply<SaleAnswer> {
+    let view = app.sale_office.end(By::operator(user, now), VoucherId::new(voucher)).await?;
+    answer(&app, view)
+}

@@ -1,0 +1,196 @@
+//! People, as operators see them: `/ops/users/…`.
+
+use axum::extract::State;
+use jiff::tz::TimeZone;
+use mallbox_storage::{Page, Role, User, UserFilter, UserId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::http::App;
+use crate::http::describe::Calls;
+use crate::http::envelope::{Answer, Reply};
+use crate::http::extract::{Json, Now, Operator, Path, Query};
+use crate::language::both;
+use crate::mall::operator::By;
+use crate::mall::wall_time;
+
+/// The routes of this area.
+pub fn routes() -> Calls {
+    Calls::of(both("用户管理", "Users"))
+        .get("/ops/users", list, both("查找用户，每页20人", "Find users, 20 a page"))
+        .get("/ops/users/{id}", one, both("一位用户", "One user"))
+        .post(
+            "/ops/users/{id}/block",
+            block,
+            both("停用账号，结束其会话", "Keep a user out, and end their sessions"),
+        )
+        .post("/ops/users/{id}/unblock", unblock, both("恢复账号", "Let a user in again"))
+        .put("/ops/users/{id}/role", set_role, both("设置角色", "Give a user another role"))
+}
+
+/// Users on a page.
+const PAGE: u32 = 20;
+
+/// A role's word in the API.
+#[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum RoleName {
+    /// Buys.
+    Customer,
+    /// Runs the mall.
+    Operator,
+}
+
+impl From<RoleName> for Role {
+    fn from(name: RoleName) -> Self {
+        match name {
+            RoleName::Customer => Self::Customer,
+            RoleName::Operator => Self::Operator,
+        }
+    }
+}
+
+impl From<Role> for RoleName {
+    fn from(role: Role) -> Self {
+        match role {
+            Role::Customer => Self::Customer,
+            Role::Operator => Self::Operator,
+        }
+    }
+}
+
+/// A person, as an operator sees them.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct UserAnswer {
+    id: u64,
+    phone: String,
+    nick_name: String,
+    icon: String,
+    role: RoleName,
+    #[schemars(example = &"2026-11-21T10:09:17")]
+    create_time: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blocked: Option<BlockAnswer>,
+}
+
+/// Since when somebody is kept out, and why.
+#[derive(Serialize, JsonSchema)]
+struct BlockAnswer {
+    #[schemars(example = &"2026-11-21T10:09:17")]
+    since: String,
+    reason: String,
+}
+
+impl UserAnswer {
+    pub(crate) fn new(user: User, zone: &TimeZone) -> Self {
+        let User { id, phone, nick_name, icon, role, blocked, created } = user;
+        let blocked = blocked
+            .map(|block| BlockAnswer { since: wall_time::text(block.since, zone), reason: block.reason });
+        let (phone, create_time) = (phone.as_str().to_owned(), wall_time::text(created, zone));
+        Self { id: id.get(), phone, nick_name, icon, role: role.into(), create_time, blocked }
+    }
+}
+
+/// Which users are looked for.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Search {
+    /// How their phone number begins.
+    #[serde(default)]
+    #[schemars(example = &"139")]
+    phone: String,
+    /// What is in their name.
+    #[serde(default)]
+    name: String,
+    role: Option<RoleName>,
+    /// The blocked alone.
+    #[serde(default)]
+    blocked: bool,
+    /// The page, from 1.
+    #[schemars(example = 1)]
+    current: Option<u32>,
+}
+
+impl Search {
+    /// A page of them.
+    pub(crate) async fn page(self, app: &App, size: u32) -> Reply<Vec<UserAnswer>> {
+        let Self { phone, name, role, blocked, current } = self;
+        let filter = UserFilter { phone, name, role: role.map(Role::from), blocked };
+        let users = app.people.list(&filter, Page::new(current.unwrap_or(1), size)).await?;
+        let zone = &app.context.zone;
+        let users: Vec<_> = users.into_iter().map(|user| UserAnswer::new(user, zone)).collect();
+        Ok(Answer::ok(users).no_store())
+    }
+}
+
+/// A user who was blocked, and how many sessions of theirs ended.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct BlockedAnswer {
+    #[serde(flatten)]
+    user: UserAnswer,
+    sessions_ended: u64,
+}
+
+impl BlockedAnswer {
+    pub(crate) fn new((user, sessions_ended): (User, u64), zone: &TimeZone) -> Self {
+        Self { user: UserAnswer::new(user, zone), sessions_ended }
+    }
+}
+
+async fn list(State(app): State<App>, _: Operator, Query(search): Query<Search>) -> Reply<Vec<UserAnswer>> {
+    search.page(&app, PAGE).await
+}
+
+async fn one(State(app): State<App>, _: Operator, Path(id): Path<u64>) -> Reply<UserAnswer> {
+    said(&app, app.people.get(UserId::new(id)).await?)
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct BlockBody {
+    /// Why: 1 to 200 characters, for operators and for the audit log.
+    #[serde(default)]
+    reason: String,
+}
+
+async fn block(
+    State(app): State<App>,
+    Operator(operator): Operator,
+    Now(now): Now,
+    Path(id): Path<u64>,
+    Json(body): Json<BlockBody>,
+) -> Reply<BlockedAnswer> {
+    let by = By::operator(operator, now);
+    let blocked = app.people.block(UserId::new(id), &body.reason, by).await?;
+    Ok(Answer::ok(BlockedAnswer::new(blocked, &app.context.zone)).no_store())
+}
+
+async fn unblock(
+    State(app): State<App>,
+    Operator(operator): Operator,
+    Now(now): Now,
+    Path(id): Path<u64>,
+) -> Reply<UserAnswer> {
+    said(&app, app.people.unblock(UserId::new(id), By::operator(operator, now)).await?)
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct RoleBody {
+    role: RoleName,
+}
+
+async fn set_role(
+    State(app): State<App>,
+    Operator(operator): Operator,
+    Now(now): Now,
+    Path(id): Path<u64>,
+    Json(body): Json<RoleBody>,
+) -> Reply<UserAnswer> {
+    let by = By::operator(operator, now);
+    said(&app, app.people.set_role(UserId::new(id), body.role.into(), by).await?)
+}
+
+/// Never kept by anybody on the way: there is a phone number in it.
+fn said(app: &App, user: User) -> Reply<UserAnswer> {
+    Ok(Answer::ok(UserAnswer::new(user, &app.context.zone)).no_store())
+}

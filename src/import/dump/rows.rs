@@ -1,0 +1,244 @@
+//! `INSERT` and `REPLACE`: rows of named columns.
+
+use std::io::Read;
+use std::sync::Arc;
+
+use super::statements::{MOST_COLUMNS, cut_off, remember};
+use super::tokens::{Kind, Token};
+use super::{Cell, Dump, DumpError, Position, Row, Value};
+use crate::language::{Both, both, told};
+
+/// An `INSERT` whose rows are being read.
+pub(super) struct Insert {
+    table: usize,
+    began: Position,
+    replaces: bool,
+    columns: Meaning,
+}
+
+/// For each value of a row: which wanted column it is, if any, and whether it is a `TIMESTAMP`.
+pub(super) type Meaning = Arc<[(Option<usize>, bool)]>;
+
+impl<R: Read> Dump<R> {
+    /// An `INSERT` or `REPLACE`, up to its first row. Of a table that is not wanted, all of it.
+    pub(super) fn insert(&mut self, replaces: bool, began: Position) -> Result<(), DumpError> {
+        const BEFORE_THE_NAME: [&str; 5] = ["LOW_PRIORITY", "DELAYED", "HIGH_PRIORITY", "IGNORE", "INTO"];
+        let mut token = self.tokens.next()?;
+        while token.kind == Kind::Word && BEFORE_THE_NAME.iter().any(|word| self.tokens.says(word)) {
+            token = self.tokens.next()?;
+        }
+        let (name, mut token) = self.name(token, began)?;
+        let Some(table) = self.wanted.iter().position(|table| table.name == name) else {
+            remember(&mut self.unknown.tables, name);
+            return self.pass_from(token, began);
+        };
+        self.known[table].is_met = true;
+        if token.kind == Kind::Word && self.tokens.says("PARTITION") {
+            self.tokens.next()?;
+            while !self.pass_item(token, began)? {}
+            token = self.tokens.next()?;
+        }
+        let mut named = None;
+        if token.is(b'(') {
+            named = Some(self.column_list(began)?);
+            token = self.tokens.next()?;
+        }
+        if token.kind == Kind::End {
+            return Err(cut_off(began));
+        }
+        if token.kind != Kind::Word || !(self.tokens.says("VALUES") || self.tokens.says("VALUE")) {
+            return Err(DumpError::at(
+                token.at,
+                told!(
+                    "此处应为{name}的数据，形如VALUES (…), (…)",
+                    "rows of {name} are expected here, as VALUES (…), (…)"
+                ),
+            ));
+        }
+        let columns = self.meaning(table, named, began)?;
+        self.insert = Some(Insert { table, began, replaces, columns });
+        Ok(())
+    }
+
+    /// The names in an `INSERT`'s own list, after its `(`.
+    fn column_list(&mut self, began: Position) -> Result<Vec<String>, DumpError> {
+        let mut names = Vec::new();
+        loop {
+            let token = self.tokens.next()?;
+            match token.kind {
+                Kind::Mark(b')') if names.is_empty() => return Ok(names),
+                Kind::Word | Kind::Name | Kind::Text => names.push(self.small_text()),
+                Kind::End => return Err(cut_off(began)),
+                _ => {
+                    return Err(DumpError::at(
+                        token.at,
+                        both("此处应为列名", "a column's name is expected here"),
+                    ));
+                }
+            }
+            if names.len() > MOST_COLUMNS {
+                return Err(DumpError::at(
+                    token.at,
+                    both("列数超过MySQL表的上限", "more columns than a table of MySQL can have"),
+                ));
+            }
+            let after = self.tokens.next()?;
+            match after.kind {
+                Kind::Mark(b')') => return Ok(names),
+                Kind::Mark(b',') => {}
+                Kind::End => return Err(cut_off(began)),
+                _ => {
+                    return Err(DumpError::at(
+                        after.at,
+                        both("此处应为逗号或括号", "a comma or a bracket is expected here"),
+                    ));
+                }
+            }
+        }
+    }
+
+    /// What each value of the rows means: by the `INSERT`'s own list, else by the table's columns.
+    fn meaning(
+        &mut self,
+        table: usize,
+        named: Option<Vec<String>>,
+        began: Position,
+    ) -> Result<Meaning, DumpError> {
+        let wanted = self.wanted[table];
+        let Some(names) = named else {
+            let what = || {
+                let name = wanted.name;
+                told!(
+                    "{name}的列名既不在CREATE TABLE里，也不在这条INSERT里；请连表结构一起转储，或加--complete-insert",
+                    "the columns of {name} are named neither by a CREATE TABLE nor by this INSERT; dump them too, or \
+                     with --complete-insert"
+                )
+            };
+            return self.known[table].meaning.clone().ok_or_else(|| DumpError::at(began, what()));
+        };
+        for name in &names {
+            self.remember_column(table, name);
+        }
+        let made = &self.known[table].columns;
+        // Without the table's own form, instants are what hm-dianping has: TIMESTAMPs.
+        let is_timestamp = |name: &str| {
+            let column = made.iter().find(|column| column.name == name);
+            column.is_none_or(|column| column.is_timestamp)
+        };
+        Ok(names.iter().map(|name| (wanted.place(name), is_timestamp(name))).collect())
+    }
+
+    /// The next row; `None` after the statement's last.
+    pub(super) fn row(&mut self, insert: &Insert) -> Result<Option<Row>, DumpError> {
+        let mut token = self.tokens.next()?;
+        if token.is(b',') {
+            token = self.tokens.next()?;
+        }
+        match token.kind {
+            Kind::Mark(b'(') => {}
+            Kind::Mark(b';') => return Ok(None),
+            // ON DUPLICATE KEY UPDATE …, AS new
+            Kind::Word => return self.pass_statement(insert.began).map(|()| None),
+            Kind::End => return Err(cut_off(insert.began)),
+            _ => return Err(DumpError::at(token.at, both("此处应为一行数据", "a row is expected here"))),
+        }
+        let at = token.at;
+        let missing = Cell { value: Value::Missing, at, offset_s: None };
+        let mut cells = vec![missing; self.wanted[insert.table].columns.len()];
+        let mut width = 0;
+        loop {
+            let column = insert.columns.get(width);
+            let place = column.and_then(|(place, _)| *place);
+            let token = if place.is_some() { self.tokens.next()? } else { self.tokens.skip()? };
+            if width == 0 && token.is(b')') {
+                break;
+            }
+            let (value, after) = self.value(token, insert.began)?;
+            if let (Some(place), Some((_, is_timestamp))) = (place, column) {
+                let offset_s = self.offset_s.filter(|_| *is_timestamp);
+                cells[place] = Cell { value, at: token.at, offset_s };
+            }
+            width += 1;
+            match after.kind {
+                Kind::Mark(b',') if width < insert.columns.len() => {}
+                Kind::Mark(b',') => return Err(self.wrong_width(insert, at, both("多", "more"))),
+                Kind::Mark(b')') => break,
+                Kind::End => return Err(cut_off(insert.began)),
+                _ => {
+                    return Err(DumpError::at(
+                        after.at,
+                        both("此处应为逗号或括号", "a comma or a bracket is expected here"),
+                    ));
+                }
+            }
+        }
+        if width < insert.columns.len() {
+            return Err(self.wrong_width(insert, at, both("少", "fewer")));
+        }
+        let Insert { table, replaces, .. } = *insert;
+        Ok(Some(Row { table, cells, at, replaces }))
+    }
+
+    fn wrong_width(&self, insert: &Insert, at: Position, than: Both) -> DumpError {
+        let (name, columns) = (self.wanted[insert.table].name, insert.columns.len());
+        let Both { zh, en } = than;
+        DumpError::at(
+            at,
+            told!(
+                "{name}的这一行，值的个数比{columns}列{zh}",
+                "a row of {name} with {en} values than its {columns} columns"
+            ),
+        )
+    }
+
+    /// A value, and the token after it.
+    fn value(&mut self, token: Token, began: Position) -> Result<(Value, Token), DumpError> {
+        let value = match token.kind {
+            Kind::Text => Value::Text(self.tokens.take_text()),
+            Kind::Bytes => Value::Bytes(self.tokens.take_text()),
+            Kind::Number => Value::Number(self.small_text()),
+            Kind::Mark(sign @ (b'-' | b'+')) => {
+                let number = self.tokens.next()?;
+                if number.kind != Kind::Number {
+                    return Err(DumpError::at(number.at, both("此处应为数字", "a number is expected here")));
+                }
+                let sign = if sign == b'-' { "-" } else { "" };
+                Value::Number(format!("{sign}{}", self.small_text()))
+            }
+            Kind::Word if self.tokens.says("NULL") => Value::Null,
+            Kind::Word if self.tokens.says("DEFAULT") => Value::Missing,
+            Kind::Word if self.tokens.says("TRUE") => Value::Number("1".to_owned()),
+            Kind::Word if self.tokens.says("FALSE") => Value::Number("0".to_owned()),
+            Kind::Word if self.tokens.text().starts_with(b"_") || self.tokens.says("N") => {
+                let is_binary = self.tokens.says("_binary");
+                let literal = self.tokens.next()?;
+                match literal.kind {
+                    Kind::Text | Kind::Bytes if is_binary => Value::Bytes(self.tokens.take_text()),
+                    Kind::Text | Kind::Bytes => Value::Text(self.tokens.take_text()),
+                    _ => {
+                        return Err(DumpError::at(
+                            literal.at,
+                            both("此处应为文本", "a text is expected here"),
+                        ));
+                    }
+                }
+            }
+            Kind::Word => {
+                let after = self.tokens.next()?;
+                if !after.is(b'(') {
+                    return Ok((Value::Expression, after));
+                }
+                let first = self.tokens.skip()?;
+                let mut is_closed = self.pass_item(first, began)?;
+                while !is_closed {
+                    let next = self.tokens.skip()?;
+                    is_closed = self.pass_item(next, began)?;
+                }
+                Value::Expression
+            }
+            Kind::End => return Err(cut_off(began)),
+            _ => return Err(DumpError::at(token.at, both("此处应为值", "a value is expected here"))),
+        };
+        Ok((value, self.tokens.next()?))
+    }
+}

@@ -1,0 +1,379 @@
+//! Statements: which one it is, and what of it matters.
+
+use std::collections::BTreeSet;
+use std::io::Read;
+
+use super::tokens::{Kind, Token};
+use super::{Column, Dump, DumpError, Position};
+use crate::language::{Language, both, told};
+
+/// Names of what is not wanted are remembered for the report, but not without end.
+const MOST_NAMES: usize = 200;
+/// MySQL allows no more in a table.
+pub(super) const MOST_COLUMNS: usize = 4_096;
+/// What stands in a dump and says nothing about rows.
+const PASSED: [&str; 27] = [
+    "SET",
+    "DROP",
+    "ALTER",
+    "LOCK",
+    "UNLOCK",
+    "USE",
+    "START",
+    "BEGIN",
+    "COMMIT",
+    "ROLLBACK",
+    "ANALYZE",
+    "OPTIMIZE",
+    "FLUSH",
+    "GRANT",
+    "REVOKE",
+    "CHANGE",
+    "CALL",
+    "PREPARE",
+    "EXECUTE",
+    "DEALLOCATE",
+    "SHOW",
+    "SELECT",
+    "END",
+    "DELETE",
+    "UPDATE",
+    "TRUNCATE",
+    "CHECKSUM",
+];
+/// Of those, what would change rows that have been read.
+const CHANGES: [&str; 3] = ["DELETE", "UPDATE", "TRUNCATE"];
+/// What an item of `CREATE TABLE` begins with that is no column.
+const KEYS: [&str; 10] =
+    ["PRIMARY", "KEY", "INDEX", "UNIQUE", "FULLTEXT", "SPATIAL", "CONSTRAINT", "FOREIGN", "CHECK", "PERIOD"];
+
+impl<R: Read> Dump<R> {
+    /// Reads a statement, or an `INSERT` up to its first row. `false` at the end of a file that is whole.
+    pub(super) fn statement(&mut self) -> Result<bool, DumpError> {
+        let token = self.tokens.next()?;
+        match token.kind {
+            Kind::End => self.end().map(|()| false),
+            Kind::Mark(b';') => Ok(true),
+            Kind::Word if self.tokens.says("INSERT") => self.insert(false, token.at).map(|()| true),
+            Kind::Word if self.tokens.says("REPLACE") => self.insert(true, token.at).map(|()| true),
+            Kind::Word if self.tokens.says("CREATE") => self.create(token.at).map(|()| true),
+            Kind::Word if self.tokens.says("DELIMITER") => self.delimiter(token.at).map(|()| true),
+            Kind::Word => self.passed_statement(token.at).map(|()| true),
+            _ => Err(self.no_statement(token.at)),
+        }
+    }
+
+    fn passed_statement(&mut self, at: Position) -> Result<(), DumpError> {
+        let Some(verb) = PASSED.into_iter().find(|verb| self.tokens.says(verb)) else {
+            return Err(self.no_statement(at));
+        };
+        if verb == "SET" {
+            return self.set(at);
+        }
+        if CHANGES.contains(&verb) { self.refuse_change(verb, at) } else { self.pass_statement(at) }
+    }
+
+    fn no_statement(&self, at: Position) -> DumpError {
+        let found: String = String::from_utf8_lossy(self.tokens.text()).chars().take(20).collect();
+        let found = found.escape_debug();
+        let what = if self.tokens.text().is_empty() {
+            both("MySQL转储里没有这样开头的语句", "this begins no statement of a MySQL dump").into()
+        } else {
+            told!("MySQL转储里没有以`{found}`开头的语句", "`{found}` begins no statement of a MySQL dump")
+        };
+        DumpError::at(at, what)
+    }
+
+    /// A file that ends here: has it been cut off between two statements?
+    fn end(&self) -> Result<(), DumpError> {
+        let frame = self.tokens.frame();
+        let cut = if frame.has_head && !frame.has_end {
+            both(
+                "转储被截断：最后一行应是`-- Dump completed`",
+                "the dump is cut off: its last line should be `-- Dump completed`",
+            )
+        } else if frame.is_navicat && self.checks_are_off {
+            both(
+                "转储被截断：最后应是`SET FOREIGN_KEY_CHECKS = 1`",
+                "the dump is cut off: `SET FOREIGN_KEY_CHECKS = 1` should come last",
+            )
+        } else {
+            return Ok(());
+        };
+        Err(DumpError::at(self.tokens.source.position(), cut))
+    }
+
+    /// The end of a statement that says nothing more.
+    pub(super) fn pass_statement(&mut self, began: Position) -> Result<(), DumpError> {
+        loop {
+            match self.tokens.skip()?.kind {
+                Kind::Mark(b';') => return Ok(()),
+                Kind::End => return Err(cut_off(began)),
+                _ => {}
+            }
+        }
+    }
+
+    /// `SET a = b, c = d`: of all there may be, two matter.
+    fn set(&mut self, began: Position) -> Result<(), DumpError> {
+        loop {
+            let token = self.tokens.next()?;
+            match token.kind {
+                Kind::Mark(b';') => return Ok(()),
+                Kind::End => return Err(cut_off(began)),
+                Kind::Word | Kind::Name => {
+                    let (zone, checks) =
+                        (self.tokens.says("TIME_ZONE"), self.tokens.says("FOREIGN_KEY_CHECKS"));
+                    if !(zone || checks) {
+                        continue;
+                    }
+                    let after = self.tokens.next()?;
+                    if after.is(b';') {
+                        return Ok(());
+                    }
+                    if !after.is(b'=') {
+                        continue;
+                    }
+                    let value = self.tokens.next()?;
+                    if zone {
+                        let offset = (value.kind == Kind::Text).then(|| offset_s(self.tokens.text()));
+                        self.offset_s = offset.flatten();
+                    } else {
+                        self.checks_are_off = value.kind == Kind::Number && self.tokens.text() == b"0";
+                    }
+                    match value.kind {
+                        Kind::Mark(b';') => return Ok(()),
+                        Kind::End => return Err(cut_off(began)),
+                        _ => {}
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// A dump writes rows and never changes them: whoever reads on would take rows that are not so any more.
+    fn refuse_change(&mut self, verb: &str, began: Position) -> Result<(), DumpError> {
+        loop {
+            let token = self.tokens.next()?;
+            match token.kind {
+                Kind::Mark(b';') => return Ok(()),
+                Kind::End => return Err(cut_off(began)),
+                Kind::Word | Kind::Name => {
+                    if let Some(table) = self.wanted.iter().find(|table| self.tokens.says(table.name)) {
+                        let name = table.name;
+                        let what = told!(
+                            "{verb}会改动{name}的数据，转储不会这样做；请先把脚本导入MySQL，再转储",
+                            "{verb} changes rows of {name}, which no dump does; load the script into MySQL and dump that"
+                        );
+                        return Err(DumpError::at(began, what));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// From `DELIMITER ;;` on there are triggers and routines, until the line that makes it `;` again.
+    fn delimiter(&mut self, began: Position) -> Result<(), DumpError> {
+        let mut line = self.line()?;
+        loop {
+            match line {
+                None => return Err(cut_off(began)),
+                Some(text) if text.trim_ascii() == b";" => return Ok(()),
+                Some(_) => {}
+            }
+            line = loop {
+                let Some(text) = self.line()? else { break None };
+                let text = text.trim_ascii_start();
+                if text.len() > 9 && text[..9].eq_ignore_ascii_case(b"DELIMITER") {
+                    break Some(text[9..].to_vec());
+                }
+            };
+        }
+    }
+
+    /// The rest of the line, of a long one its beginning; `None` at the end of the file.
+    fn line(&mut self) -> Result<Option<Vec<u8>>, DumpError> {
+        const ENOUGH: usize = 256;
+        let source = &mut self.tokens.source;
+        if source.byte()?.is_none() {
+            return Ok(None);
+        }
+        let mut line = Vec::new();
+        let stop = source.pass_until(
+            |byte| byte == b'\n',
+            |piece| line.extend_from_slice(&piece[..piece.len().min(ENOUGH.saturating_sub(line.len()))]),
+        )?;
+        if stop.is_some() {
+            source.pass(1);
+        }
+        Ok(Some(line))
+    }
+
+    fn create(&mut self, began: Position) -> Result<(), DumpError> {
+        let mut token = self.tokens.next()?;
+        while token.kind == Kind::Word
+            && ["OR", "REPLACE", "TEMPORARY"].iter().any(|word| self.tokens.says(word))
+        {
+            token = self.tokens.next()?;
+        }
+        if token.kind != Kind::Word || !self.tokens.says("TABLE") {
+            return self.pass_from(token, began);
+        }
+        token = self.tokens.next()?;
+        while token.kind == Kind::Word && ["IF", "NOT", "EXISTS"].iter().any(|word| self.tokens.says(word)) {
+            token = self.tokens.next()?;
+        }
+        let (name, token) = self.name(token, began)?;
+        let Some(table) = self.wanted.iter().position(|table| table.name == name) else {
+            remember(&mut self.unknown.tables, name);
+            return self.pass_from(token, began);
+        };
+        if let Some(first) = self.known[table].made {
+            let (zh, en) = (first.words(Language::Zh), first.words(Language::En));
+            let what = told!(
+                "{name}在{zh}之后又建了一次：需要的是单个数据库的转储",
+                "{name} is made a second time, after {en}: a dump of one database is wanted"
+            );
+            return Err(DumpError::at(began, what));
+        }
+        self.known[table].made = Some(began);
+        self.known[table].is_met = true;
+        if token.is(b'(') {
+            let columns = self.columns(began)?;
+            for column in &columns {
+                self.remember_column(table, &column.name);
+            }
+            let wanted = self.wanted[table];
+            let meaning = columns.iter().map(|column| (wanted.place(&column.name), column.is_timestamp));
+            self.known[table].meaning = Some(meaning.collect());
+            self.known[table].columns = columns;
+            self.pass_statement(began)
+        } else {
+            self.pass_from(token, began)
+        }
+    }
+
+    /// The columns of a `CREATE TABLE`, from after its `(` to its `)`.
+    fn columns(&mut self, began: Position) -> Result<Vec<Column>, DumpError> {
+        let mut columns = Vec::new();
+        loop {
+            let token = self.tokens.next()?;
+            let is_key =
+                token.kind == Kind::Word && KEYS.iter().any(|key| self.tokens.says(key)) || token.is(b')');
+            let name = self.small_text();
+            let kind = self.tokens.next()?;
+            if !is_key {
+                if !matches!(token.kind, Kind::Word | Kind::Name | Kind::Text) {
+                    return Err(DumpError::at(
+                        token.at,
+                        both("此处应为列名", "a column's name is expected here"),
+                    ));
+                }
+                columns.push(Column { name, is_timestamp: self.tokens.says("TIMESTAMP") });
+                if columns.len() > MOST_COLUMNS {
+                    return Err(DumpError::at(
+                        token.at,
+                        both("列数超过MySQL表的上限", "more columns than a table of MySQL can have"),
+                    ));
+                }
+            }
+            if self.pass_item(kind, began)? {
+                return Ok(columns);
+            }
+        }
+    }
+
+    /// Goes to the end of an item in brackets. Whether the brackets end with it.
+    pub(super) fn pass_item(&mut self, first: Token, began: Position) -> Result<bool, DumpError> {
+        let (mut token, mut depth) = (first, 0_u64);
+        loop {
+            match token.kind {
+                Kind::Mark(b'(') => depth += 1,
+                Kind::Mark(b')') if depth == 0 => return Ok(true),
+                Kind::Mark(b')') => depth -= 1,
+                Kind::Mark(b',') if depth == 0 => return Ok(false),
+                Kind::Mark(b';') => {
+                    return Err(DumpError::at(token.at, both("括号没有闭合", "a bracket is not closed")));
+                }
+                Kind::End => return Err(cut_off(began)),
+                _ => {}
+            }
+            token = self.tokens.skip()?;
+        }
+    }
+
+    /// A table's name, perhaps behind its database's, in small letters; and the token after it.
+    pub(super) fn name(&mut self, first: Token, began: Position) -> Result<(String, Token), DumpError> {
+        let mut token = first;
+        loop {
+            match token.kind {
+                Kind::Word | Kind::Name | Kind::Text => {}
+                Kind::End => return Err(cut_off(began)),
+                _ => {
+                    return Err(DumpError::at(
+                        token.at,
+                        both("此处应为表名", "a table's name is expected here"),
+                    ));
+                }
+            }
+            let name = self.small_text();
+            let after = self.tokens.next()?;
+            if !after.is(b'.') {
+                return Ok((name, after));
+            }
+            token = self.tokens.next()?;
+        }
+    }
+
+    pub(super) fn small_text(&self) -> String {
+        String::from_utf8_lossy(self.tokens.text()).to_lowercase()
+    }
+
+    /// Notes a column of a wanted table that nobody wants.
+    pub(super) fn remember_column(&mut self, table: usize, column: &str) {
+        let wanted = self.wanted[table];
+        if wanted.place(column).is_none() {
+            remember(&mut self.unknown.columns, format!("{}.{column}", wanted.name));
+        }
+    }
+
+    /// The end of a statement of which `token` has been read.
+    pub(super) fn pass_from(&mut self, token: Token, began: Position) -> Result<(), DumpError> {
+        match token.kind {
+            Kind::Mark(b';') => Ok(()),
+            Kind::End => Err(cut_off(began)),
+            _ => self.pass_statement(began),
+        }
+    }
+}
+
+pub(super) fn remember(names: &mut BTreeSet<String>, name: String) {
+    if names.len() < MOST_NAMES {
+        names.insert(name);
+    }
+}
+
+pub(super) fn cut_off(began: Position) -> DumpError {
+    DumpError::at(
+        began,
+        both(
+            "文件在由此开始的语句中间结束：文件被截断",
+            "the file ends inside the statement that begins here: it is cut off",
+        ),
+    )
+}
+
+/// `+08:00` in seconds; `SYSTEM` and names of zones are none.
+fn offset_s(text: &[u8]) -> Option<i32> {
+    let (sign, rest) = match text.split_first()? {
+        (b'+', rest) => (1, rest),
+        (b'-', rest) => (-1, rest),
+        _ => return None,
+    };
+    let (hours, minutes) = std::str::from_utf8(rest).ok()?.split_once(':')?;
+    let (hours, minutes): (i32, i32) = (hours.parse().ok()?, minutes.parse().ok()?);
+    let is_one = (0..=14).contains(&hours) && (0..60).contains(&minutes);
+    is_one.then(|| sign * (hours * 3600 + minutes * 60))
+}

@@ -1,0 +1,183 @@
+//! The values of a row as what they mean. Says of a row that cannot be taken why, and of a file too.
+
+use jiff::tz::{Offset, TimeZone};
+use mallbox_storage::Timestamp;
+
+use super::dump::{Cell, DumpError, Row, Value};
+use super::tables::{TABLES, Table};
+use crate::language::{Both, both, told};
+use crate::mall::wall_time;
+
+/// Ids beyond it leave no room for those that the mall gives out itself.
+const LARGEST_ID: u64 = 1 << 62;
+
+/// Why a row is not taken.
+#[derive(Debug)]
+pub(super) enum Unfit {
+    /// It is left out, for this reason.
+    Row(Both),
+    /// It shows that the file is not what it should be.
+    File(DumpError),
+}
+
+/// A row whose values are asked for by name.
+pub(super) struct Fields<'a> {
+    row: &'a Row,
+    table: Table,
+    zone: &'a TimeZone,
+    now: Timestamp,
+    /// What of it is taken otherwise than it stands there.
+    pub(super) remarks: Vec<Both>,
+}
+
+impl<'a> Fields<'a> {
+    /// `zone` is the one that the dump's clock was in; `now` stands for times that are not told.
+    pub(super) fn new(row: &'a Row, table: Table, zone: &'a TimeZone, now: Timestamp) -> Self {
+        Self { row, table, zone, now, remarks: Vec::new() }
+    }
+
+    /// A name for the row, for people to find it: the number it begins with, if it begins with one.
+    pub(super) fn label(&self) -> u64 {
+        self.row.cells.first().and_then(|cell| whole(cell).ok().flatten()).map_or(0, i64::unsigned_abs)
+    }
+
+    /// The id in this column, from 1.
+    pub(super) fn id(&self, name: &str) -> Result<u64, Unfit> {
+        let number = self.whole_number(self.cell(name))?;
+        match number.and_then(|number| u64::try_from(number).ok()) {
+            Some(id @ 1..=LARGEST_ID) => Ok(id),
+            _ => Err(Unfit::Row(both("缺少编号，或编号超出范围", "an id in it is missing or out of range"))),
+        }
+    }
+
+    /// The id of an order: no counter goes on after it, so it may be as large as MySQL allows.
+    pub(super) fn order_id(&self) -> Result<u64, Unfit> {
+        let number = self.whole_number(self.cell("id"))?;
+        let id = number.and_then(|number| u64::try_from(number).ok()).filter(|id| *id > 0);
+        id.ok_or(Unfit::Row(both("缺少编号，或编号超出范围", "its id is missing or out of range")))
+    }
+
+    /// The id in this column; 0 if there is none.
+    pub(super) fn id_if_any(&self, name: &str) -> Result<u64, Unfit> {
+        match self.whole_number(self.cell(name))? {
+            None | Some(0) => Ok(0),
+            Some(id) => u64::try_from(id)
+                .ok()
+                .filter(|id| *id <= LARGEST_ID)
+                .ok_or(Unfit::Row(both("编号超出范围", "an id in it is out of range"))),
+        }
+    }
+
+    /// A number from 0; 0 if there is none.
+    pub(super) fn count(&self, name: &str) -> Result<u64, Unfit> {
+        let number = self.whole_number(self.cell(name))?.unwrap_or(0);
+        u64::try_from(number).map_err(|_| Unfit::Row(both("数值小于0", "a number in it is below 0")))
+    }
+
+    /// A whole number, if there is one.
+    pub(super) fn number(&self, name: &str) -> Result<Option<i64>, Unfit> {
+        self.whole_number(self.cell(name))
+    }
+
+    /// A number with a fraction, between these.
+    pub(super) fn between(&self, name: &str, least: f64, most: f64) -> Result<f64, Unfit> {
+        let text = match &self.cell(name).value {
+            Value::Number(text) => text.clone(),
+            Value::Text(text) => String::from_utf8_lossy(text).into_owned(),
+            _ => return Err(Unfit::Row(both("缺少坐标", "its place is missing"))),
+        };
+        let number: Option<f64> = text.trim().parse().ok();
+        // Not a number is between nothing.
+        number
+            .filter(|number| (least..=most).contains(number))
+            .ok_or(Unfit::Row(both("坐标不在地图上", "its place is not on the map")))
+    }
+
+    /// A text; `""` if there is none.
+    pub(super) fn text(&self, name: &str) -> Result<String, Unfit> {
+        let cell = self.cell(name);
+        match &cell.value {
+            Value::Missing | Value::Null => Ok(String::new()),
+            Value::Number(text) => Ok(text.clone()),
+            Value::Text(bytes) | Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
+                Ok(text) => Ok(text.to_owned()),
+                Err(_) => {
+                    let table = self.table.name();
+                    let what = told!(
+                        "{table}的`{name}`不是UTF-8文本；请用--default-character-set=utf8mb4转储",
+                        "`{name}` of {table} is no text in UTF-8; dump it with --default-character-set=utf8mb4"
+                    );
+                    Err(Unfit::File(DumpError::at(cell.at, what)))
+                }
+            },
+            Value::Expression => Err(Unfit::Row(both(
+                "含有须由MySQL计算的文本",
+                "a text in it would have to be worked out by MySQL",
+            ))),
+        }
+    }
+
+    /// An instant; `None` for none, which `0000-00-00` is too.
+    pub(super) fn instant(&self, name: &str) -> Result<Option<Timestamp>, Unfit> {
+        const NO_TIME: Unfit = Unfit::Row(both("时间无效", "a time in it is none"));
+        let cell = self.cell(name);
+        let text = match &cell.value {
+            Value::Missing | Value::Null => return Ok(None),
+            // The only ones that make an instant: now(), CURRENT_TIMESTAMP.
+            Value::Expression => return Ok(Some(self.now)),
+            Value::Text(text) => std::str::from_utf8(text).map_err(|_| NO_TIME)?.trim(),
+            Value::Number(_) | Value::Bytes(_) => return Err(NO_TIME),
+        };
+        if text.starts_with("0000-00-00") {
+            return Ok(None);
+        }
+        // What stands for "never ends" is beyond what the calendar can place.
+        if text.starts_with("9999-12-3") {
+            return Ok(Some(Timestamp::from_millis(jiff::Timestamp::MAX.as_millisecond())));
+        }
+        let fixed = cell.offset_s.and_then(|seconds| Offset::from_seconds(seconds).ok()).map(TimeZone::fixed);
+        let zone = fixed.as_ref().unwrap_or(self.zone);
+        let whole = if text.len() == "2000-01-31".len() { &format!("{text} 00:00:00") } else { text };
+        wall_time::parse(whole, zone).map(Some).ok_or(NO_TIME)
+    }
+
+    /// When it was made or changed; now, if that is not told.
+    pub(super) fn instant_or_now(&self, name: &str) -> Result<Timestamp, Unfit> {
+        Ok(self.instant(name)?.unwrap_or(self.now))
+    }
+
+    fn cell(&self, name: &str) -> &'a Cell {
+        let place = TABLES[self.table as usize].columns.iter().position(|column| *column == name);
+        debug_assert!(place.is_some(), "{name} is no column of {}", self.table.name());
+        &self.row.cells[place.unwrap_or(0)]
+    }
+
+    /// Whether everything is there without which the row cannot be understood.
+    pub(super) fn check_needed(&self) -> Result<(), Unfit> {
+        let missing = self.table.needed().iter().find(|name| self.cell(name).value == Value::Missing);
+        missing.map_or(Ok(()), |name| {
+            let table = self.table.name();
+            let what = told!("{table}的这一行没有`{name}`列", "a row of {table} without the column `{name}`");
+            Err(Unfit::File(DumpError::at(self.row.at, what)))
+        })
+    }
+
+    fn whole_number(&self, cell: &Cell) -> Result<Option<i64>, Unfit> {
+        whole(cell).map_err(|()| Unfit::Row(both("数值无效", "a number in it is none")))
+    }
+}
+
+/// Numbers are written bare, in quotes, or as bits.
+fn whole(cell: &Cell) -> Result<Option<i64>, ()> {
+    let text = match &cell.value {
+        Value::Missing | Value::Null => return Ok(None),
+        Value::Number(text) => text.as_str(),
+        Value::Text(text) => std::str::from_utf8(text).map_err(|_| ())?.trim(),
+        Value::Bytes(bytes) if bytes.len() <= 8 => {
+            let number = bytes.iter().fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
+            return i64::try_from(number).map(Some).map_err(|_| ());
+        }
+        Value::Bytes(_) | Value::Expression => return Err(()),
+    };
+    text.parse().map(Some).map_err(|_| ())
+}

@@ -1,0 +1,191 @@
+//! Pictures that rows name: where pages will ask for them, and their files.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use super::dump::DumpError;
+use super::fields::Unfit;
+
+/// Names that the report gives.
+const EXAMPLES: usize = 5;
+/// A picture's file, by the end of its name: by it the mall tells browsers what it is.
+const ENDINGS: [&str; 6] = [".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp"];
+/// Where a picture of another address is looked for, and asked for by pages: below its host's name.
+const ELSEWHERE: &str = "/remote/";
+
+/// What became of the pictures.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct PictureCounts {
+    /// Files that were copied.
+    pub brought: u64,
+    /// Times that a row names one whose file is not at hand: a drawn one is shown.
+    pub missing: u64,
+    /// Some of those.
+    pub missing_names: BTreeSet<String>,
+    /// Times that a row names one of another address: pages ask this mall for it now.
+    pub remote: u64,
+    /// Files that are no picture: not copied.
+    pub no_pictures: BTreeSet<String>,
+    /// Times that a name could not be one of a file here: left out.
+    pub unusable: u64,
+}
+
+/// Brings pictures into a mall.
+pub(super) struct Pictures {
+    from: Option<PathBuf>,
+    uploads: PathBuf,
+    pub(super) counts: PictureCounts,
+}
+
+impl Pictures {
+    /// `from` is a front end's folder of pictures, or what that is in.
+    pub(super) fn new(from: Option<&Path>, uploads: PathBuf) -> Self {
+        let from = from.map(|dir| {
+            let inner = dir.join("imgs");
+            if inner.is_dir() { inner } else { dir.to_owned() }
+        });
+        Self { from, uploads, counts: PictureCounts::default() }
+    }
+
+    /// A comma-separated list, without what is empty in it.
+    pub(super) fn list(&mut self, names: &str) -> Result<String, Unfit> {
+        let mut kept = Vec::new();
+        for name in names.split(',') {
+            let name = self.one(name)?;
+            if !name.is_empty() {
+                kept.push(name);
+            }
+        }
+        Ok(kept.join(","))
+    }
+
+    /// One picture: the path that pages are to ask for; `""` if there is none.
+    pub(super) fn one(&mut self, name: &str) -> Result<String, Unfit> {
+        let name = name.trim();
+        if name.is_empty() {
+            return Ok(String::new());
+        }
+        let elsewhere = ["https://", "http://", "//"].iter().find_map(|scheme| name.strip_prefix(scheme));
+        let path = match elsewhere {
+            Some(address) => {
+                self.counts.remote += 1;
+                let address = address.split(['?', '#']).next().unwrap_or_default();
+                format!("/imgs{ELSEWHERE}{address}")
+            }
+            None if name.starts_with('/') => name.to_owned(),
+            None => format!("/{name}"),
+        };
+        let file = path.strip_prefix("/imgs").filter(|rest| rest.starts_with('/')).unwrap_or(&path);
+        let Some(file) = plain(file) else {
+            self.counts.unusable += 1;
+            return Ok(String::new());
+        };
+        self.bring(&file).map_err(|error| Unfit::File(DumpError::Io(error)))?;
+        Ok(path)
+    }
+
+    /// Copies a file, unless it is there.
+    fn bring(&mut self, file: &str) -> io::Result<()> {
+        let to = self.uploads.join(file);
+        if to.exists() {
+            return Ok(());
+        }
+        let from = self.from.as_ref().map(|dir| dir.join(file)).filter(|from| from.is_file());
+        let Some(from) = from else {
+            self.counts.missing += 1;
+            if self.counts.missing_names.len() < EXAMPLES {
+                self.counts.missing_names.insert(file.to_owned());
+            }
+            return Ok(());
+        };
+        let ends_well = ENDINGS.iter().any(|ending| file.to_ascii_lowercase().ends_with(ending));
+        if !ends_well || !is_picture(&from)? {
+            self.counts.no_pictures.insert(file.to_owned());
+            return Ok(());
+        }
+        if let Some(folder) = to.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        // Moved to its place when it is whole: a process that is killed leaves no half of a picture there.
+        let part = self.uploads.join(".part");
+        fs::copy(&from, &part)?;
+        fs::rename(&part, &to)?;
+        self.counts.brought += 1;
+        Ok(())
+    }
+
+    /// What was brought is on the disk when this answers.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        if self.counts.brought == 0 {
+            return Ok(());
+        }
+        rustix::fs::syncfs(File::open(&self.uploads)?)?;
+        Ok(())
+    }
+}
+
+/// The path as a file below a folder, without doubled slashes; `None` if any part of it leads elsewhere or could break a
+/// page that writes it into an attribute.
+fn plain(path: &str) -> Option<String> {
+    let odd = |c: char| c.is_control() || matches!(c, '<' | '>' | '"' | '\'' | '\\' | '?' | '#');
+    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    let fits = |part: &&str| !part.starts_with('.') && part.len() <= 255 && !part.contains(odd);
+    (!parts.is_empty() && parts.iter().all(fits)).then(|| parts.join("/"))
+}
+
+/// Whether a file begins like a picture: its name says little.
+fn is_picture(file: &Path) -> io::Result<bool> {
+    let mut begin = Vec::with_capacity(16);
+    File::open(file)?.take(16).read_to_end(&mut begin)?;
+    let is_webp = begin.starts_with(b"RIFF") && begin.get(8..12) == Some(b"WEBP");
+    let begins: [&[u8]; 5] = [b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"BM"];
+    Ok(is_webp || begins.iter().any(|magic| begin.starts_with(magic)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PNG: &[u8] = b"\x89PNG\r\n\x1a\n and so on";
+
+    #[test]
+    fn pages_ask_this_mall_for_every_picture() {
+        let dir = tempfile::TempDir::new().unwrap();
+        let mut pictures = Pictures::new(None, dir.path().to_owned());
+        for (named, asked) in [
+            ("", ""),
+            ("/imgs/a.png,,/imgs//b/c.jpg, ", "/imgs/a.png,/imgs//b/c.jpg"),
+            ("https://p0.example/x/y.jpg?w=1#top", "/imgs/remote/p0.example/x/y.jpg"),
+            (
+                "http://p0.example/z.jpg,//q.example/1.png",
+                "/imgs/remote/p0.example/z.jpg,/imgs/remote/q.example/1.png",
+            ),
+            ("types/ms.png", "/types/ms.png"),
+            ("/imgs/../mall.sqlite,/a/.git/x.png,/a\"onerror=b", ""),
+            ("javascript:alert(1)", "/javascript:alert(1)"),
+        ] {
+            assert_eq!(pictures.list(named).unwrap(), asked, "{named}");
+        }
+        assert_eq!((pictures.counts.remote, pictures.counts.unusable), (3, 3));
+    }
+
+    #[test]
+    fn a_file_is_brought_if_it_is_a_picture_by_its_content() {
+        let (from, to) = (tempfile::TempDir::new().unwrap(), tempfile::TempDir::new().unwrap());
+        fs::create_dir_all(from.path().join("imgs/blogs/1")).unwrap();
+        for (name, bytes) in [("good.png", PNG), ("page.png", b"<script>"), ("page.html", PNG)] {
+            fs::write(from.path().join("imgs/blogs/1").join(name), bytes).unwrap();
+        }
+        let mut pictures = Pictures::new(Some(from.path()), to.path().join("uploads"));
+        let named = "/imgs/blogs/1/good.png,/imgs/blogs/1/good.png,/imgs/blogs/1/page.png,/imgs/blogs/1/page.html,/imgs/gone.png";
+        assert_eq!(pictures.list(named).unwrap(), named);
+        pictures.sync().unwrap();
+        assert_eq!(fs::read(to.path().join("uploads/blogs/1/good.png")).unwrap(), PNG);
+        let counts = &pictures.counts;
+        assert_eq!((counts.brought, counts.missing, counts.no_pictures.len()), (1, 1, 2));
+        assert!(!to.path().join("uploads/blogs/1/page.png").exists());
+        assert!(!to.path().join("uploads/blogs/1/page.html").exists());
+    }
+}

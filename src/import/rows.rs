@@ -1,0 +1,278 @@
+//! Rows of the dump as what the mall knows: cleaned like what people write here, and refused for what nobody could write.
+
+use jiff::tz::TimeZone;
+use mallbox_storage::{
+    Card, Cents, ImportRow, ImportedComment, ImportedNote, ImportedOrder, ImportedSale, ImportedVoucher,
+    OrderId, OrderStatus, Phone, Role, Shop, ShopId, ShopText, ShopType, ShopTypeId, Timestamp, User, UserId,
+    VoucherId, VoucherStatus, VoucherText,
+};
+
+use super::dump::Row;
+use super::fields::{Fields, Unfit};
+use super::pictures::Pictures;
+use super::tables::{KINDS, Table};
+use crate::language::{Both, both};
+use crate::mall::{Passwords, clean_text, wall_time};
+
+/// The largest number that a page's JavaScript reads exactly.
+const EXACT: u64 = (1 << 53) - 1;
+
+/// A row that was looked at.
+pub(super) struct Looked {
+    pub(super) table: Table,
+    /// The number it begins with.
+    pub(super) label: u64,
+    pub(super) line: u64,
+    /// What of it is taken otherwise than it stands there.
+    pub(super) remarks: Vec<Both>,
+    /// Whether it takes the place of an earlier one.
+    pub(super) replaces: bool,
+    pub(super) row: Result<ImportRow, Unfit>,
+}
+
+/// Reads rows.
+pub(super) struct Reader<'a> {
+    pub(super) zone: &'a TimeZone,
+    pub(super) now: Timestamp,
+    pub(super) pictures: &'a mut Pictures,
+}
+
+impl Reader<'_> {
+    pub(super) fn look(&mut self, row: &Row) -> Looked {
+        let table = KINDS[row.table];
+        let mut fields = Fields::new(row, table, self.zone, self.now);
+        let read = fields.check_needed().and_then(|()| self.read(table, &mut fields));
+        let (label, line) = (fields.label(), row.at.line);
+        Looked { table, label, line, remarks: fields.remarks, replaces: row.replaces, row: read }
+    }
+
+    fn read(&mut self, table: Table, fields: &mut Fields<'_>) -> Result<ImportRow, Unfit> {
+        match table {
+            Table::ShopType => self.shop_type(fields),
+            Table::Shop => self.shop(fields),
+            Table::User => self.user(fields),
+            Table::Card => card(fields),
+            Table::Voucher => voucher(fields),
+            Table::Sale => sale(fields),
+            Table::Order => order(fields),
+            Table::Note => self.note(fields),
+            Table::Comment => comment(fields),
+            Table::Follow => follow(fields),
+            Table::Sign => sign(fields),
+        }
+    }
+
+    fn shop_type(&mut self, row: &Fields<'_>) -> Result<ImportRow, Unfit> {
+        Ok(ImportRow::ShopType(ShopType {
+            id: ShopTypeId::new(row.id("id")?),
+            name: clean_text::line(&row.text("name")?),
+            // Pages put `/imgs` before it.
+            icon: self.pictures.one(&row.text("icon")?)?,
+            sort: row.number("sort")?.unwrap_or(0),
+        }))
+    }
+
+    fn shop(&mut self, row: &Fields<'_>) -> Result<ImportRow, Unfit> {
+        let signed = |count: u64| i64::try_from(count.min(EXACT)).unwrap_or(0);
+        let text = ShopText {
+            name: clean_text::line(&row.text("name")?),
+            kind: ShopTypeId::new(row.id_if_any("type_id")?),
+            area: clean_text::line(&row.text("area")?),
+            address: clean_text::line(&row.text("address")?),
+            x: row.between("x", -180.0, 180.0)?,
+            y: row.between("y", -85.05, 85.05)?,
+            avg_price: row.number("avg_price")?.filter(|price| *price >= 0),
+            open_hours: clean_text::line(&row.text("open_hours")?),
+            sold: signed(row.count("sold")?),
+            comments: signed(row.count("comments")?),
+            score: signed(row.count("score")?),
+            images: self.pictures.list(&row.text("images")?)?,
+        };
+        Ok(ImportRow::Shop(Shop {
+            id: ShopId::new(row.id("id")?),
+            text,
+            created: row.instant_or_now("create_time")?,
+            updated: row.instant_or_now("update_time")?,
+        }))
+    }
+
+    fn user(&mut self, row: &mut Fields<'_>) -> Result<ImportRow, Unfit> {
+        let phone = Phone::parse(row.text("phone")?.trim())
+            .ok_or(Unfit::Row(both("手机号不是大陆号码", "its phone is no mainland number")))?;
+        let password = row.text("password")?;
+        let stored = Passwords::is_hash(&password).then_some(password.clone());
+        if stored.is_none() && !password.is_empty() {
+            row.remarks.push(both(
+                "密码格式未知，已略去：该用户用验证码登录",
+                "a password of unknown form is left out: that user logs in by code",
+            ));
+        }
+        let user = User {
+            id: UserId::new(row.id("id")?),
+            phone,
+            nick_name: clean_text::line(&row.text("nick_name")?),
+            icon: self.pictures.one(&row.text("icon")?)?,
+            role: Role::Customer,
+            blocked: None,
+            created: row.instant_or_now("create_time")?,
+        };
+        Ok(ImportRow::User(user, stored))
+    }
+
+    fn note(&mut self, row: &Fields<'_>) -> Result<ImportRow, Unfit> {
+        Ok(ImportRow::Note(ImportedNote {
+            id: row.id("id")?,
+            shop: ShopId::new(row.id_if_any("shop_id")?),
+            user: UserId::new(row.id("user_id")?),
+            title: clean_text::line(&row.text("title")?),
+            images: self.pictures.list(&row.text("images")?)?,
+            content: clean_text::paragraphs(&row.text("content")?),
+            liked: row.count("liked")?.min(EXACT),
+            comments: row.count("comments")?.min(EXACT),
+            created: row.instant_or_now("create_time")?,
+            updated: row.instant_or_now("update_time")?,
+        }))
+    }
+}
+
+fn card(row: &mut Fields<'_>) -> Result<ImportRow, Unfit> {
+    let told = row.text("birthday")?;
+    let birthday = Some(told.clone()).filter(|day| wall_time::is_day(day));
+    if birthday.is_none() && !(told.is_empty() || told.starts_with("0000")) {
+        row.remarks.push(both(
+            "生日不是1900年以后的日期，已略去",
+            "a birthday that is no day from 1900 on is left out",
+        ));
+    }
+    let level = u8::try_from(row.count("level")?).ok().filter(|level| *level <= 9);
+    let card = Card {
+        city: clean_text::line(&row.text("city")?),
+        introduce: clean_text::lines(&row.text("introduce")?),
+        gender: row.number("gender")? == Some(1),
+        birthday,
+        credits: row.count("credits")?.min(EXACT),
+        level: level.ok_or(Unfit::Row(both("会员等级不在0到9之间", "its level is not 0 to 9")))?,
+    };
+    Ok(ImportRow::Card(UserId::new(row.id("user_id")?), card))
+}
+
+fn voucher(row: &mut Fields<'_>) -> Result<ImportRow, Unfit> {
+    let cents = |row: &Fields<'_>, name| match row.count(name) {
+        Ok(cents @ 0..=EXACT) => Ok(Cents::new(i64::try_from(cents).unwrap_or(0))),
+        Ok(_) => Err(Unfit::Row(both("金额超出范围", "an amount of money in it is out of range"))),
+        Err(unfit) => Err(unfit),
+    };
+    let status = match row.number("status")? {
+        None | Some(1) => VoucherStatus::OnShelf,
+        Some(2) => VoucherStatus::OffShelf,
+        Some(3) => VoucherStatus::Expired,
+        Some(_) => {
+            row.remarks
+                .push(both("状态未知的优惠券按下架处理", "a voucher of unknown status is off the shelf"));
+            VoucherStatus::OffShelf
+        }
+    };
+    let text = VoucherText {
+        shop: ShopId::new(row.id_if_any("shop_id")?),
+        title: clean_text::line(&row.text("title")?),
+        sub_title: clean_text::line(&row.text("sub_title")?),
+        rules: clean_text::lines(&row.text("rules")?),
+        pay_value: cents(row, "pay_value")?,
+        actual_value: cents(row, "actual_value")?,
+        status,
+    };
+    Ok(ImportRow::Voucher(ImportedVoucher {
+        id: VoucherId::new(row.id("id")?),
+        text,
+        is_sale: row.number("type")? == Some(1),
+        created: row.instant_or_now("create_time")?,
+        updated: row.instant_or_now("update_time")?,
+    }))
+}
+
+fn sale(row: &mut Fields<'_>) -> Result<ImportRow, Unfit> {
+    let stock = row.number("stock")?.ok_or(Unfit::Row(both("缺少库存", "its stock is missing")))?;
+    let remaining = u64::try_from(stock).unwrap_or_else(|_| {
+        row.remarks.push(both(
+            "库存小于0，按0处理：原系统已超卖",
+            "a stock below 0 is taken as 0: more was sold there than there was",
+        ));
+        0
+    });
+    if remaining > EXACT {
+        return Err(Unfit::Row(both("库存超出范围", "its stock is out of range")));
+    }
+    // No time, for MySQL, lies before every other: such a sale has begun, and is over.
+    let long_ago = Timestamp::from_millis(0);
+    let end = row.instant("end_time")?;
+    if end.is_none() {
+        row.remarks.push(both("没有结束时间的秒杀按已结束处理", "a sale without an end is over"));
+    }
+    Ok(ImportRow::Sale(ImportedSale {
+        voucher: VoucherId::new(row.id("voucher_id")?),
+        remaining,
+        begin: row.instant("begin_time")?.unwrap_or(long_ago),
+        end: end.unwrap_or(long_ago),
+        created: row.instant_or_now("create_time")?,
+    }))
+}
+
+fn order(row: &Fields<'_>) -> Result<ImportRow, Unfit> {
+    let status = match row.number("status")? {
+        None | Some(1) => OrderStatus::Unpaid,
+        Some(2) => OrderStatus::Paid,
+        Some(3) => OrderStatus::Used,
+        Some(4) => OrderStatus::Cancelled,
+        Some(5) => OrderStatus::Refunding,
+        Some(6) => OrderStatus::Refunded,
+        Some(_) => return Err(Unfit::Row(both("状态不在1到6之间", "its status is not 1 to 6"))),
+    };
+    let pay_type = u8::try_from(row.number("pay_type")?.unwrap_or(1));
+    Ok(ImportRow::Order(ImportedOrder {
+        id: OrderId::new(row.order_id()?),
+        voucher: VoucherId::new(row.id("voucher_id")?),
+        user: UserId::new(row.id("user_id")?),
+        status,
+        pay_type: pay_type.map_err(|_| Unfit::Row(both("支付方式无效", "its kind of payment is none")))?,
+        created: row.instant_or_now("create_time")?,
+        paid: row.instant("pay_time")?,
+        used: row.instant("use_time")?,
+        refunded: row.instant("refund_time")?,
+    }))
+}
+
+fn comment(row: &Fields<'_>) -> Result<ImportRow, Unfit> {
+    let status = row.count("status")?;
+    Ok(ImportRow::Comment(ImportedComment {
+        id: row.id("id")?,
+        note: row.id("blog_id")?,
+        user: UserId::new(row.id("user_id")?),
+        parent: row.id_if_any("parent_id")?,
+        answer: row.id_if_any("answer_id")?,
+        content: clean_text::lines(&row.text("content")?),
+        liked: row.count("liked")?.min(EXACT),
+        status: u8::try_from(status)
+            .ok()
+            .filter(|status| *status <= 2)
+            .ok_or(Unfit::Row(both("状态不在0到2之间", "its status is not 0 to 2")))?,
+        created: row.instant_or_now("create_time")?,
+    }))
+}
+
+fn follow(row: &Fields<'_>) -> Result<ImportRow, Unfit> {
+    let follower = UserId::new(row.id("user_id")?);
+    let followee = UserId::new(row.id("follow_user_id")?);
+    if follower == followee {
+        return Err(Unfit::Row(both("不能关注自己", "nobody follows themselves")));
+    }
+    Ok(ImportRow::Follow { follower, followee, since: row.instant_or_now("create_time")? })
+}
+
+fn sign(row: &Fields<'_>) -> Result<ImportRow, Unfit> {
+    let day = row.text("date")?;
+    if !wall_time::is_day(&day) {
+        return Err(Unfit::Row(both("日期无效", "its day is none")));
+    }
+    let made_up = row.number("is_backup")? == Some(1);
+    Ok(ImportRow::Sign { user: UserId::new(row.id("user_id")?), day, made_up })
+}

@@ -1,0 +1,43 @@
+//! An action: written down, then done to its end.
+
+use mallbox_storage::{Actor, Timestamp, UserId};
+use serde_json::Value;
+
+use super::AuditLog;
+use crate::mall::Failure;
+use crate::mall::detached::detached;
+
+/// By whom, and when.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct By {
+    /// Who.
+    pub actor: Actor,
+    /// The mall's time.
+    pub at: Timestamp,
+}
+
+impl By {
+    /// An operator who is logged in.
+    #[must_use]
+    pub fn operator(user: UserId, at: Timestamp) -> Self {
+        Self { actor: Actor::User(user), at }
+    }
+}
+
+/// What is done, in the words of the audit log.
+pub(super) struct Deed {
+    pub(super) action: &'static str,
+    pub(super) subject: String,
+    pub(super) detail: Value,
+}
+
+/// Writes the deed down, and only then begins the work, which goes on even if the caller goes away.
+pub(super) async fn act<T: Send + 'static>(
+    audit: &AuditLog,
+    by: By,
+    deed: Deed,
+    work: impl Future<Output = Result<T, Failure>> + Send + 'static,
+) -> Result<T, Failure> {
+    let doing = audit.doing(by.actor, deed.action, deed.subject, deed.detail, by.at).await?;
+    detached(async move { doing.ended(work.await).await }).await
+}

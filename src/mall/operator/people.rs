@@ -1,0 +1,150 @@
+//! What operators do with people: roles and blocks.
+
+use std::sync::Arc;
+
+use mallbox_storage::{
+    Actor, LastOperator, Page, Phone, RightsAnswer, RightsChange, Role, Storage, User, UserFilter, UserId,
+};
+use serde_json::json;
+
+use super::act::{By, Deed, act};
+use super::audit::AuditLog;
+use crate::mall::{Context, Failure, Mistake, Random, Refusal};
+
+/// Finds people, and changes what they may do.
+pub struct PeopleOffice {
+    context: Context,
+    audit: AuditLog,
+    random: Arc<Random>,
+}
+
+/// Characters of a reason, at the most.
+const LONGEST_REASON: usize = 200;
+
+impl PeopleOffice {
+    /// Of this mall.
+    #[must_use]
+    pub fn new(context: Context, audit: AuditLog, random: Arc<Random>) -> Self {
+        Self { context, audit, random }
+    }
+
+    /// Those who are looked for, by id.
+    ///
+    /// # Errors
+    /// Only if the store is in trouble.
+    pub async fn list(&self, filter: &UserFilter, page: Page) -> Result<Vec<User>, Failure> {
+        Ok(self.context.storage.users.list(filter, page).await?)
+    }
+
+    /// A user by id.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`].
+    pub async fn get(&self, user: UserId) -> Result<User, Failure> {
+        Ok(self.context.storage.users.get(user).await?.ok_or(Refusal::NotFound("user"))?)
+    }
+
+    /// A user by phone.
+    ///
+    /// # Errors
+    /// [`Mistake::Phone`]; [`Refusal::NotFound`].
+    pub async fn by_phone(&self, phone: &str) -> Result<User, Failure> {
+        let phone = Phone::parse(phone).ok_or(Mistake::Phone)?;
+        Ok(self.context.storage.users.by_phone(&phone).await?.ok_or(Refusal::NotFound("user"))?)
+    }
+
+    /// Makes the user with this phone an operator. A phone that nobody has becomes a user first, so that a new mall's
+    /// operator can be named before their first login.
+    ///
+    /// # Errors
+    /// [`Mistake::Phone`].
+    pub async fn grant(&self, phone: &str, by: By) -> Result<User, Failure> {
+        let phone = Phone::parse(phone).ok_or(Mistake::Phone)?;
+        let name = self.random.nick_name();
+        let user = self.context.storage.users.find_or_create(&phone, &name, by.at).await?;
+        self.set_role(user.id, Role::Operator, by).await
+    }
+
+    /// Gives a role; works at the user's next request.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`]; [`Refusal::LastOperator`] if an operator would lock the mall out.
+    pub async fn set_role(&self, user: UserId, role: Role, by: By) -> Result<User, Failure> {
+        let name = match role {
+            Role::Customer => "customer",
+            Role::Operator => "operator",
+        };
+        let deed = deed("user.role", user, json!({ "role": name }));
+        let change = put_rights(self.context.storage.clone(), user, RightsChange::Role(role), by);
+        act(&self.audit, by, deed, change).await
+    }
+
+    /// Blocks a user: no session of theirs is live when this answers, and they can begin none. Answers how many were
+    /// ended. A repeat gives another reason, and ends what an earlier try may have left.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`]; [`Refusal::LastOperator`]; [`Refusal::BadValue`] for a reason that is empty or too long.
+    /// If the store is in trouble, the user may be blocked with sessions that are still live: call again.
+    pub async fn block(&self, user: UserId, reason: &str, by: By) -> Result<(User, u64), Failure> {
+        let reason = reason.trim();
+        if !(1..=LONGEST_REASON).contains(&reason.chars().count()) {
+            return Err(Refusal::BadValue("reason").into());
+        }
+        let deed = deed("user.block", user, json!({ "reason": reason }));
+        let storage = self.context.storage.clone();
+        let change = RightsChange::Block { reason: reason.to_owned() };
+        let work = async move {
+            // The block first: whoever logs in meanwhile looks for it when their session is there.
+            let blocked = put_rights(storage.clone(), user, change, by).await?;
+            Ok((blocked, storage.sessions.end_all(user).await?))
+        };
+        act(&self.audit, by, deed, work).await
+    }
+
+    /// Lets a user in again. No error for one who is not blocked.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`].
+    pub async fn unblock(&self, user: UserId, by: By) -> Result<User, Failure> {
+        let change = put_rights(self.context.storage.clone(), user, RightsChange::Unblock, by);
+        act(&self.audit, by, deed("user.unblock", user, json!({})), change).await
+    }
+
+    /// Ends what sessions blocked users have. For the start: a stop may have come between a block and the end of the
+    /// user's sessions.
+    ///
+    /// # Errors
+    /// Only if the store is in trouble.
+    pub async fn see_out_the_blocked(&self) -> Result<(), Failure> {
+        /// Users read at once.
+        const PAGE: u32 = 500;
+        let filter = UserFilter { blocked: true, ..UserFilter::default() };
+        for page in 1.. {
+            let blocked = self.list(&filter, Page::new(page, PAGE)).await?;
+            for user in &blocked {
+                self.context.storage.sessions.end_all(user.id).await?;
+            }
+            if blocked.len() < PAGE as usize {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn deed(action: &'static str, user: UserId, detail: serde_json::Value) -> Deed {
+    Deed { action, subject: format!("user {user}"), detail }
+}
+
+async fn put_rights(storage: Storage, user: UserId, change: RightsChange, by: By) -> Result<User, Failure> {
+    // The command line can always name an operator anew; over HTTP nobody else could.
+    let last = match by.actor {
+        Actor::User(_) => LastOperator::Stays,
+        Actor::CommandLine => LastOperator::MayGo,
+    };
+    match storage.users.put_rights(user, &change, last, by.at).await? {
+        RightsAnswer::Done(user) => Ok(user),
+        RightsAnswer::NoSuchUser => Err(Refusal::NotFound("user").into()),
+        RightsAnswer::LastOperator => Err(Refusal::LastOperator.into()),
+    }
+}

@@ -1,0 +1,38 @@
+//! Passwords as hm-dianping stores them: `salt@md5(password + salt)`. Each is replaced at its first log-in.
+
+use md5::{Digest, Md5};
+
+/// Whether a stored text is of that form.
+pub(super) fn is_one(stored: &str) -> bool {
+    parts(stored).is_some()
+}
+
+/// Whether this is the password that such a text stands for.
+pub(super) fn matches(stored: &str, password: &str) -> bool {
+    let Some((salt, want)) = parts(stored) else { return false };
+    let digest = Md5::new().chain_update(password).chain_update(salt).finalize();
+    let digit = |nibble: u8| char::from(b"0123456789abcdef"[usize::from(nibble)]);
+    let have: String = digest.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect();
+    have.eq_ignore_ascii_case(want)
+}
+
+fn parts(stored: &str) -> Option<(&str, &str)> {
+    let (salt, digest) = stored.split_once('@')?;
+    (digest.len() == 32 && digest.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some((salt, digest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_salt_stands_before_and_is_hashed_after_the_password() {
+        // printf '123456abc' | md5sum
+        let stored = "abc@df10ef8509dc176d733d59549e7dbfaf";
+        assert!(is_one(stored) && matches(stored, "123456"));
+        assert!(!matches(stored, "1234567") && !matches(stored, ""));
+        for other in ["", "abc", "abc@", "abc@df10", "$argon2id$v=19$m=19456@x"] {
+            assert!(!is_one(other) && !matches(other, ""), "{other}");
+        }
+    }
+}

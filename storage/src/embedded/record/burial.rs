@@ -1,0 +1,75 @@
+//! Claims die: what the order transactions write of dead letters, and look up among them.
+
+use rusqlite::{Connection, OptionalExtension as _, named_params};
+
+use super::columns::{get_id, id};
+use super::persist::take;
+use crate::{Claim, DeadReason, Logged, OrderId, Timestamp, UserId, VoucherId};
+
+/// Writes one. `false` if it was there already, and then nothing changes.
+///
+/// The claim has taken a unit in memory, so it takes one here too if there is one; none is left for an oversold one.
+pub(super) fn bury(
+    conn: &Connection,
+    Logged { claim, attempts, .. }: &Logged,
+    reason: DeadReason,
+    detail: &str,
+    now: Timestamp,
+) -> rusqlite::Result<bool> {
+    if is_dead(conn, claim)? {
+        return Ok(false);
+    }
+    let holds_unit =
+        reason != DeadReason::Oversold && take(conn, claim.voucher, 1, (claim.order, claim.order))?;
+    conn.prepare_cached(
+        "INSERT INTO dead_letters (order_id, user_id, voucher_id, claimed_ms, reason, detail, holds_unit, buried_ms,
+           attempts)
+         VALUES (:order, :user, :voucher, :claimed, :reason, :detail, :holds_unit, :now, :attempts)",
+    )?
+    .execute(named_params! {
+        ":order": id(claim.order.get()),
+        ":user": id(claim.user.get()),
+        ":voucher": id(claim.voucher.get()),
+        ":claimed": claim.at.as_millis(),
+        ":reason": reason.code(),
+        ":detail": detail,
+        ":holds_unit": holds_unit,
+        ":now": now.as_millis(),
+        // Those that were counted, and the one that it dies of.
+        ":attempts": attempts.saturating_add(1),
+    })?;
+    Ok(true)
+}
+
+/// Whether this very claim has died.
+pub(super) fn is_dead(conn: &Connection, claim: &Claim) -> rusqlite::Result<bool> {
+    conn.prepare_cached(
+        "SELECT 1 FROM dead_letters WHERE order_id = ?1 AND user_id = ?2 AND voucher_id = ?3",
+    )?
+    .exists([id(claim.order.get()), id(claim.user.get()), id(claim.voucher.get())])
+}
+
+/// Whether any claim died whose id lies between the least and the greatest of these: hardly ever, which saves a look for
+/// each.
+pub(super) fn any_among(conn: &Connection, orders: impl Iterator<Item = OrderId>) -> rusqlite::Result<bool> {
+    let span = orders.map(|order| id(order.get())).fold(None, |span, order| match span {
+        None => Some((order, order)),
+        Some((least, greatest)) => Some((order.min(least), order.max(greatest))),
+    });
+    let Some(span) = span else { return Ok(false) };
+    conn.prepare_cached("SELECT 1 FROM dead_letters WHERE order_id BETWEEN ?1 AND ?2 LIMIT 1")?.exists(span)
+}
+
+/// The open dead letter that stands for a user in a sale: one that holds a unit, if there is one.
+pub(super) fn holding(
+    conn: &Connection,
+    voucher: VoucherId,
+    user: UserId,
+) -> rusqlite::Result<Option<OrderId>> {
+    conn.prepare_cached(
+        "SELECT order_id FROM dead_letters WHERE voucher_id = ?1 AND user_id = ?2 AND state = 0
+         ORDER BY holds_unit DESC, order_id LIMIT 1",
+    )?
+    .query_row([id(voucher.get()), id(user.get())], |row| get_id(row, 0).map(OrderId::new))
+    .optional()
+}

@@ -1,0 +1,214 @@
+//! When every row is in: what refers to nobody goes, and the rest becomes one mall whose books balance.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use rusqlite::{Connection, params};
+
+use super::super::columns::{get_id, id, span};
+use super::super::orders::highest_counts;
+use super::super::sequences::pass_over;
+use super::insert::SaleIds;
+use crate::{DeadReason, ImportFinding, ImportFindings, ImportKind, Timestamp};
+
+/// Ids that a finding names.
+const EXAMPLES: usize = 5;
+/// The name of the mall's counter of order ids.
+const ORDER_NUMBERS: &str = "order";
+
+/// How far an order has come: of two live ones, the one that is further stays. Status 3 is used, 5 refunding, 2 paid.
+const FURTHEST_FIRST: &str = "CASE status WHEN 3 THEN 0 WHEN 5 THEN 1 WHEN 2 THEN 2 ELSE 3 END, id";
+
+pub(super) fn finish(
+    conn: &Connection,
+    sales: &SaleIds,
+    pay_within: Duration,
+    now: Timestamp,
+) -> rusqlite::Result<Vec<ImportFindings>> {
+    let mut findings = References { conn, findings: Vec::new() };
+    findings.check()?;
+    findings.add_terms(sales)?;
+    let mut findings = findings.findings;
+    conn.execute("UPDATE sales SET pay_within_ms = ?1", [span(pay_within)])?;
+    conn.execute(
+        "UPDATE orders SET pay_value = (SELECT pay_value FROM vouchers WHERE vouchers.id = voucher_id)",
+        [],
+    )?;
+    conn.execute("UPDATE orders SET deadline_ms = ?1 WHERE status = 1", [(now + pay_within).as_millis()])?;
+    findings.extend(bury_doubles(conn, now)?);
+    conn.execute(
+        "UPDATE orders SET slot = 0
+         WHERE status NOT IN (4, 6) AND voucher_id IN (SELECT voucher_id FROM sales)",
+        [],
+    )?;
+    count_units(conn)?;
+    write_payments(conn)?;
+    for (day, highest) in highest_counts(conn)? {
+        pass_over(conn, ORDER_NUMBERS, day, highest)?;
+    }
+    Ok(findings)
+}
+
+/// Looks at what refers to what.
+struct References<'a> {
+    conn: &'a Connection,
+    findings: Vec<ImportFindings>,
+}
+
+impl References<'_> {
+    fn check(&mut self) -> rusqlite::Result<()> {
+        use ImportFinding::{NoNote, NoShop, NoUser, NoVoucher};
+        use ImportKind::{Card, Comment, Follow, Note, Order, Sale, Sign, Voucher};
+        let no_user = "NOT EXISTS (SELECT 1 FROM users WHERE users.id = user_id)";
+        let no_voucher = "NOT EXISTS (SELECT 1 FROM vouchers WHERE vouchers.id = voucher_id)";
+        let no_shop = "NOT EXISTS (SELECT 1 FROM shops WHERE shops.id = shop_id)";
+        // Notes before their comments: one that is left out takes them with it.
+        for (kind, table, key, finding, condition) in [
+            (Card, "user_info", "user_id", NoUser, no_user),
+            (Voucher, "vouchers", "id", NoShop, no_shop),
+            (Sale, "sales", "voucher_id", NoVoucher, no_voucher),
+            (Order, "orders", "id", NoUser, no_user),
+            (Order, "orders", "id", NoVoucher, no_voucher),
+            (Note, "notes", "id", NoUser, no_user),
+            (Note, "notes", "id", NoShop, no_shop),
+            (Comment, "note_comments", "id", NoUser, no_user),
+            (
+                Comment,
+                "note_comments",
+                "id",
+                NoNote,
+                "NOT EXISTS (SELECT 1 FROM notes WHERE notes.id = note_id)",
+            ),
+            (Follow, "follows", "user_id", NoUser, no_user),
+            (
+                Follow,
+                "follows",
+                "user_id",
+                NoUser,
+                "NOT EXISTS (SELECT 1 FROM users WHERE users.id = followee_id)",
+            ),
+            (Sign, "sign_ins", "user_id", NoUser, no_user),
+        ] {
+            self.look(kind, finding, table, key, condition)?;
+        }
+        Ok(())
+    }
+
+    fn look(
+        &mut self,
+        kind: ImportKind,
+        finding: ImportFinding,
+        table: &str,
+        key: &str,
+        condition: &str,
+    ) -> rusqlite::Result<()> {
+        let sql = format!("SELECT {key} FROM {table} WHERE {condition} LIMIT {EXAMPLES}");
+        let examples: Vec<u64> =
+            self.conn.prepare(&sql)?.query_map([], |row| get_id(row, 0))?.collect::<rusqlite::Result<_>>()?;
+        if examples.is_empty() {
+            return Ok(());
+        }
+        let count = if finding.is_left_out() {
+            self.conn.execute(&format!("DELETE FROM {table} WHERE {condition}"), [])? as u64
+        } else {
+            let sql = format!("SELECT COUNT(*) FROM {table} WHERE {condition}");
+            self.conn.query_row(&sql, [], |row| get_id(row, 0))?
+        };
+        self.findings.push(ImportFindings { kind, finding, count, examples });
+        Ok(())
+    }
+
+    /// Vouchers that call themselves sales and have no terms must not be sold like ordinary ones.
+    fn add_terms(&mut self, sales: &SaleIds) -> rusqlite::Result<()> {
+        let mut add = self.conn.prepare(
+            "INSERT INTO sales (voucher_id, initial, stock, begin_ms, end_ms, pay_within_ms, min_level, created_ms)
+             VALUES (?1, 0, 0, 0, 0, 0, 0, 0) ON CONFLICT DO NOTHING",
+        )?;
+        let mut without = Vec::new();
+        for voucher in sales {
+            if add.execute([id(voucher)])? > 0 {
+                without.push(voucher);
+            }
+        }
+        if !without.is_empty() {
+            let count = without.len() as u64;
+            without.truncate(EXAMPLES);
+            let (kind, finding) = (ImportKind::Voucher, ImportFinding::NoTerms);
+            self.findings.push(ImportFindings { kind, finding, count, examples: without });
+        }
+        Ok(())
+    }
+}
+
+/// One user may have one live order of a sale. What is beyond keeps its unit as a dead letter, for the operator to see.
+fn bury_doubles(conn: &Connection, now: Timestamp) -> rusqlite::Result<Option<ImportFindings>> {
+    let pairs: Vec<(i64, i64)> = conn
+        .prepare(
+            "SELECT user_id, voucher_id FROM orders WHERE voucher_id IN (SELECT voucher_id FROM sales)
+             GROUP BY user_id, voucher_id HAVING COUNT(*) > 1",
+        )?
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    let mut beyond = conn.prepare(&format!(
+        "SELECT id FROM orders WHERE user_id = ?1 AND voucher_id = ?2 AND status NOT IN (4, 6)
+         ORDER BY {FURTHEST_FIRST} LIMIT -1 OFFSET 1"
+    ))?;
+    let mut bury = conn.prepare(
+        "INSERT INTO dead_letters (order_id, user_id, voucher_id, claimed_ms, reason, detail, holds_unit, buried_ms)
+         SELECT id, user_id, voucher_id, created_ms, ?2, 'moved in with status ' || status || ' beside another live order', 1, ?3
+         FROM orders WHERE id = ?1",
+    )?;
+    let mut delete = conn.prepare("DELETE FROM orders WHERE id = ?1")?;
+    let (mut count, mut examples) = (0, Vec::new());
+    for pair in pairs {
+        let orders: Vec<i64> = beyond.query_map(pair, |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+        for order in orders {
+            bury.execute(params![order, DeadReason::Double.code(), now.as_millis()])?;
+            delete.execute([order])?;
+            count += 1;
+            if examples.len() < EXAMPLES {
+                examples.push(order.cast_unsigned());
+            }
+        }
+    }
+    let (kind, finding) = (ImportKind::Order, ImportFinding::SecondLive);
+    Ok((count > 0).then_some(ImportFindings { kind, finding, count, examples }))
+}
+
+/// Initial units, and the first and the last of each sale's orders. Counted as they come: SQLite would sort them all.
+fn count_units(conn: &Connection) -> rusqlite::Result<()> {
+    let mut held: BTreeMap<i64, (i64, i64, i64)> = BTreeMap::new();
+    for sql in [
+        "SELECT voucher_id, id FROM orders WHERE slot = 0",
+        "SELECT voucher_id, order_id FROM dead_letters WHERE holds_unit = 1",
+    ] {
+        let mut select = conn.prepare(sql)?;
+        let mut rows = select.query([])?;
+        while let Some(row) = rows.next()? {
+            let (voucher, order): (i64, i64) = (row.get(0)?, row.get(1)?);
+            let (units, first, last) = held.entry(voucher).or_insert((0, order, order));
+            *units += 1;
+            *first = order.min(*first);
+            *last = order.max(*last);
+        }
+    }
+    let mut update = conn.prepare(
+        "UPDATE sales SET initial = stock + ?2, first_order = ?3, last_order = ?4 WHERE voucher_id = ?1",
+    )?;
+    for (voucher, (units, first, last)) in held {
+        update.execute([voucher, units, first, last])?;
+    }
+    Ok(())
+}
+
+/// A row for each order that was paid where it comes from. What is being given back goes on being given back here.
+fn write_payments(conn: &Connection) -> rusqlite::Result<()> {
+    conn.execute(
+        "INSERT INTO payments (order_id, amount, state, started_ms, updated_ms, needs_look)
+         SELECT id, pay_value, CASE status WHEN 6 THEN 2 ELSE 1 END, COALESCE(paid_ms, created_ms),
+           COALESCE(refunded_ms, paid_ms, created_ms), status = 5
+         FROM orders WHERE status IN (2, 3, 5, 6) ORDER BY id",
+        [],
+    )
+    .map(drop)
+}

@@ -1,0 +1,228 @@
+//! `Import`: a whole mall or nothing, and books that balance afterwards.
+
+use std::time::Duration;
+
+use mallbox_storage::{
+    Cents, ImportFinding, ImportFindings, ImportKind, ImportRow, ImportedOrder, ImportedSale,
+    ImportedVoucher, Importing, OrderId, OrderStatus, Page, Phone, Role, ShopId, Timestamp, Units, User,
+    UserFilter, UserId, VoucherId, VoucherStatus, VoucherText,
+};
+
+use crate::world::{HOUR, NOON, World};
+
+crate::contract! {
+    a_used_mall_takes_nobody_in,
+    what_is_not_finished_leaves_nothing,
+    ids_go_on_above_those_that_moved_in,
+    of_two_rows_with_one_key_the_first_stays_unless_the_second_replaces_it,
+    units_are_those_that_remain_and_those_that_are_held,
+    of_several_live_orders_the_one_that_is_furthest_stays,
+    unpaid_orders_get_a_fresh_deadline_and_paid_ones_a_payment,
+    numbers_that_could_come_again_are_passed_over,
+    what_refers_to_nobody_is_left_out_and_told,
+}
+
+const QUARTER: Duration = Duration::from_secs(900);
+const SALE: VoucherId = VoucherId::new(30);
+
+async fn begin(w: &World) -> Box<dyn Importing> {
+    w.storage.import.begin().await.unwrap().expect("an empty mall")
+}
+
+async fn put(into: &mut Box<dyn Importing>, rows: Vec<ImportRow>) -> Vec<bool> {
+    into.put(rows.into_iter().map(|row| (row, false)).collect()).await.unwrap()
+}
+
+fn user(id: u64) -> ImportRow {
+    let phone = Phone::parse(&format!("139{id:08}")).unwrap();
+    let (nick_name, icon, role) = (format!("user {id}"), String::new(), Role::Customer);
+    ImportRow::User(
+        User { id: UserId::new(id), phone, nick_name, icon, role, blocked: None, created: NOON },
+        None,
+    )
+}
+
+fn voucher(id: VoucherId, is_sale: bool) -> ImportRow {
+    let text = VoucherText {
+        shop: ShopId::new(1),
+        title: "One bowl of noodles".to_owned(),
+        sub_title: String::new(),
+        rules: String::new(),
+        pay_value: Cents::new(100),
+        actual_value: Cents::new(1000),
+        status: VoucherStatus::OnShelf,
+    };
+    ImportRow::Voucher(ImportedVoucher { id, text, is_sale, created: NOON, updated: NOON })
+}
+
+fn sale(remaining: u64) -> ImportRow {
+    ImportRow::Sale(ImportedSale {
+        voucher: SALE,
+        remaining,
+        begin: NOON - HOUR,
+        end: NOON + HOUR,
+        created: NOON,
+    })
+}
+
+fn order(id: u64, user: u64, status: OrderStatus) -> ImportRow {
+    ImportRow::Order(ImportedOrder {
+        id: OrderId::new(id),
+        voucher: SALE,
+        user: UserId::new(user),
+        status,
+        pay_type: 2,
+        created: NOON - HOUR,
+        paid: None,
+        used: None,
+        refunded: None,
+    })
+}
+
+/// Users 1 to 9, one sale of which ten units remain, and these orders of it.
+async fn moved_in(w: &World, orders: Vec<ImportRow>) -> Vec<ImportFindings> {
+    let mut into = begin(w).await;
+    // What is referred to comes last, as it does in dumps.
+    put(&mut into, orders).await;
+    put(&mut into, vec![sale(10), voucher(SALE, true)]).await;
+    put(&mut into, (1..10).map(user).collect()).await;
+    let findings = into.finish(QUARTER, NOON).await.unwrap();
+    findings.into_iter().filter(|findings| findings.finding != ImportFinding::NoShop).collect()
+}
+
+async fn a_used_mall_takes_nobody_in(w: &World) {
+    let phone = Phone::parse("13900000001").unwrap();
+    w.storage.users.find_or_create(&phone, "a", NOON).await.unwrap();
+    assert!(w.storage.import.begin().await.unwrap().is_none());
+}
+
+async fn what_is_not_finished_leaves_nothing(w: &World) {
+    let mut into = begin(w).await;
+    assert_eq!(put(&mut into, vec![user(1), voucher(SALE, true), sale(3)]).await, [true; 3]);
+    drop(into);
+    assert_eq!(w.storage.users.list(&UserFilter::default(), Page::new(1, 10)).await.unwrap(), []);
+    assert_eq!(w.storage.vouchers.get(SALE).await.unwrap(), None);
+    moved_in(w, vec![]).await;
+    assert_eq!(w.storage.users.list(&UserFilter::default(), Page::new(1, 10)).await.unwrap().len(), 9);
+}
+
+async fn ids_go_on_above_those_that_moved_in(w: &World) {
+    let mut into = begin(w).await;
+    put(&mut into, vec![user(90_000_000), user(7)]).await;
+    into.finish(QUARTER, NOON).await.unwrap();
+    let phone = Phone::parse("13800000000").unwrap();
+    let next = w.storage.users.find_or_create(&phone, "a", NOON).await.unwrap();
+    assert_eq!(next.id, UserId::new(90_000_001));
+}
+
+async fn of_two_rows_with_one_key_the_first_stays_unless_the_second_replaces_it(w: &World) {
+    let mut into = begin(w).await;
+    let named = |name: &str| match user(1) {
+        ImportRow::User(user, none) => ImportRow::User(User { nick_name: name.to_owned(), ..user }, none),
+        other => other,
+    };
+    let same_phone = match user(1) {
+        ImportRow::User(user, none) => ImportRow::User(User { id: UserId::new(2), ..user }, none),
+        other => other,
+    };
+    assert_eq!(put(&mut into, vec![user(1), named("second"), same_phone]).await, [true, false, false]);
+    assert_eq!(into.put(vec![(named("third"), true)]).await.unwrap(), [true]);
+    into.finish(QUARTER, NOON).await.unwrap();
+    let users = w.storage.users.list(&UserFilter::default(), Page::new(1, 10)).await.unwrap();
+    assert_eq!(users.iter().map(|user| user.nick_name.as_str()).collect::<Vec<_>>(), ["third"]);
+}
+
+async fn units_are_those_that_remain_and_those_that_are_held(w: &World) {
+    use OrderStatus::{Cancelled, Paid, Refunded, Refunding, Unpaid, Used};
+    let orders = [Unpaid, Paid, Used, Cancelled, Refunding, Refunded];
+    let orders = orders.into_iter().zip(1..).map(|(status, user)| order(100 + user, user, status)).collect();
+    assert_eq!(moved_in(w, orders).await, []);
+    let record = w.storage.vouchers.get(SALE).await.unwrap().unwrap().sale.unwrap();
+    assert_eq!((record.initial, record.stock, record.pay_within), (Some(14), Some(10), QUARTER));
+    assert_eq!(w.storage.sales.put(record.terms).await.unwrap(), Units { units: Some(14), taken: 4 });
+    for (user, holds) in [(1, true), (2, true), (3, true), (4, false), (5, true), (6, false)] {
+        let held = w.storage.orders.holding(SALE, UserId::new(user)).await.unwrap();
+        assert_eq!(held, holds.then_some(OrderId::new(100 + user)), "user {user}");
+    }
+    let faults = w.storage.payments.faults().await.unwrap();
+    assert_eq!((faults.paid_without_payment, faults.captured_on_cancelled), (0, 0));
+}
+
+async fn of_several_live_orders_the_one_that_is_furthest_stays(w: &World) {
+    use OrderStatus::{Cancelled, Paid, Unpaid, Used};
+    let orders = [(101, Unpaid), (102, Paid), (103, Used), (104, Cancelled)].map(|(id, is)| order(id, 1, is));
+    let found = moved_in(w, orders.to_vec()).await;
+    let (kind, finding) = (ImportKind::Order, ImportFinding::SecondLive);
+    assert_eq!(found, [ImportFindings { kind, finding, count: 2, examples: vec![102, 101] }]);
+    assert_eq!(w.storage.orders.holding(SALE, UserId::new(1)).await.unwrap(), Some(OrderId::new(103)));
+    let (dead, _) = w.storage.dead_letters.page(None, Page::new(1, 10)).await.unwrap();
+    let dead: Vec<_> = dead
+        .iter()
+        .rev()
+        .map(|letter| (letter.order.get(), letter.reason.as_str(), letter.holds_unit))
+        .collect();
+    assert_eq!(dead, [(101, "DOUBLE", true), (102, "DOUBLE", true)]);
+    let record = w.storage.vouchers.get(SALE).await.unwrap().unwrap().sale.unwrap();
+    assert_eq!((record.initial, record.stock), (Some(13), Some(10)));
+    assert_eq!(w.storage.sales.put(record.terms).await.unwrap().taken, 3);
+}
+
+async fn unpaid_orders_get_a_fresh_deadline_and_paid_ones_a_payment(w: &World) {
+    let orders = vec![order(101, 1, OrderStatus::Unpaid), order(i64::MAX as u64, 2, OrderStatus::Paid)];
+    moved_in(w, orders).await;
+    let unpaid = w.storage.orders.unpaid(OrderId::new(0), 10).await.unwrap();
+    assert_eq!(unpaid, [(OrderId::new(101), NOON + QUARTER)]);
+    let payments = w.storage.payments.of_order(OrderId::new(i64::MAX as u64)).await.unwrap();
+    assert_eq!(payments.iter().map(|payment| payment.amount).collect::<Vec<_>>(), [Cents::new(100)]);
+}
+
+async fn numbers_that_could_come_again_are_passed_over(w: &World) {
+    let day = OrderId::day(NOON - HOUR).unwrap();
+    let own = OrderId::compose(NOON - HOUR, 7, SALE).unwrap().get();
+    // Its second is eight hours ahead, as that of a clock that takes Shanghai's time for UTC.
+    let ahead = OrderId::compose(NOON + 7 * HOUR, 9, SALE).unwrap().get();
+    // Of another form: were its bits taken for ours, some day to come would have no number left.
+    let other = (own + (400 << 49)) | 0xffff_ffff;
+    let orders =
+        [own, ahead, other].into_iter().zip(1..).map(|(id, user)| order(id, user, OrderStatus::Paid));
+    moved_in(w, orders.collect()).await;
+    assert_eq!(w.storage.orders.highest_counts().await.unwrap(), [(day, 9)]);
+    assert_eq!(w.storage.sequences.high_water("order", day).await.unwrap(), Some(9));
+    assert_eq!(w.storage.sequences.next("order", day).await.unwrap(), 10);
+    assert_eq!(w.storage.sequences.next("order", day + 1).await.unwrap(), 0);
+}
+
+async fn what_refers_to_nobody_is_left_out_and_told(w: &World) {
+    let lone = match order(102, 1, OrderStatus::Paid) {
+        ImportRow::Order(order) => ImportRow::Order(ImportedOrder { voucher: VoucherId::new(99), ..order }),
+        other => other,
+    };
+    let follow = |follower, followee| ImportRow::Follow {
+        follower: UserId::new(follower),
+        followee: UserId::new(followee),
+        since: Timestamp::from_millis(0),
+    };
+    let rows = vec![
+        order(101, 50, OrderStatus::Paid),
+        lone,
+        follow(1, 2),
+        follow(1, 50),
+        follow(50, 1),
+        voucher(VoucherId::new(31), true),
+    ];
+    let found = moved_in(w, rows).await;
+    let found: Vec<_> =
+        found.into_iter().map(|found| (found.kind, found.finding, found.count, found.examples)).collect();
+    assert_eq!(
+        found,
+        [
+            (ImportKind::Order, ImportFinding::NoUser, 1, vec![101]),
+            (ImportKind::Order, ImportFinding::NoVoucher, 1, vec![102]),
+            (ImportKind::Follow, ImportFinding::NoUser, 1, vec![50]),
+            (ImportKind::Follow, ImportFinding::NoUser, 1, vec![1]),
+            (ImportKind::Voucher, ImportFinding::NoTerms, 1, vec![31]),
+        ]
+    );
+    let lone = w.storage.vouchers.get(VoucherId::new(31)).await.unwrap().unwrap().sale.unwrap();
+    assert_eq!((lone.initial, lone.stock, lone.terms.end), (Some(0), Some(0), Timestamp::from_millis(0)));
+}

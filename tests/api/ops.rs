@@ -1,0 +1,231 @@
+//! The operator's side over HTTP: every call of `/ops/sales`, `/ops/orders` and `/ops/dead-letters`, field by field.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::world::{OTHER, Said, World, world};
+
+fn ops(w: &World, method: &str, path: &str, body: &Value) -> Said {
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    w.call(method, &format!("/ops{path}"), &w.operator, &body)
+}
+
+/// What a good answer says.
+fn data(said: Said) -> Value {
+    assert_eq!((said.status, &said.body["success"]), (200, &json!(true)), "{said:?}");
+    assert!(said.head.contains("cache-control: no-store"), "{}", said.head);
+    said.body["data"].clone()
+}
+
+fn buy(w: &World, voucher: u64, token: &str) -> String {
+    let said = w.call("POST", &format!("/voucher-order/seckill/{voucher}"), token, "");
+    said.body["dataText"].as_str().unwrap_or_else(|| panic!("{said:?}")).to_owned()
+}
+
+/// Waits until an order is in the record, by a step that it refuses.
+fn settled(w: &World, order: &str) {
+    let said = w.call("POST", &format!("/voucher-order/{order}/use"), &w.operator, "");
+    assert_eq!(said.body["code"], "ORDER_STANDS", "{said:?}");
+}
+
+/// Voucher 2 as it is at first.
+fn sale() -> Value {
+    json!({
+        "voucherId": 2, "shopId": 1, "title": "100元秒杀券", "status": 1, "state": "OPEN",
+        "beginTime": "2026-11-21T19:00:00", "endTime": "2026-11-21T23:00:00", "paused": false,
+        "payWithinSeconds": 900, "minLevel": 0, "initial": 2, "added": 0, "left": 2, "taken": 0, "pending": 0,
+    })
+}
+
+fn with(mut value: Value, fields: &Value) -> Value {
+    let fields = fields.as_object().unwrap().clone();
+    value.as_object_mut().unwrap().extend(fields);
+    value
+}
+
+#[test]
+fn sales_are_listed_and_shown_with_their_books() {
+    let w = world();
+    let mut unlimited = with(
+        sale(),
+        &json!({
+            "voucherId": 3, "state": "NOT_OPEN", "beginTime": "2026-11-21T21:00:00",
+            "endTime": "2026-11-21T22:00:00",
+        }),
+    );
+    for absent in ["initial", "left"] {
+        unlimited.as_object_mut().unwrap().remove(absent);
+    }
+    let list = ops(&w, "GET", "/sales", &Value::Null);
+    assert_eq!(list.body, json!({"success": true, "data": [unlimited, sale()], "total": 2}));
+    let second = ops(&w, "GET", "/sales?current=2", &Value::Null);
+    assert_eq!(second.body, json!({"success": true, "data": [], "total": 2}));
+    let order = buy(&w, 2, &w.customer);
+    settled(&w, &order);
+    let books = json!({
+        "voucher": 2, "initial": 2, "added": 0, "remaining": 1, "pending": 0, "unpaid": 1, "paid": 0, "used": 0,
+        "refunding": 0, "deadLetters": 0, "inMemory": true,
+    });
+    let want = with(sale(), &json!({"left": 1, "taken": 1, "books": books, "balances": true}));
+    assert_eq!(data(ops(&w, "GET", "/sales/2", &Value::Null)), want);
+}
+
+#[test]
+fn an_operator_runs_a_sale_from_end_to_end() {
+    let w = world();
+    let none = &Value::Null;
+    let held = with(sale(), &json!({"paused": true, "state": "PAUSED"}));
+    for _ in 0..2 {
+        assert_eq!(data(ops(&w, "POST", "/sales/2/pause", none)), held);
+    }
+    let refused = w.call("POST", "/voucher-order/seckill/2", &w.customer, "");
+    assert_eq!(refused.body["code"], "PAUSED");
+    assert_eq!(data(ops(&w, "POST", "/sales/2/resume", none)), sale());
+    buy(&w, 2, &w.customer);
+    buy(&w, 2, &w.other);
+    assert_eq!(w.call("POST", "/voucher-order/seckill/2", &w.operator, "").body["code"], "SOLD_OUT");
+    // The answer was lost, and the request comes again.
+    for _ in 0..2 {
+        let stocked = data(ops(&w, "POST", "/sales/2/stock", &json!({"add": 3, "requestId": "truck 7"})));
+        assert_eq!((&stocked["by"], &stocked["added"], &stocked["left"]), (&json!(3), &json!(3), &json!(3)));
+    }
+    let other = ops(&w, "POST", "/sales/2/stock", &json!({"add": 4, "requestId": "truck 7"}));
+    assert_eq!((other.status, &other.body["code"]), (400, &json!("BAD_REQUEST")));
+    let order = buy(&w, 2, &w.operator);
+    settled(&w, &order);
+    let fewer = data(ops(&w, "POST", "/sales/2/stock", &json!({"add": -9})));
+    let want = with(sale(), &json!({"by": -2, "added": 1, "left": 0, "taken": 3, "state": "SOLD_OUT"}));
+    assert_eq!(fewer, want);
+    let moved = json!({"beginTime": "2026-11-21T18:30:00", "endTime": "2026-11-22T01:00:00"});
+    let shown = data(ops(&w, "PUT", "/sales/2", &moved));
+    assert_eq!(shown["beginTime"], moved["beginTime"]);
+    assert_eq!(data(w.call("GET", "/sale/2", "", ""))["endTime"], moved["endTime"]);
+    w.advance(Duration::from_secs(60));
+    let ended = data(ops(&w, "POST", "/sales/2/end", none));
+    assert_eq!((&ended["state"], &ended["endTime"]), (&json!("ENDED"), &json!("2026-11-21T20:01:00")));
+    let again = data(ops(&w, "PUT", "/sales/2", &json!({"endTime": "2026-11-21T23:00:00"})));
+    assert_eq!((&again["state"], &again["beginTime"]), (&json!("SOLD_OUT"), &moved["beginTime"]));
+    let unlimited = ops(&w, "POST", "/sales/3/stock", &json!({"add": 1}));
+    assert_eq!((unlimited.status, &unlimited.body["code"]), (200, &json!("UNLIMITED")));
+    w.assert_balanced();
+}
+
+#[test]
+fn orders_are_found_and_voided() {
+    let w = world();
+    let unpaid = buy(&w, 2, &w.customer);
+    let paid = buy(&w, 2, &w.other);
+    settled(&w, &paid);
+    assert_eq!(w.call("POST", &format!("/voucher-order/{paid}/pay"), &w.other, "").status, 200);
+    let shown = json!({
+        "id": paid, "voucherId": 2, "title": "100元秒杀券", "payValue": 100, "payType": 1, "status": 2,
+        "createTime": "2026-11-21T20:00:00", "payTime": "2026-11-21T20:00:00", "userId": 3, "phone": OTHER,
+    });
+    for query in [
+        format!("?id={paid}"),
+        format!("?phone={OTHER}"),
+        "?user=3".to_owned(),
+        "?status=2".to_owned(),
+        "?&voucher=2&status=2&user=&phone=&id=&current=1".to_owned(),
+    ] {
+        let found = ops(&w, "GET", &format!("/orders{query}"), &Value::Null);
+        assert_eq!(found.body, json!({"success": true, "data": [shown], "total": 1}), "{query}");
+    }
+    let all = ops(&w, "GET", "/orders", &Value::Null);
+    assert_eq!((&all.body["total"], &all.body["data"][0]["id"]), (&json!(2), &json!(paid)));
+    let none = ops(&w, "GET", "/orders?id=7", &Value::Null);
+    assert_eq!(none.body, json!({"success": true, "data": [], "total": 0}));
+
+    let reason = json!({"reason": "买错了"});
+    for _ in 0..2 {
+        let voided = data(ops(&w, "POST", &format!("/orders/{paid}/void"), &reason));
+        let mut want = with(shown.clone(), &json!({"status": 6, "refundTime": "2026-11-21T20:00:00"}));
+        want["status"] = json!(6);
+        assert_eq!(voided, want);
+        assert_eq!(data(ops(&w, "POST", &format!("/orders/{unpaid}/void"), &reason))["status"], 4);
+    }
+    assert_eq!(data(w.call("GET", "/sale/2", "", ""))["stock"], 2);
+    let used = buy(&w, 2, &w.customer);
+    settled(&w, &used);
+    for step in ["pay", "use"] {
+        let token = if step == "use" { &w.operator } else { &w.customer };
+        assert_eq!(w.call("POST", &format!("/voucher-order/{used}/{step}"), token, "").status, 200);
+    }
+    let refused = ops(&w, "POST", &format!("/orders/{used}/void"), &reason);
+    assert_eq!((refused.status, &refused.body["code"]), (200, &json!("ORDER_STANDS")));
+    w.assert_balanced();
+}
+
+#[test]
+fn dead_letters_are_listed_replayed_and_voided() {
+    let w = world();
+    let poison = |users: &str| {
+        w.sql(&format!(
+            "DROP TRIGGER IF EXISTS poison; CREATE TRIGGER poison BEFORE INSERT ON orders
+             WHEN NEW.user_id IN ({users}) BEGIN SELECT RAISE(ABORT, 'poison'); END"
+        ));
+    };
+    poison("2, 3");
+    let orders = [buy(&w, 2, &w.customer), buy(&w, 2, &w.other)];
+    w.drain();
+    let letter = json!({
+        "order": orders[1], "voucherId": 2, "title": "100元秒杀券", "userId": 3, "phone": OTHER,
+        "reason": "REFUSED", "detail": "poison", "attempts": 5, "holdsUnit": true, "state": "OPEN",
+        "claimTime": "2026-11-21T20:00:00", "deadTime": "2026-11-21T20:00:00",
+    });
+    let list = ops(&w, "GET", "/dead-letters", &Value::Null);
+    assert_eq!((list.status, &list.body["total"]), (200, &json!(2)), "{list:?}");
+    assert_eq!(list.body["data"][0], letter);
+    let replay = format!("/dead-letters/{}/replay", orders[0]);
+    let refused = ops(&w, "POST", &replay, &Value::Null);
+    assert_eq!((refused.status, &refused.body["code"]), (200, &json!("STILL_DEAD")));
+    assert!(refused.body["errorMsg"].as_str().unwrap().contains("poison"), "{refused:?}");
+    poison("99");
+    w.advance(Duration::from_secs(600));
+    for _ in 0..2 {
+        let order = data(ops(&w, "POST", &replay, &Value::Null));
+        assert_eq!(
+            (&order["id"], &order["status"], &order["userId"]),
+            (&json!(orders[0]), &json!(1), &json!(2))
+        );
+        assert_eq!(order["deadline"], "2026-11-21T20:25:00");
+    }
+    let voided = data(ops(&w, "POST", &format!("/dead-letters/{}/void", orders[1]), &Value::Null));
+    let want = json!({"state": "VOIDED", "holdsUnit": false, "closeTime": "2026-11-21T20:10:00"});
+    assert_eq!(voided, with(letter, &want));
+    for (query, total) in
+        [("", 0), ("?state=open", 0), ("?state=replayed", 1), ("?state=voided", 1), ("?state=all", 2)]
+    {
+        let list = ops(&w, "GET", &format!("/dead-letters{query}"), &Value::Null);
+        assert_eq!(list.body["total"], total, "{query}");
+    }
+    let stands = ops(&w, "POST", &format!("/dead-letters/{}/void", orders[0]), &Value::Null);
+    assert_eq!((stands.status, &stands.body["code"]), (200, &json!("DEAD_LETTER_STANDS")));
+    buy(&w, 2, &w.other);
+    w.drain();
+    w.assert_balanced();
+}
+
+#[test]
+fn nobody_but_an_operator_comes_in() {
+    let w = world();
+    for (method, path) in [
+        ("GET", "/ops/sales"),
+        ("GET", "/ops/sales/2"),
+        ("PUT", "/ops/sales/2"),
+        ("POST", "/ops/sales/2/stock"),
+        ("POST", "/ops/sales/2/pause"),
+        ("POST", "/ops/sales/2/resume"),
+        ("POST", "/ops/sales/2/end"),
+        ("GET", "/ops/orders"),
+        ("POST", "/ops/orders/1/void"),
+        ("GET", "/ops/dead-letters"),
+        ("POST", "/ops/dead-letters/1/replay"),
+        ("POST", "/ops/dead-letters/1/void"),
+    ] {
+        assert_eq!(w.call(method, path, "", "{}").status, 401, "{method} {path}");
+        assert_eq!(w.call(method, path, &w.customer, "{}").status, 403, "{method} {path}");
+        assert_ne!(w.call(method, path, &w.operator, "{}").status, 403, "{method} {path}");
+    }
+}

@@ -1,0 +1,1 @@
+CREATE TABLE IF NOT EXISTS "tb_sign" ("id" int CHECK (id > (1)), generated int GENERATED ALWAYS AS (id + 1) VIRTUAL); INSERT INTO tb_sign SELECT 1;

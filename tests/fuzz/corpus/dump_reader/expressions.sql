@@ -1,0 +1,1 @@
+INSERT IGNORE INTO tb_blog (id,title,content) VALUES (1,_utf8mb4 x'61','a\'\\b\n'),(2,N'b',CAST('c,)' AS CHAR(3))) ON DUPLICATE KEY UPDATE id=VALUES(id);

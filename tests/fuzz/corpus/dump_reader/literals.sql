@@ -1,0 +1,1 @@
+REPLACE LOW_PRIORITY INTO hmdp.tb_sign (`id`, user_id, date, is_backup) VALUE (0x01, b'11', '2026-01-31', _binary '\0'), (-1, +2, DEFAULT, TRUE);

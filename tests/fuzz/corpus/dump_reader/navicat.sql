@@ -1,0 +1,13 @@
+/*
+ Navicat Premium Data Transfer
+*/
+SET NAMES utf8mb4;
+SET FOREIGN_KEY_CHECKS = 0;
+DROP TABLE IF EXISTS `tb_shop`;
+CREATE TABLE `tb_shop`  (
+  `id` bigint(20) UNSIGNED NOT NULL AUTO_INCREMENT,
+  `sold` int(10) UNSIGNED ZEROFILL NOT NULL,
+  `x` double
+) ENGINE = InnoDB;
+INSERT INTO `tb_shop` VALUES (1, 0000000012, 120.149192);
+SET FOREIGN_KEY_CHECKS = 1;

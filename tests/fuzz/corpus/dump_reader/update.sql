@@ -1,0 +1,1 @@
+UPDATE tb_user SET id = 1;

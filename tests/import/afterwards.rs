@@ -1,0 +1,131 @@
+//! The mall that was imported, over HTTP: its people log in, buy, pay, and the books balance.
+
+use serde_json::{Value, json};
+
+use crate::world::{Place, Said, Served, dump, token};
+
+const SHANGHAI: [&str; 2] = ["--zone", "Asia/Shanghai"];
+
+fn served() -> (Place, Served) {
+    let place = Place::new();
+    place.imported(&dump("mysqldump.sql"), &SHANGHAI);
+    let served = Served::start(&place);
+    (place, served)
+}
+
+#[test]
+fn its_shops_and_vouchers_are_shown_as_they_were() {
+    let (_place, served) = served();
+    let shop = &served.get("/shop/1")["data"];
+    assert_eq!(
+        (&shop["name"], &shop["sold"], &shop["score"]),
+        (&json!("西湖边的面馆"), &json!(42), &json!(9))
+    );
+    assert_eq!(shop["createTime"], "2021-12-22T18:10:39");
+    let vouchers = served.get("/voucher/list/2")["data"].clone();
+    let sale = vouchers.as_array().unwrap().iter().find(|voucher| voucher["id"] == 3).unwrap();
+    assert_eq!((&sale["stock"], &sale["beginTime"]), (&json!(7), &json!("2022-01-25T10:00:00")));
+    assert_eq!(served.get("/user/info/1")["data"]["birthday"], "2000-01-31");
+}
+
+#[test]
+fn an_old_password_works_once_and_becomes_argon2id() {
+    let (place, served) = served();
+    let wrong = served.log_in_by_password("13900000011", "1234567");
+    assert_eq!(wrong["success"], false, "{wrong}");
+    let first = token(&served.log_in_by_password("13900000011", "123456"));
+    assert_eq!(served.call("GET", "/user/me", &first, &Value::Null)["data"]["id"], 1);
+    token(&served.log_in_by_password("13900000011", "123456"));
+    assert_eq!(served.log_in_by_password("13900000013", "plain text")["success"], false);
+    assert_eq!(served.stop(), 0);
+    let stored = place.rows("SELECT password FROM users WHERE id = 1").remove(0);
+    assert!(stored.starts_with("$argon2id$"), "{stored}");
+}
+
+#[test]
+fn an_old_password_is_asked_for_when_it_is_changed() {
+    let (_place, served) = served();
+    let session = served.log_in("13900000011");
+    let set = |form: &Value| served.call("PUT", "/user/password", &session, form)["success"].clone();
+    assert_eq!(set(&json!({"password": "a longer one"})), false);
+    assert_eq!(set(&json!({"oldPassword": "123456", "password": "a longer one"})), true);
+    token(&served.log_in_by_password("13900000011", "a longer one"));
+    assert_eq!(served.log_in_by_password("13900000011", "123456")["success"], false);
+}
+
+#[test]
+fn sales_and_orders_go_on_where_they_were() {
+    let (place, served) = served();
+    let (one, seven, new) =
+        (served.log_in("13900000011"), served.log_in("13900000013"), served.log_in("13900000099"));
+    let claim = |token: &str, sale: u64| {
+        served.call("POST", &format!("/voucher-order/seckill/{sale}"), token, &Value::Null)
+    };
+    assert_eq!(claim(&one, 3)["code"], "ALREADY_BOUGHT");
+    assert_eq!(claim(&new, 2)["code"], "ENDED");
+    assert_eq!(claim(&new, 4)["code"], "ENDED");
+    let bought = claim(&new, 3);
+    assert_eq!(bought["success"], true, "{bought}");
+    assert_eq!(served.get("/sale/3")["data"]["stock"], 6);
+    // The unpaid order of the file is paid; another is cancelled, and its unit comes back.
+    let step = |token: &str, order: &str, step: &str| {
+        served.call("POST", &format!("/voucher-order/{order}/{step}"), token, &Value::Null)["success"].clone()
+    };
+    assert_eq!(step(&one, "101", "pay"), true);
+    assert_eq!(step(&one, "110", "cancel"), true);
+    assert_eq!(step(&seven, "9101346791321665537", "cancel"), true);
+    assert_eq!(served.get("/sale/3")["data"]["stock"], 7);
+    assert_eq!(served.stop(), 0);
+    place.verify();
+}
+
+#[test]
+fn an_operator_makes_a_sale_and_an_imported_user_buys_in_it() {
+    let (place, served) = served();
+    let Said { code, err, .. } = place.on_mall(&["user", "grant", "13900000012"]);
+    assert_eq!(code, 0, "{err}");
+    let (operator, user) = (served.log_in("13900000012"), served.log_in("13900000011"));
+    let form = json!({
+        "shopId": 1, "title": "new", "payValue": 100, "actualValue": 200, "stock": 2,
+        "beginTime": "2022-01-01T00:00:00", "endTime": "2037-01-01T00:00:00"
+    });
+    let sale = served.call("POST", "/voucher/seckill", &operator, &form)["data"].as_u64().unwrap();
+    assert_eq!(sale, 6, "ids go on after those of the file");
+    let bought = served.call("POST", &format!("/voucher-order/seckill/{sale}"), &user, &Value::Null);
+    assert_eq!(bought["success"], true, "{bought}");
+    let newcomer = served.log_in("13911111111");
+    assert_eq!(served.call("GET", "/user/me", &newcomer, &Value::Null)["data"]["id"], 8);
+    assert_eq!(served.stop(), 0);
+    place.verify();
+}
+
+#[test]
+fn pictures_are_the_ones_that_came_along_or_a_drawn_one() {
+    const PNG: &[u8] = b"\x89PNG\r\n\x1a\n a bowl";
+    let place = Place::new();
+    place.write("html/imgs/blogs/1/bowl.png", PNG);
+    place.write("html/imgs/remote/pictures.example/a/front.jpg", b"\xff\xd8\xff a front");
+    place.write("html/imgs/types/food.png", "<script>alert(1)</script>");
+    let html = place.path("html");
+    let report = place.imported(&dump("navicat.sql"), &["--imgs", html.to_str().unwrap()]);
+    assert!(report.contains("pictures    2 brought; 4 named that are not at hand"), "{report}");
+    assert!(report.contains("1 no pictures by their content: types/food.png"), "{report}");
+    let served = Served::start(&place);
+    for (path, kind) in [
+        ("/imgs/blogs/1/bowl.png", "image/png"),
+        ("/imgs/remote/pictures.example/a/front.jpg", "image/jpeg"),
+        ("/imgs/blogs/1/gone.jpg", "image/svg+xml"),
+        ("/imgs//types/food.png", "image/svg+xml"),
+        ("/imgs//types/tea.png", "image/svg+xml"),
+    ] {
+        let (head, body) = served.ask("GET", path, "", "");
+        let head = head.to_ascii_lowercase();
+        assert!(
+            head.starts_with("http/1.1 200") && head.contains(&format!("content-type: {kind}")),
+            "{path}: {head}"
+        );
+        assert!(!body.is_empty());
+    }
+    assert_eq!(served.ask("GET", "/imgs/blogs/1/bowl.png", "", "").1, PNG);
+    assert!(served.ask("GET", "/imgs/../mall.sqlite", "", "").0.starts_with("HTTP/1.1 404"));
+}

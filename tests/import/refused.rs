@@ -1,0 +1,103 @@
+//! What is no dump, and where no dump may go: one sentence each, and nothing is changed.
+
+use std::fs;
+
+use crate::world::{Place, Said, Served, dump};
+
+#[test]
+fn what_is_no_dump_is_refused_with_its_place() {
+    let user = "CREATE TABLE tb_user (id bigint, phone varchar(11), nick_name varchar(32));\n";
+    let rows: [(&[u8], &str); 12] = [
+        (b"", "this is no SQL dump but an empty file"),
+        (b"\x1f\x8b\x08\x00\x00\x00", "this is no SQL dump but a gzip file; unpack it first, with gunzip"),
+        (b"\xff\xfeS\x00E\x00T\x00", "a text in UTF-16"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "line 1, column 1: "),
+        (b"PRAGMA foreign_keys=OFF;", "line 1, column 1: `PRAGMA` begins no statement of a MySQL dump"),
+        (b"SET a = 1;\n\n  COPY public.tb_user FROM stdin;", "line 3, column 3: `COPY` begins no statement"),
+        (
+            b"CREATE TABLE t (id int);\nINSERT INTO t VALUES (1);",
+            "this is no dump of an hm-dianping database",
+        ),
+        (
+            b"@INSERT INTO tb_user VALUES (1,'13900000011'",
+            "line 2, column 1: the file ends inside the statement",
+        ),
+        (
+            b"@INSERT INTO tb_user VALUES (1,'13900000011','a'),\n(2,'139",
+            "line 3, column 4: the file ends inside the text",
+        ),
+        (
+            b"@INSERT INTO tb_user VALUES (1,'13900000011','\xb9\xc8\xd3\xea');",
+            "line 2, column 45: `nick_name` of tb_user is no text in UTF-8",
+        ),
+        (
+            b"@INSERT INTO tb_user (id) VALUES (1);",
+            "line 2, column 33: a row of tb_user without the column `phone`",
+        ),
+        (
+            b"@INSERT INTO tb_user VALUES (1);",
+            "line 2, column 28: a row of tb_user with fewer values than its 3 columns",
+        ),
+    ];
+    for (text, said) in rows {
+        let place = Place::new();
+        let text = match text.split_first() {
+            Some((b'@', rest)) => [user.as_bytes(), rest].concat(),
+            _ => text.to_vec(),
+        };
+        let file = place.write("dump.sql", text);
+        let Said { code, out, err } = place.import(&file, &[]);
+        assert_eq!((code, out.as_str()), (1, ""), "{err}");
+        assert!(err.starts_with("mallbox: ") && err.contains("dump.sql: nothing was imported: "), "{err}");
+        assert!(err.contains(said) && err.trim_end().lines().count() == 1, "{said}\n{err}");
+        assert_eq!(fs::read_dir(place.mall()).unwrap().count(), 0, "{said}: the directory is not empty");
+    }
+}
+
+#[test]
+fn a_file_that_is_not_there_makes_no_directory() {
+    let place = Place::new();
+    let Said { code, err, .. } = place.import(&place.path("none.sql"), &[]);
+    assert!(code == 1 && err.contains("none.sql cannot be read"), "{code} {err}");
+    assert!(!place.mall().exists());
+}
+
+#[test]
+fn an_import_wants_an_empty_mall() {
+    let used = Place::new();
+    used.imported(&dump("navicat.sql"), &[]);
+    let foreign = Place::new();
+    foreign.write("mall/letter.txt", "dear");
+    let demo = Place::new();
+    demo.write("mall/DEMO", "");
+    let pictures = Place::new();
+    for (place, more, said) in [
+        (&used, &[][..], "is in use; import wants an empty mall: say --data with a new directory"),
+        (&foreign, &[], "holds no mall, but other files (letter.txt)"),
+        (&demo, &[], "is a demo's; import wants an empty mall"),
+        (&pictures, &["--imgs", "/none/such"], "--imgs /none/such: there is no such directory"),
+        (&pictures, &["--zone", "Asia/Atlantis"], "there is no time zone Asia/Atlantis"),
+    ] {
+        let Said { code, err, .. } = place.import(&dump("mysqldump.sql"), more);
+        assert!(code == 2 && err.contains(said), "{code} {err}");
+    }
+    used.verify();
+    assert_eq!(used.rows("SELECT COUNT(*) FROM users"), ["3"]);
+}
+
+#[test]
+fn a_running_mall_takes_nobody_in() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    let Said { code, err, .. } = place.import(&dump("navicat.sql"), &[]);
+    assert!(
+        code == 1 && err.contains("is in use by another mallbox") && err.contains("stop it"),
+        "{code} {err}"
+    );
+    assert_eq!(served.stop(), 0);
+    // Stopped, and with nobody in it, it may be filled; its zone is kept.
+    let Said { code, err, .. } = place.import(&dump("navicat.sql"), &["--zone", "Europe/Berlin"]);
+    assert!(code == 1 && err.contains("this mall's time zone is Asia/Shanghai"), "{code} {err}");
+    place.imported(&dump("navicat.sql"), &[]);
+    place.verify();
+}

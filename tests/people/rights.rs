@@ -1,0 +1,257 @@
+//! What operators do with people: roles and blocks, and what the audit log says of it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use mallbox::mall::accounts::Proof;
+use mallbox::mall::operator::By;
+use mallbox::mall::payments::Sandbox;
+use mallbox::mall::sms::Inbox;
+use mallbox::mall::{Accounts, Context, Failure, Mall, Means, PeopleOffice, Random, Refusal, Settings};
+use mallbox_storage::{
+    Actor, CodeCheck, CodeIssue, CodeRules, LastOperator, Page, Phone, RightsAnswer, RightsChange, Role,
+    Sessions, StoreError, Timestamp, TokenHash, UserFilter, UserId,
+};
+use serde_json::{Value, json};
+use tokio::sync::Mutex;
+
+use crate::world::{ANNE, BOB, World, refusal, world};
+
+/// Action, subject and detail of the newest entries, the oldest of them first.
+async fn written(w: &World, count: u32) -> Vec<(String, String, Value)> {
+    let mut entries = w.audit.page(None, count).await.unwrap();
+    entries.reverse();
+    let detail = |text: &str| serde_json::from_str(text).unwrap();
+    entries.into_iter().map(|entry| (entry.action, entry.subject, detail(&entry.detail))).collect()
+}
+
+fn entry(action: &str, subject: &str, detail: Value) -> (String, String, Value) {
+    (action.to_owned(), subject.to_owned(), detail)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_operator_can_be_named_before_their_first_log_in() {
+    let w = world().await;
+    let named = w.people.grant(ANNE, w.by()).await.unwrap();
+    assert_eq!(named.role, Role::Operator);
+    assert_eq!(w.user(ANNE).await, named.id);
+    assert_eq!(w.accounts.role(named.id).await.unwrap(), Role::Operator);
+    let bob = w.user(BOB).await;
+    assert_eq!(w.accounts.role(bob).await.unwrap(), Role::Customer);
+    assert_eq!(w.accounts.role(UserId::new(99)).await.unwrap(), Role::Customer);
+    let page = Page::new(1, 10);
+    let operators = UserFilter { role: Some(Role::Operator), ..UserFilter::default() };
+    assert_eq!(w.people.list(&operators, page).await.unwrap(), std::slice::from_ref(&named));
+    assert_eq!(w.people.list(&UserFilter::default(), page).await.unwrap().len(), 2);
+    assert_eq!(w.people.by_phone(ANNE).await.unwrap(), named);
+    assert_eq!(refusal(w.people.by_phone("13900000009").await), Refusal::NotFound("user"));
+
+    // Whoever has the directory can name another one.
+    let customer = w.people.set_role(named.id, Role::Customer, w.by()).await.unwrap();
+    assert_eq!(customer.role, Role::Customer);
+    assert_eq!(w.accounts.role(named.id).await.unwrap(), Role::Customer);
+    let roles = ["operator", "customer"].map(|role| entry("user.role", "user 1", json!({ "role": role })));
+    assert_eq!(written(&w, 9).await, roles);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_block_ends_every_session_and_keeps_its_user_out() {
+    let w = world().await;
+    let first = w.log_in(ANNE).await;
+    w.advance_ms(55_000);
+    let second = w.log_in(ANNE).await;
+    let bob = w.log_in(BOB).await;
+    w.people.grant(ANNE, w.by()).await.unwrap();
+    let anne = UserId::new(1);
+    let (user, ended) = w.people.block(anne, " buys for resale\n", w.by()).await.unwrap();
+    assert_eq!((user.blocked.unwrap().reason.as_str(), ended), ("buys for resale", 2));
+    assert_eq!((w.who(&first).await, w.who(&second).await), (None, None));
+    assert_eq!(w.who(&bob).await, Some(UserId::new(2)));
+    assert_eq!(w.accounts.role(anne).await.unwrap(), Role::Customer, "an operator's rights rest");
+
+    w.advance_ms(55_000);
+    let code = w.code(ANNE).await;
+    assert_eq!(refusal(w.try_code(ANNE, &code).await), Refusal::Blocked);
+    let (_, ended) = w.people.block(anne, "again", w.by()).await.unwrap();
+    assert_eq!(ended, 0, "the refused log-in left no session behind");
+    w.advance_ms(55_000);
+    let user = w.people.unblock(anne, w.by()).await.unwrap();
+    assert_eq!((user.blocked, user.role), (None, Role::Operator));
+    let third = w.log_in(ANNE).await;
+    assert_eq!(w.who(&third).await, Some(anne));
+    assert_eq!(w.who(&first).await, None, "what was ended stays so");
+    let reason = |reason: &str| entry("user.block", "user 1", json!({ "reason": reason }));
+    let unblock = entry("user.unblock", "user 1", json!({}));
+    assert_eq!(written(&w, 3).await, [reason("buys for resale"), reason("again"), unblock]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_blocked_user_with_a_password_is_kept_out_too() {
+    let w = world().await;
+    let anne = w.user(ANNE).await;
+    w.accounts.set_password(anne, None, "correct horse", w.now()).await.unwrap();
+    w.people.block(anne, "x", w.by()).await.unwrap();
+    assert_eq!(refusal(w.try_password(ANNE, "correct horse").await), Refusal::Blocked);
+    let wrong = refusal(w.try_password(ANNE, "wrong horse").await);
+    assert_ne!(wrong, Refusal::Blocked, "who cannot log in learns nothing");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_last_operator_cannot_lock_the_mall_out() {
+    let w = world().await;
+    let anne = w.people.grant(ANNE, w.by()).await.unwrap().id;
+    let herself = By::operator(anne, w.now());
+    assert_eq!(refusal(w.people.set_role(anne, Role::Customer, herself).await), Refusal::LastOperator);
+    assert_eq!(refusal(w.people.block(anne, "x", herself).await), Refusal::LastOperator);
+    let [asked, ended] = &written(&w, 2).await[..] else { panic!("two entries") };
+    assert_eq!(*asked, entry("user.block", "user 1", json!({ "reason": "x" })));
+    assert_eq!((&ended.2["entry"], &ended.2["ended"]), (&json!(4), &json!("refused")));
+    w.people.grant(BOB, herself).await.unwrap();
+    w.people.set_role(anne, Role::Customer, herself).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_and_no_reason_are_refused() {
+    let w = world().await;
+    let nobody = UserId::new(9);
+    assert_eq!(refusal(w.people.get(nobody).await), Refusal::NotFound("user"));
+    assert_eq!(refusal(w.people.unblock(nobody, w.by()).await), Refusal::NotFound("user"));
+    assert_eq!(refusal(w.people.set_role(nobody, Role::Operator, w.by()).await), Refusal::NotFound("user"));
+    assert_eq!(refusal(w.people.block(nobody, "x", w.by()).await), Refusal::NotFound("user"));
+    let anne = w.user(ANNE).await;
+    for bad in ["", " \n ", &"长".repeat(201)] {
+        let refused = refusal(w.people.block(anne, bad, w.by()).await);
+        assert!(matches!(refused, Refusal::BadRequest(_)), "{refused:?}");
+    }
+    w.people.block(anne, &"长".repeat(200), w.by()).await.unwrap();
+}
+
+/// Sessions before whose beginning something else happens: once.
+struct Meanwhile {
+    sessions: Arc<dyn Sessions>,
+    then: Mutex<Option<(PeopleOffice, UserId)>>,
+}
+
+#[async_trait]
+impl Sessions for Meanwhile {
+    async fn begin(
+        &self,
+        token: TokenHash,
+        user: UserId,
+        ttl: Duration,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        if let Some((people, user)) = self.then.lock().await.take() {
+            let by = By { actor: Actor::CommandLine, at: now };
+            people.block(user, "meanwhile", by).await.unwrap();
+        }
+        self.sessions.begin(token, user, ttl, now).await
+    }
+
+    async fn issue_code(
+        &self,
+        phone: &Phone,
+        code: &str,
+        rules: &CodeRules,
+        now: Timestamp,
+    ) -> Result<CodeIssue, StoreError> {
+        self.sessions.issue_code(phone, code, rules, now).await
+    }
+
+    async fn check_code(
+        &self,
+        phone: &Phone,
+        code: &str,
+        rules: &CodeRules,
+        now: Timestamp,
+    ) -> Result<CodeCheck, StoreError> {
+        self.sessions.check_code(phone, code, rules, now).await
+    }
+
+    async fn find(
+        &self,
+        token: TokenHash,
+        ttl: Duration,
+        now: Timestamp,
+    ) -> Result<Option<UserId>, StoreError> {
+        self.sessions.find(token, ttl, now).await
+    }
+
+    async fn end(&self, token: TokenHash) -> Result<(), StoreError> {
+        self.sessions.end(token).await
+    }
+
+    async fn end_all(&self, user: UserId) -> Result<u64, StoreError> {
+        self.sessions.end_all(user).await
+    }
+}
+
+/// The block is complete, sessions ended and all, when the log-in is past its code and about to begin its session.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_begins_while_its_user_is_blocked_does_not_survive() {
+    let w = world().await;
+    let anne = w.user(ANNE).await;
+    w.advance_ms(55_000);
+    let context = Context {
+        storage: w.storage.clone(),
+        clock: w.clock.clone(),
+        zone: jiff::tz::TimeZone::UTC,
+        settings: Arc::default(),
+    };
+    let random = Arc::new(Random::seeded(9));
+    let people = PeopleOffice::new(context.clone(), w.audit.clone(), random.clone());
+    let sessions: Arc<dyn Sessions> =
+        Arc::new(Meanwhile { sessions: w.storage.sessions.clone(), then: Mutex::new(Some((people, anne))) });
+    let mut context = context;
+    context.storage.sessions = sessions;
+    let inbox = Arc::new(Inbox::default());
+    let accounts = Accounts::new(context, random, inbox.clone(), Some(inbox));
+    accounts.send_code(ANNE, w.now()).await.unwrap();
+    let code = accounts.inbox(ANNE).unwrap().unwrap();
+    let answer: Result<String, Failure> = accounts.log_in(ANNE, Proof::Code(&code), w.now()).await;
+    assert_eq!(refusal(answer), Refusal::Blocked);
+    assert_eq!(w.storage.sessions.end_all(anne).await.unwrap(), 0, "no session is left");
+}
+
+/// A crash came between the block and the end of the sessions.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_ends_what_sessions_blocked_users_have() {
+    let w = world().await;
+    let (anne, bob) = (w.log_in(ANNE).await, w.log_in(BOB).await);
+    let block = RightsChange::Block { reason: "x".to_owned() };
+    let answer = w.storage.users.put_rights(UserId::new(1), &block, LastOperator::MayGo, w.now()).await;
+    assert!(matches!(answer, Ok(RightsAnswer::Done(_))));
+    assert_eq!(w.who(&anne).await, Some(UserId::new(1)));
+    let inbox = Arc::new(Inbox::default());
+    let means = Means {
+        storage: w.storage.clone(),
+        clock: w.clock.clone(),
+        zone: jiff::tz::TimeZone::UTC,
+        settings: Settings::default(),
+        sms: inbox.clone(),
+        inbox: Some(inbox),
+        payments: Arc::new(Sandbox::default()),
+        random: Arc::new(Random::seeded(8)),
+    };
+    Mall::open(means).await.unwrap();
+    assert_eq!((w.who(&anne).await, w.who(&bob).await), (None, Some(UserId::new(2))));
+}
+
+/// Whoever asked has gone away before the answer.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_action_that_is_cut_off_leaves_a_second_entry() {
+    let w = world().await;
+    let doing =
+        w.audit.doing(Actor::CommandLine, "sale.pause", "sale 3".to_owned(), json!({}), w.now()).await;
+    drop(doing.unwrap());
+    for _ in 0..500 {
+        if let [first, second] = &written(&w, 9).await[..] {
+            assert_eq!(*first, entry("sale.pause", "sale 3", json!({})));
+            assert_eq!(*second, entry("sale.pause", "sale 3", json!({ "entry": 1, "ended": "unknown" })));
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("no second entry");
+}

@@ -1,0 +1,215 @@
+//! Units added and taken away during a sale: the books balance whatever comes in between.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+
+use mallbox::mall::operator::SaleOffice;
+use mallbox::mall::operator::sales::{Restocked, StockForm, WindowForm};
+use mallbox::mall::{AuditLog, Books, Context, Failure, Refusal, SaleCounter};
+use mallbox_storage::{Page, Storage, UserId, VoucherId};
+
+use crate::watched::Watched;
+use crate::world::{MINUTE, NOON, World, idle, refusal, world};
+
+async fn add(w: &World, voucher: VoucherId, add: i64, request: Option<&str>) -> Result<Restocked, Failure> {
+    let form = StockForm { add: Some(add), request: request.map(str::to_owned) };
+    w.sale_office.restock(w.by(), voucher, form).await
+}
+
+/// By how many it was changed, and what is left and added then.
+fn told(restocked: &Restocked) -> (i64, Option<u64>, i64) {
+    (restocked.by, restocked.view.left, restocked.view.sale.added)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn units_that_are_added_can_be_bought_and_those_taken_away_cannot() {
+    let w = world();
+    let voucher = w.sale(1).await;
+    w.order(1, voucher).await;
+    assert_eq!(refusal(w.claim(2, voucher).await), Refusal::SoldOut);
+    assert_eq!(told(&add(&w, voucher, 3, None).await.unwrap()), (3, Some(3), 3));
+    w.order(2, voucher).await;
+    assert_eq!(told(&add(&w, voucher, -9, None).await.unwrap()), (-2, Some(0), 1), "what is left, no more");
+    assert_eq!(refusal(w.claim(3, voucher).await), Refusal::SoldOut);
+    assert_eq!(told(&add(&w, voucher, -9, None).await.unwrap()), (0, Some(0), 1));
+    w.assert_balanced().await;
+    let w = w.restart().await;
+    assert_eq!(w.left(voucher).await, 0);
+    w.assert_balanced().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pending_claims_are_not_taken_away() {
+    let mut w = idle();
+    let voucher = w.sale(10).await;
+    for user in 1..=4 {
+        w.claim(user, voucher).await.unwrap();
+    }
+    assert_eq!(told(&add(&w, voucher, -10, None).await.unwrap()), (-6, Some(0), -6));
+    w.assert_balanced().await;
+    w.work();
+    w.drain().await;
+    assert_eq!(w.storage.orders.count(voucher).await.unwrap().unpaid, 4, "none was oversold");
+    w.assert_balanced().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_named_change_is_done_once_and_a_name_stands_for_one_change() {
+    let w = world();
+    let voucher = w.sale(5).await;
+    for _ in 0..3 {
+        assert_eq!(told(&add(&w, voucher, 4, Some("a")).await.unwrap()), (4, Some(9), 4));
+    }
+    for _ in 0..2 {
+        assert_eq!(told(&add(&w, voucher, -20, Some("b")).await.unwrap()), (-9, Some(0), -5));
+    }
+    assert_eq!(refusal(add(&w, voucher, 5, Some("a")).await), Refusal::BadValue("requestId"));
+    let w = w.restart().await;
+    assert_eq!(told(&add(&w, voucher, 4, Some("a")).await.unwrap()), (4, Some(0), -5));
+    w.assert_balanced().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_changed_is_refused() {
+    let w = world();
+    let (voucher, unlimited) = (w.sale(5).await, w.sale(None).await);
+    let long = "x".repeat(65);
+    for (form, wrong) in [
+        (StockForm { add: None, request: None }, "add"),
+        (StockForm { add: Some(0), request: None }, "add"),
+        (StockForm { add: Some(i64::MIN), request: None }, "add"),
+        (StockForm { add: Some(1 << 53), request: None }, "add"),
+        (StockForm { add: Some((1 << 53) - 1), request: None }, "add"),
+        (StockForm { add: Some(1), request: Some(String::new()) }, "requestId"),
+        (StockForm { add: Some(1), request: Some(long) }, "requestId"),
+        (StockForm { add: Some(1), request: Some("a\nb".to_owned()) }, "requestId"),
+    ] {
+        let refused = refusal(w.sale_office.restock(w.by(), voucher, form.clone()).await);
+        assert_eq!(refused, Refusal::BadValue(wrong), "{form:?}");
+    }
+    for by in [1, -1] {
+        assert_eq!(refusal(add(&w, unlimited, by, None).await), Refusal::Unlimited);
+        assert_eq!(refusal(add(&w, VoucherId::new(404), by, None).await), Refusal::NotFound("sale"));
+    }
+    assert_eq!(w.left(voucher).await, 5);
+    w.assert_balanced().await;
+    let refused = w.audited().await.into_iter().filter(|(_, _, detail)| detail["ended"] == "refused").count();
+    assert_eq!(refused, 3, "what was begun and refused is said to be");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sale_that_is_over_can_be_stocked_up_and_opened_again() {
+    let w = world();
+    let voucher = w.sale(2).await;
+    w.order(1, voucher).await;
+    w.advance(MINUTE).await;
+    w.sale_office.end(w.by(), voucher).await.unwrap();
+    w.advance(MINUTE * 62).await;
+    assert_eq!(w.storage.sales.units(voucher).await.unwrap(), None);
+    for (by, left) in [(3, 5), (-1, 4), (-9, 0), (2, 2)] {
+        assert_eq!(add(&w, voucher, by, None).await.unwrap().view.left, Some(left));
+        assert_eq!(w.storage.sales.units(voucher).await.unwrap(), None, "it does not stay in memory");
+        w.assert_balanced().await;
+    }
+    let again = WindowForm { begin: None, end: Some(w.now() + MINUTE) };
+    w.sale_office.put_window(w.by(), voucher, again).await.unwrap();
+    assert_eq!(w.left(voucher).await, 2);
+    w.assert_balanced().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_fails_half_way_is_put_right_and_a_repeat_finds_out() {
+    let w = world();
+    let voucher = w.sale(10).await;
+    let vouchers = Watched::over(&w.storage.vouchers);
+    let context =
+        Context { storage: Storage { vouchers: vouchers.clone(), ..w.storage.clone() }, ..w.context.clone() };
+    let counter = SaleCounter::new(context.clone());
+    let books = Books::new(context.clone(), counter.clone());
+    let office = SaleOffice::new(context.clone(), counter.clone(), books, AuditLog::new(context));
+    let add = async |add: i64, request: &str| {
+        let form = StockForm { add: Some(add), request: Some(request.to_owned()) };
+        office.restock(w.by(), voucher, form).await
+    };
+    let mut expected = 10_i64;
+    for (number, (by, after_the_effect)) in
+        [(5, false), (5, true), (-5, false), (-5, true)].into_iter().enumerate()
+    {
+        vouchers.fail_once(after_the_effect);
+        let name = number.to_string();
+        add(by, &name).await.unwrap_err();
+        assert!(counter.has_to_refresh());
+        counter.refresh(w.now()).await.unwrap();
+        w.assert_balanced().await;
+        assert_eq!(told(&add(by, &name).await.unwrap()).0, by, "{by}, {after_the_effect}");
+        expected += by;
+        assert_eq!(w.left(voucher).await.cast_signed(), expected, "{by}, {after_the_effect}: once");
+        w.assert_balanced().await;
+    }
+}
+
+/// 24 buyers at once, who also cancel, and four operators who raise, lower, pause, resume, end and open again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 8)]
+async fn claims_that_race_with_every_change_of_the_sale_leave_books_that_balance() {
+    const BUYERS: u64 = 24;
+    /// So many claims at the least, however slow the machine is.
+    const RACED: u64 = 200;
+    let w = Arc::new(world());
+    let voucher = w.sale(200).await;
+    let stop = Arc::new(AtomicBool::new(false));
+    let (bought, added) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicI64::new(0)));
+    let mut crowd = tokio::task::JoinSet::new();
+    for lane in 0..BUYERS {
+        let (w, stop, bought) = (Arc::clone(&w), Arc::clone(&stop), Arc::clone(&bought));
+        crowd.spawn(async move {
+            let mut number = 0;
+            while !stop.load(Ordering::SeqCst) {
+                number += 1;
+                let user = lane * 100_000 + number;
+                match w.claim(user, voucher).await {
+                    Ok(order) => {
+                        bought.fetch_add(1, Ordering::SeqCst);
+                        if number % 3 == 0 {
+                            let _ = w.orders.cancel(UserId::new(user), order, w.now()).await;
+                        }
+                    }
+                    Err(_) => tokio::task::yield_now().await,
+                }
+            }
+        });
+    }
+    let mut operators = tokio::task::JoinSet::new();
+    for operator in 0..4 {
+        let (w, added, bought) = (Arc::clone(&w), Arc::clone(&added), Arc::clone(&bought));
+        operators.spawn(async move {
+            let mut round = 0;
+            while round < 40 || bought.load(Ordering::SeqCst) < RACED {
+                round += 1;
+                let by = [7, -5, 40, -30][(round + operator) % 4];
+                added.fetch_add(add(&w, voucher, by, None).await.unwrap().by, Ordering::SeqCst);
+                if operator == 0 && round % 6 == 0 {
+                    w.sale_office.pause(w.by(), voucher).await.unwrap();
+                    w.sale_office.resume(w.by(), voucher).await.unwrap();
+                }
+                if operator == 1 && round % 20 == 0 {
+                    w.sale_office.end(w.by(), voucher).await.unwrap();
+                    let again = WindowForm { begin: None, end: Some(NOON + MINUTE * 60) };
+                    w.sale_office.put_window(w.by(), voucher, again).await.unwrap();
+                }
+                if operator == 2 && round % 10 == 0 {
+                    let report = w.books.verify().await.unwrap();
+                    assert!(report.balances(), "{report}");
+                }
+            }
+        });
+    }
+    operators.join_all().await;
+    stop.store(true, Ordering::SeqCst);
+    crowd.join_all().await;
+    w.drain().await;
+    w.assert_balanced().await;
+    let sale = w.storage.vouchers.get(voucher).await.unwrap().unwrap().sale.unwrap();
+    assert_eq!(sale.added, added.load(Ordering::SeqCst), "the answers say what was done");
+    assert_eq!(w.storage.dead_letters.page(None, Page::new(1, 1)).await.unwrap().1, 0, "none was oversold");
+    println!("{} claims; added {}", bought.load(Ordering::SeqCst), sale.added);
+}

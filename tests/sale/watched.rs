@@ -1,0 +1,103 @@
+//! The real vouchers with somebody before them, who counts what they are asked and makes changes of the stock fail.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use async_trait::async_trait;
+use mallbox_storage::{
+    NewSale, Page, SaleRecord, ShopId, StockChange, StockChanged, StoreError, Timestamp, Voucher, VoucherId,
+    VoucherText, Vouchers,
+};
+use parking_lot::Mutex;
+
+pub struct Watched {
+    real: Arc<dyn Vouchers>,
+    reads: AtomicU64,
+    /// Whether the next change of the stock fails, and then whether only its answer is lost.
+    failure: Mutex<Option<bool>>,
+}
+
+impl Watched {
+    pub fn over(real: &Arc<dyn Vouchers>) -> Arc<Self> {
+        Arc::new(Self { real: Arc::clone(real), reads: AtomicU64::new(0), failure: Mutex::new(None) })
+    }
+
+    /// How often a voucher was read.
+    pub fn reads(&self) -> u64 {
+        self.reads.load(Ordering::SeqCst)
+    }
+
+    /// The next change of the stock fails: before it is done, or after.
+    pub fn fail_once(&self, after_the_effect: bool) {
+        *self.failure.lock() = Some(after_the_effect);
+    }
+}
+
+#[async_trait]
+impl Vouchers for Watched {
+    async fn get(&self, voucher: VoucherId) -> Result<Option<Voucher>, StoreError> {
+        self.reads.fetch_add(1, Ordering::SeqCst);
+        self.real.get(voucher).await
+    }
+
+    async fn change_stock(
+        &self,
+        voucher: VoucherId,
+        change: &StockChange,
+        now: Timestamp,
+    ) -> Result<StockChanged, StoreError> {
+        let failure = self.failure.lock().take();
+        if failure != Some(false) {
+            let changed = self.real.change_stock(voucher, change, now).await;
+            if failure.is_none() {
+                return changed;
+            }
+        }
+        Err(StoreError::Unavailable { op: "change stock", source: "made to fail".into() })
+    }
+
+    async fn insert(
+        &self,
+        text: &VoucherText,
+        sale: Option<&NewSale>,
+        now: Timestamp,
+    ) -> Result<VoucherId, StoreError> {
+        self.real.insert(text, sale, now).await
+    }
+
+    async fn of_shop(&self, shop: ShopId) -> Result<Vec<Voucher>, StoreError> {
+        self.real.of_shop(shop).await
+    }
+
+    async fn sales(
+        &self,
+        ending_after: Option<Timestamp>,
+        after: VoucherId,
+        max: u32,
+    ) -> Result<Vec<SaleRecord>, StoreError> {
+        self.real.sales(ending_after, after, max).await
+    }
+
+    async fn sales_page(&self, page: Page) -> Result<(Vec<Voucher>, u64), StoreError> {
+        self.real.sales_page(page).await
+    }
+
+    async fn stock_change(
+        &self,
+        voucher: VoucherId,
+        request: &str,
+    ) -> Result<Option<StockChange>, StoreError> {
+        self.real.stock_change(voucher, request).await
+    }
+
+    async fn put_window(
+        &self,
+        voucher: VoucherId,
+        begin: Timestamp,
+        end: Timestamp,
+        paused: bool,
+        now: Timestamp,
+    ) -> Result<Option<SaleRecord>, StoreError> {
+        self.real.put_window(voucher, begin, end, paused, now).await
+    }
+}

@@ -1,0 +1,106 @@
+//! MariaDB, in place of MySQL.
+
+use std::path::Path;
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use crate::process::{Process, ServerError, answers, on_a_free_port};
+
+const PROGRAM: &str = "mariadbd";
+const INSTALLER: &str = "mariadb-install-db";
+
+/// A MariaDB server whose `root` needs no password.
+#[derive(Debug)]
+pub struct MariaDb {
+    process: Process,
+    port: u16,
+    config: Vec<String>,
+    dir: TempDir,
+}
+
+impl MariaDb {
+    /// Starts one that does not wait for the disk: what it holds is thrown away.
+    ///
+    /// # Errors
+    /// [`ServerError`].
+    pub fn start() -> Result<Self, ServerError> {
+        Self::start_with(&["--innodb-flush-log-at-trx-commit=0", "--innodb-doublewrite=0", "--sync-binlog=0"])
+    }
+
+    /// Starts one with these flags; without any it is as durable as MariaDB is by itself.
+    ///
+    /// # Errors
+    /// [`ServerError`].
+    pub fn start_with(flags: &[&str]) -> Result<Self, ServerError> {
+        let config: Vec<String> = flags.iter().map(|flag| (*flag).to_owned()).collect();
+        on_a_free_port(|port| {
+            let dir = TempDir::new()?;
+            install(dir.path())?;
+            let process = launch(port, &config, dir.path())?;
+            Ok(Self { process, port, config: config.clone(), dir })
+        })
+    }
+
+    /// Its port on 127.0.0.1.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The address of one of its databases, which need not be there yet.
+    #[must_use]
+    pub fn url(&self, database: &str) -> String {
+        format!("mysql://root@127.0.0.1:{}/{database}", self.port)
+    }
+
+    /// Ends it at once. Its data stays.
+    pub fn kill(&mut self) {
+        self.process.kill();
+    }
+
+    /// Starts it again where it was, with what it has on disk.
+    ///
+    /// # Errors
+    /// [`ServerError`].
+    pub fn restart(&mut self) -> Result<(), ServerError> {
+        self.process.kill();
+        self.process = launch(self.port, &self.config, self.dir.path())?;
+        Ok(())
+    }
+}
+
+fn install(dir: &Path) -> Result<(), ServerError> {
+    let done = Command::new(INSTALLER)
+        .args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db", "--user=root"])
+        .arg(format!("--datadir={}", dir.join("data").display()))
+        .output()
+        .map_err(|source| ServerError::Missing { program: INSTALLER, source })?;
+    if done.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    Err(ServerError::Failed { program: INSTALLER, said })
+}
+
+fn launch(port: u16, config: &[String], dir: &Path) -> Result<Process, ServerError> {
+    let mut args: Vec<String> = [
+        "--no-defaults",
+        "--user=root",
+        "--bind-address=127.0.0.1",
+        "--skip-name-resolve",
+        "--character-set-server=utf8mb4",
+        "--innodb-buffer-pool-size=64M",
+        "--max-connections=500",
+    ]
+    .map(str::to_owned)
+    .into();
+    args.push(format!("--port={port}"));
+    args.push(format!("--datadir={}", dir.join("data").display()));
+    args.push(format!("--socket={}", dir.join("sock").display()));
+    args.push(format!("--pid-file={}", dir.join("pid").display()));
+    args.extend(config.iter().cloned());
+    let mut process = Process::start(PROGRAM, &args, dir.join("mariadb.log"))?;
+    process.wait_until(|| answers(port))?;
+    Ok(process)
+}

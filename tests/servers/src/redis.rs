@@ -1,0 +1,233 @@
+//! Redis: one server, and a cluster of masters.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{Ipv4Addr, TcpStream};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use crate::process::{Process, ServerError, answers, on_a_free_port};
+
+const PROGRAM: &str = "redis-server";
+const SLOTS: u32 = 16_384;
+/// How long a cluster may take to agree on itself.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What is not as Redis has it by itself.
+#[derive(Clone, Debug, Default)]
+pub struct RedisOptions {
+    /// Pairs of redis.conf, such as `("appendonly", "yes")`.
+    pub config: Vec<(String, String)>,
+}
+
+impl RedisOptions {
+    /// With one setting more.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: &str) -> Self {
+        self.config.push((name.to_owned(), value.to_owned()));
+        self
+    }
+}
+
+/// A Redis server.
+#[derive(Debug)]
+pub struct Redis {
+    process: Process,
+    port: u16,
+    options: RedisOptions,
+    dir: TempDir,
+}
+
+impl Redis {
+    /// Starts one that keeps nothing on disk.
+    ///
+    /// # Errors
+    /// [`ServerError`].
+    pub fn start() -> Result<Self, ServerError> {
+        Self::start_with(RedisOptions::default())
+    }
+
+    /// Starts one.
+    ///
+    /// # Errors
+    /// [`ServerError`].
+    pub fn start_with(options: RedisOptions) -> Result<Self, ServerError> {
+        on_a_free_port(|port| {
+            let dir = TempDir::new()?;
+            let process = launch(port, &options, dir.path())?;
+            Ok(Self { process, port, options: options.clone(), dir })
+        })
+    }
+
+    /// Its port on 127.0.0.1.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Its address, without a password.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("redis://127.0.0.1:{}", self.port)
+    }
+
+    /// Where it keeps what it keeps.
+    #[must_use]
+    pub fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// Ends it at once. Its directory stays.
+    pub fn kill(&mut self) {
+        self.process.kill();
+    }
+
+    /// Starts it again where it was, with what its directory holds.
+    ///
+    /// # Errors
+    /// [`ServerError`].
+    pub fn restart(&mut self) -> Result<(), ServerError> {
+        self.process.kill();
+        self.process = launch(self.port, &self.options, self.dir.path())?;
+        Ok(())
+    }
+}
+
+fn launch(port: u16, options: &RedisOptions, dir: &Path) -> Result<Process, ServerError> {
+    let dir_text = dir.display().to_string();
+    let port_text = port.to_string();
+    let mut args: Vec<String> = [
+        ("port", port_text.as_str()),
+        ("bind", "127.0.0.1"),
+        ("dir", &dir_text),
+        ("save", ""),
+        ("appendonly", "no"),
+    ]
+    .into_iter()
+    .flat_map(|(name, value)| [format!("--{name}"), value.to_owned()])
+    .collect();
+    args.extend(options.config.iter().flat_map(|(name, value)| [format!("--{name}"), value.clone()]));
+    let mut process = Process::start(PROGRAM, &args, dir.join("redis.log"))?;
+    // A server without a plain port is asked through its TLS port.
+    let tls = options.config.iter().find(|(name, _)| name == "tls-port");
+    let asked = tls.and_then(|(_, value)| value.parse().ok()).unwrap_or(port);
+    process.wait_until(|| answers(asked))?;
+    Ok(process)
+}
+
+/// Three masters or more that share the slots, without replicas.
+#[derive(Debug)]
+pub struct RedisCluster {
+    nodes: Vec<Redis>,
+}
+
+impl RedisCluster {
+    /// Starts so many masters and waits until they are one.
+    ///
+    /// # Errors
+    /// [`ServerError`].
+    pub fn start(masters: u32) -> Result<Self, ServerError> {
+        let options = RedisOptions::default()
+            .with("cluster-enabled", "yes")
+            .with("cluster-config-file", "nodes.conf")
+            .with("cluster-node-timeout", "2000");
+        let nodes = (0..masters).map(|_| Self::node(&options)).collect::<Result<Vec<_>, _>>()?;
+        let cluster = Self { nodes };
+        cluster.meet()?;
+        Ok(cluster)
+    }
+
+    /// A node listens on a second port too, for the other nodes.
+    fn node(options: &RedisOptions) -> Result<Redis, ServerError> {
+        const TRIES: usize = 50;
+        let mut last = None;
+        for _ in 0..TRIES {
+            let port = crate::process::free_port()?;
+            let bus = crate::process::free_port()?;
+            let options = options.clone().with("cluster-port", &bus.to_string());
+            let dir = TempDir::new()?;
+            match launch(port, &options, dir.path()) {
+                Ok(process) => return Ok(Redis { process, port, options, dir }),
+                Err(error @ ServerError::Missing { .. }) => return Err(error),
+                Err(error) => last = Some(error),
+            }
+        }
+        Err(last.unwrap_or_else(|| std::io::Error::other("no port was tried").into()))
+    }
+
+    fn meet(&self) -> Result<(), ServerError> {
+        let count = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
+        for (index, node) in (0_u32..).zip(&self.nodes) {
+            let (first, last) = (SLOTS * index / count, SLOTS * (index + 1) / count - 1);
+            ask(node.port, &format!("CLUSTER ADDSLOTSRANGE {first} {last}"))?;
+            // Else two nodes that begin at the same epoch have to settle it first.
+            ask(node.port, &format!("CLUSTER SET-CONFIG-EPOCH {}", index + 1))?;
+        }
+        if let Some((first, others)) = self.nodes.split_first() {
+            for node in others {
+                let bus = bus_port(&node.options);
+                ask(first.port, &format!("CLUSTER MEET 127.0.0.1 {} {bus}", node.port))?;
+            }
+        }
+        let until = Instant::now() + PATIENCE;
+        while !self.is_whole()? {
+            if Instant::now() >= until {
+                let said = "the nodes do not become a cluster".to_owned();
+                return Err(ServerError::Failed { program: PROGRAM, said });
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
+    }
+
+    /// Whether every node knows all of them and all slots.
+    fn is_whole(&self) -> Result<bool, ServerError> {
+        for node in &self.nodes {
+            let info = ask(node.port, "CLUSTER INFO")?;
+            let knows_all = info.contains(&format!("cluster_known_nodes:{}", self.nodes.len()));
+            if !info.contains("cluster_state:ok") || !knows_all {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The address of each node.
+    #[must_use]
+    pub fn urls(&self) -> Vec<String> {
+        self.nodes.iter().map(Redis::url).collect()
+    }
+
+    /// One of its nodes.
+    #[must_use]
+    pub fn node_mut(&mut self, index: usize) -> Option<&mut Redis> {
+        self.nodes.get_mut(index)
+    }
+}
+
+fn bus_port(options: &RedisOptions) -> String {
+    let found = options.config.iter().find(|(name, _)| name == "cluster-port");
+    found.map(|(_, value)| value.clone()).unwrap_or_default()
+}
+
+/// Sends one inline command and reads a status or a bulk answer.
+fn ask(port: u16, command: &str) -> Result<String, ServerError> {
+    let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
+    stream.set_read_timeout(Some(Duration::from_secs(5)))?;
+    stream.write_all(format!("{command}\r\n").as_bytes())?;
+    let mut reader = BufReader::new(stream);
+    let mut line = String::new();
+    reader.read_line(&mut line)?;
+    let failed = |said: &str| ServerError::Failed { program: PROGRAM, said: format!("{command}: {said}") };
+    match line.as_bytes().first() {
+        Some(b'+' | b':') => Ok(line),
+        Some(b'$') => {
+            let length: usize = line[1..].trim().parse().map_err(|_| failed(&line))?;
+            let mut body = vec![0; length];
+            std::io::Read::read_exact(&mut reader, &mut body)?;
+            Ok(String::from_utf8_lossy(&body).into_owned())
+        }
+        _ => Err(failed(line.trim())),
+    }
+}

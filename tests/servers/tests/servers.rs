@@ -1,0 +1,50 @@
+//! The servers come up, keep what they are told to keep, and go with whoever started them.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+
+use mallbox_test_servers::{MariaDb, Redis, RedisCluster, RedisOptions};
+
+fn ask(port: u16, command: &str) -> String {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    write!(stream, "{command}\r\nQUIT\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
+fn a_redis_comes_back_with_what_it_keeps_and_goes_when_it_is_dropped() {
+    let mut redis = Redis::start_with(RedisOptions::default().with("appendonly", "yes")).unwrap();
+    let port = redis.port();
+    assert!(ask(port, "SET a 1").starts_with("+OK"));
+    redis.kill();
+    assert!(TcpStream::connect(("127.0.0.1", port)).is_err());
+    redis.restart().unwrap();
+    assert!(ask(port, "GET a").starts_with("$1\r\n1"));
+    drop(redis);
+    assert!(TcpStream::connect(("127.0.0.1", port)).is_err());
+}
+
+#[test]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
+fn a_cluster_is_whole_when_it_is_there() {
+    let cluster = RedisCluster::start(3).unwrap();
+    assert_eq!(cluster.urls().len(), 3);
+    let port = cluster.urls()[0].rsplit(':').next().unwrap().parse().unwrap();
+    assert!(ask(port, "CLUSTER INFO").contains("cluster_slots_ok:16384"));
+}
+
+#[test]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
+fn a_mariadb_greets_and_comes_back() {
+    let mut server = MariaDb::start().unwrap();
+    server.restart().unwrap();
+    let mut stream = TcpStream::connect(("127.0.0.1", server.port())).unwrap();
+    let mut greeting = [0; 64];
+    let read = stream.read(&mut greeting).unwrap();
+    assert!(String::from_utf8_lossy(&greeting[..read]).contains("MariaDB"));
+}
