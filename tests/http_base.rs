@@ -28,11 +28,11 @@ struct Named {
     size: Option<u32>,
 }
 
-async fn take(Json(named): Json<Named>) -> Reply {
+async fn take(Json(named): Json<Named>) -> Reply<usize> {
     Ok(Answer::ok(named.name.len()))
 }
 
-async fn ask(Query(named): Query<Named>) -> Reply {
+async fn ask(Query(named): Query<Named>) -> Reply<(String, Option<u32>)> {
     Ok(Answer::ok((named.name, named.size)))
 }
 
@@ -267,7 +267,12 @@ fn what_is_wrong_with_a_request_is_named_in_the_language_asked_for() {
         ("GET /nowhere.html HTTP/1.1\r\n\r\n", "404", r#""code":"NOT_FOUND""#),
         ("DELETE /api/take HTTP/1.1\r\n\r\n", "405", r#""code":"METHOD_NOT_ALLOWED""#),
         ("DELETE /index.html HTTP/1.1\r\n\r\n", "405", r#""code":"METHOD_NOT_ALLOWED""#),
-        ("GET /api/ask?size=big HTTP/1.1\r\n\r\n", "400", "size: expected a whole number"),
+        ("GET /api/ask?size=big HTTP/1.1\r\n\r\n", "400", "size应为0到4294967295的整数"),
+        (
+            "GET /api/ask?size=big HTTP/1.1\r\naccept-language: en\r\n\r\n",
+            "400",
+            "size: expected a whole number",
+        ),
         ("POST /api/take HTTP/1.1\r\ncontent-length: 4\r\n\r\n{\"a\"", "400", r#""code":"BAD_REQUEST""#),
         ("GET /api/forever HTTP/1.1\r\n\r\n", "503", r#""code":"BUSY""#),
     ] {

@@ -26,10 +26,11 @@ use tower::Service as _;
 use super::address_gate::AddressGate;
 use super::arrival::Arrival;
 use super::error::{ApiError, Trouble, internal_response};
-use super::language::{self, Language};
+use super::language;
 use super::log_budget::LogBudget;
 use super::metrics::{Class, Metrics, Tally};
 use super::request_id::RequestIds;
+use crate::language::Language;
 
 /// No form of the API comes near this.
 pub const LARGEST_BODY: usize = 1024 * 1024;

@@ -8,13 +8,14 @@ use jiff::tz::TimeZone;
 use mallbox_storage::Phone;
 use serde::Deserialize;
 
-use super::error::shortened;
 use super::extract::token;
 use super::files::is_plain;
 use super::front::below;
-use super::language::Language;
 use super::query_text::{self, path_text};
+use super::words::{self, Words};
+use super::wrong::Wrong;
 use super::{body_text, request_id};
+use crate::language::Language;
 use crate::mall::sms::Webhook;
 use crate::mall::{clean_text, wall_time};
 
@@ -69,17 +70,21 @@ fn body(bytes: &[u8]) {
 }
 
 /// Whatever was sent, what is said about it is short.
-fn refused_in_words(read: Result<(), query_text::Wrong>) {
-    if let Err(wrong) = read {
-        let said = shortened(wrong.0.clone());
-        assert!(!said.is_empty() && said.len() <= 512 && wrong.0.len() >= said.len().min(200), "{said}");
+fn refused_in_words(read: Result<(), Wrong>) {
+    let Err(wrong) = read else { return };
+    for language in [Language::Zh, Language::En] {
+        let Words::Made { sentence, .. } = words::of_wrong(&wrong, language) else { continue };
+        let long = sentence.chars().count();
+        assert!(long > 15 || !sentence.is_ascii(), "it says nothing: {sentence}");
+        assert!(long <= 220, "{sentence}");
     }
 }
 
 fn headers(bytes: &[u8]) {
+    let preferred = |list: &str| Language::preferred(list.split(','));
     let Ok(value) = HeaderValue::from_bytes(bytes) else { return };
     if let Ok(list) = value.to_str() {
-        assert_eq!(Language::preferred(list), Language::preferred(&list.to_ascii_uppercase()), "{list}");
+        assert_eq!(preferred(list), preferred(&list.to_ascii_uppercase()), "{list}");
     }
     if request_id::is_sane(bytes) {
         assert!(bytes.len() <= 64 && bytes.iter().all(u8::is_ascii_graphic));

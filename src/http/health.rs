@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use mallbox_storage::{DeadState, OrderId, Page, Storage};
 use serde::Serialize;
 
-use super::envelope::json_response;
+use super::json::json_response;
 use super::metrics::{Metrics, counter, gauge};
 use crate::mall::Context;
 use crate::mall::order_workers::WorkerFigures;

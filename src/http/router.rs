@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use tower::service_fn;
 
 use super::address_gate::AddressGate;
+use super::describe::Calls;
 use super::files::Files;
 use super::front::{DEADLINE, Front, FrontOptions};
 use super::health::Health;
@@ -29,17 +30,19 @@ pub struct SiteOptions {
     pub web: Option<PathBuf>,
 }
 
-/// The API's routes, without its prefix.
-pub fn api(app: App, live: Live) -> Router {
-    Router::new()
-        .merge(user::routes())
+/// The API's routes without its prefix, each with its description.
+fn calls(live: Live) -> Calls {
+    user::routes()
         .merge(shop::routes())
         .merge(voucher::routes())
         .merge(voucher_order::routes())
         .merge(sale::routes())
         .merge(ops::routes(live))
-        .fallback(|| async { ApiError::unknown_path() })
-        .with_state(app)
+}
+
+/// The API, without its prefix.
+fn api(app: App, live: Live, prefix: &str) -> Router {
+    calls(live).with_document(prefix).fallback(|| async { ApiError::unknown_path() }).with_state(app)
 }
 
 /// Everything but the API.
@@ -64,7 +67,7 @@ pub fn site(app: &App, options: &SiteOptions) -> Front {
     let address_gate = context.settings.address_limit.map(|limit| {
         AddressGate::new(limit, Arc::clone(&context.storage.rate_limits), Arc::clone(&context.clock))
     });
-    let (api, pages) = (api(Arc::clone(app), live), pages(files));
+    let (api, pages) = (api(Arc::clone(app), live, &options.prefix), pages(files));
     // At the root, what the API does not know is a page.
     let api = if options.prefix.is_empty() { api.fallback_service(pages.clone()) } else { api };
     let prefix = options.prefix.clone();

@@ -204,7 +204,8 @@ impl Accounts {
     /// Sets a password. Who has one already must give it; tries are limited like those of logging in.
     ///
     /// # Errors
-    /// [`Mistake::PasswordLength`]; [`Mistake::Password`] if the old one is missing or wrong.
+    /// [`Mistake::PasswordLength`]; [`Mistake::Missing`] and [`Mistake::OldPassword`] if there is an old one and it was not given
+    /// rightly.
     pub async fn set_password(
         &self,
         user: UserId,
@@ -217,10 +218,10 @@ impl Accounts {
         let is = users.get(user).await?.ok_or(Refusal::NotFound("user"))?;
         let stored = users.password(user).await?.filter(|stored| Passwords::is_hash(stored));
         if stored.is_some() {
-            let old = old.ok_or(Mistake::Password)?;
+            let old = old.filter(|old| !old.is_empty()).ok_or(Mistake::Missing("oldPassword"))?;
             self.count_password_try(&is.phone, now).await?;
             if !self.passwords.matches(old, stored).await? {
-                return Err(Mistake::Password.into());
+                return Err(Mistake::OldPassword.into());
             }
         }
         let hash = self.passwords.hash(new).await?;

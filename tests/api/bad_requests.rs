@@ -160,7 +160,11 @@ fn every_bad_request_is_told_what_was_wrong() {
         assert!(fields.len() == 3 && fields["success"] == false, "{row}: {}", said.text);
         let said = w.ask(method, &format!("/api{path}"), &token, body);
         assert_eq!((said.status, &said.body["code"]), (status, &json!(code)), "{row}: {}", said.text);
-        assert!(!said.body["errorMsg"].as_str().unwrap().is_ascii(), "{row}: {}", said.text);
+        let chinese = said.body["errorMsg"].as_str().unwrap();
+        assert!(!chinese.is_ascii(), "{row}: {chinese}");
+        for english in ["expected", "not ", "the ", "a flash sale", "duplicate", "missing"] {
+            assert!(!chinese.contains(english), "{row}: {chinese}");
+        }
     }
 }
 

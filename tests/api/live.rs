@@ -23,13 +23,13 @@ fn telling(live_places: usize, live_every: Duration) -> World {
 }
 
 /// An open stream of events.
-struct Stream {
+pub struct Stream {
     lines: BufReader<TcpStream>,
     head: String,
 }
 
 impl Stream {
-    fn open(w: &World, token: &str) -> Self {
+    pub fn open(w: &World, token: &str) -> Self {
         Self::over(w.connect(), token)
     }
 
@@ -65,7 +65,7 @@ impl Stream {
         }
     }
 
-    fn figures(&mut self) -> Value {
+    pub fn figures(&mut self) -> Value {
         match self.next() {
             Some((None, figures)) => figures,
             other => panic!("no figures: {other:?}"),

@@ -157,6 +157,11 @@ impl World {
         }
     }
 
+    /// Where the API is.
+    pub fn url(&self) -> String {
+        format!("http://{}{}", self.server.address(), self.prefix)
+    }
+
     /// Runs a call of the mall itself.
     pub fn wait_for<T>(&self, work: impl Future<Output = T>) -> T {
         self.runtime.block_on(work)

@@ -73,8 +73,13 @@ async fn after_five_tries_even_the_right_password_has_to_wait() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_password_needs_the_old_one() {
     let (w, user) = anne().await;
-    assert_eq!(mistake(w.accounts.set_password(user, None, OTHER, w.now()).await), Mistake::Password);
-    assert_eq!(mistake(w.accounts.set_password(user, Some(OTHER), OTHER, w.now()).await), Mistake::Password);
+    for (old, want) in [
+        (None, Mistake::Missing("oldPassword")),
+        (Some(""), Mistake::Missing("oldPassword")),
+        (Some(OTHER), Mistake::OldPassword),
+    ] {
+        assert_eq!(mistake(w.accounts.set_password(user, old, OTHER, w.now()).await), want, "{old:?}");
+    }
     w.accounts.set_password(user, Some(GOOD), OTHER, w.now()).await.unwrap();
     assert_eq!(mistake(w.try_password(ANNE, GOOD).await), Mistake::Password);
     w.try_password(ANNE, OTHER).await.unwrap();
@@ -86,7 +91,7 @@ async fn old_passwords_are_not_to_be_guessed_with_a_found_token() {
     for _ in 0..5 {
         assert_eq!(
             mistake(w.accounts.set_password(user, Some(OTHER), OTHER, w.now()).await),
-            Mistake::Password
+            Mistake::OldPassword
         );
     }
     let answer = w.accounts.set_password(user, Some(GOOD), OTHER, w.now()).await;

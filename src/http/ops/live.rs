@@ -7,24 +7,28 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use axum::Extension;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use axum::response::{IntoResponse as _, Response};
-use axum::routing::get;
-use axum::{Extension, Router};
+use axum::http::StatusCode;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName};
+use axum::response::{IntoResponse, Response};
 use http_body_util::channel::{Channel, Sender};
 use hyper::body::Frame;
 use mallbox_storage::Role;
+use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::json;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
+use crate::http::describe::{Calls, Operation, Output, Schemas};
 use crate::http::extract::{Operator, Token};
 use crate::http::health::{Health, Readiness, resident_bytes};
 use crate::http::metrics::{Metrics, Sample};
 use crate::http::{ApiError, App};
+use crate::language::both;
 use crate::mall::operator::running_sales;
 use crate::mall::sales::LiveSale;
 use crate::mall::{Failure, Refusal, wall_time};
@@ -52,8 +56,40 @@ impl Live {
 }
 
 /// The routes of this area.
-pub fn routes(live: Live) -> Router<App> {
-    Router::new().route("/ops/live", get(watch)).layer(Extension(live))
+pub fn routes(live: Live) -> Calls {
+    Calls::of(both("实时数据", "Live figures"))
+        .get("/ops/live", watch, both("实时数据，每秒一次", "Live figures, an event a second"))
+        .with(live)
+}
+
+/// A body that goes on for as long as somebody watches.
+struct Events(Body);
+
+impl IntoResponse for Events {
+    fn into_response(self) -> Response {
+        let headers = [
+            (CONTENT_TYPE, "text/event-stream"),
+            (CACHE_CONTROL, "no-store"),
+            // nginx would gather events before it hands them on.
+            (HeaderName::from_static("x-accel-buffering"), "no"),
+        ];
+        (headers, self.0).into_response()
+    }
+}
+
+impl Output for Result<Events, ApiError> {
+    fn describe(operation: &mut Operation, schemas: &mut Schemas) {
+        let schema = json!({
+            "type": "string",
+            "description": "Events whose `data` is the JSON of `x-data`; the last one is named `end` and has a `code`",
+            "x-data": schemas.written::<Figures<'static>>(),
+        });
+        let response = json!({
+            "description": "Figures, until the mall stops or the listener may watch no longer",
+            "content": { "text/event-stream": { "schema": schema } },
+        });
+        operation.answers(StatusCode::OK, response);
+    }
 }
 
 async fn watch(
@@ -61,20 +97,14 @@ async fn watch(
     _: Operator,
     Token(token): Token,
     Extension(live): Extension<Live>,
-) -> Result<Response, ApiError> {
+) -> Result<Events, ApiError> {
     let place = Arc::clone(&live.places).try_acquire_owned().map_err(|_| Refusal::Busy)?;
     // One event: what is not taken is not made either.
     let (sender, body) = Channel::new(1);
     let token = token.unwrap_or_default();
     let listener = Listener { app, live, token, sender, last: None, _place: place };
     tokio::spawn(listener.run());
-    let headers = [
-        (CONTENT_TYPE, "text/event-stream"),
-        (CACHE_CONTROL, "no-store"),
-        // nginx would gather events before it hands them on.
-        (axum::http::HeaderName::from_static("x-accel-buffering"), "no"),
-    ];
-    Ok((headers, Body::new(body)).into_response())
+    Ok(Events(Body::new(body)))
 }
 
 /// Somebody who watches.
@@ -191,9 +221,10 @@ async fn hand_over(sender: &mut Sender<Bytes>, event: Bytes, patience: Duration)
 }
 
 /// How the mall is at one instant. Counts are since the start.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Figures<'a> {
+    #[schemars(example = &"2026-11-21T10:09:17")]
     time: String,
     #[serde(flatten)]
     readiness: Ready<'a>,
@@ -215,7 +246,7 @@ struct Figures<'a> {
     sales: Option<Vec<SaleFigures>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Ready<'a> {
     ready: bool,
     troubles: &'a [String],
@@ -231,7 +262,7 @@ impl<'a> From<&'a Readiness> for Ready<'a> {
 }
 
 /// Counts between two events.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Lately {
     /// In real time.
@@ -245,7 +276,7 @@ struct Lately {
     claim_millis: Option<Percentiles>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Percentiles {
     p50: f64,
     p90: f64,
@@ -270,7 +301,7 @@ impl Lately {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct SaleFigures {
     voucher_id: u64,

@@ -1,8 +1,6 @@
 //! The operator's side of the mall: `/ops/…`. Every call needs the operator's role.
 
-use axum::Router;
-
-use super::App;
+use super::describe::Calls;
 use live::Live;
 
 pub mod audit;
@@ -13,9 +11,8 @@ mod sales;
 pub mod users;
 
 /// The routes of this area.
-pub fn routes(live: Live) -> Router<App> {
-    Router::new()
-        .merge(sales::routes())
+pub fn routes(live: Live) -> Calls {
+    sales::routes()
         .merge(orders::routes())
         .merge(dead_letters::routes())
         .merge(users::routes())
