@@ -230,8 +230,8 @@ pub trait Import: Send + Sync {
 /// Somebody who is moving in. Dropping it undoes everything.
 #[async_trait]
 pub trait Importing: Send {
-    /// Writes rows; those marked take the place of one with their key. Answers for each whether it was written: if not,
-    /// an earlier row has its id (or its phone, or is the same pair or day).
+    /// Writes rows; those marked take the place of an earlier one with their id. Answers for each whether it was written: if
+    /// not, an earlier row has its id, or its phone, or is the same follow or day.
     ///
     /// # Errors
     /// [`StoreError`]: nothing of all that was put will stay.

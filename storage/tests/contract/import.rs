@@ -127,11 +127,15 @@ async fn of_two_rows_with_one_key_the_first_stays_unless_the_second_replaces_it(
         ImportRow::User(user, none) => ImportRow::User(User { id: UserId::new(2), ..user }, none),
         other => other,
     };
-    assert_eq!(put(&mut into, vec![user(1), named("second"), same_phone]).await, [true, false, false]);
-    assert_eq!(into.put(vec![(named("third"), true)]).await.unwrap(), [true]);
+    assert_eq!(
+        put(&mut into, vec![user(1), named("second"), same_phone.clone()]).await,
+        [true, false, false]
+    );
+    let put = into.put(vec![(named("third"), true), (same_phone, true), (user(3), true)]).await.unwrap();
+    assert_eq!(put, [true, false, true]);
     into.finish(QUARTER, NOON).await.unwrap();
     let users = w.storage.users.list(&UserFilter::default(), Page::new(1, 10)).await.unwrap();
-    assert_eq!(users.iter().map(|user| user.nick_name.as_str()).collect::<Vec<_>>(), ["third"]);
+    assert_eq!(users.iter().map(|user| user.nick_name.as_str()).collect::<Vec<_>>(), ["third", "user 3"]);
 }
 
 async fn units_are_those_that_remain_and_those_that_are_held(w: &World) {

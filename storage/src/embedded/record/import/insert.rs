@@ -22,6 +22,8 @@ pub(super) fn insert(
     sales: &mut SaleIds,
 ) -> rusqlite::Result<bool> {
     let into = Tables { conn, replaces };
+    // What is known by a pair has no id here that another could take.
+    let pairs = Tables { conn, replaces: false };
     match row {
         ImportRow::Setting(name, value) => {
             super::super::settings::put_setting(conn, name, value).map(|()| true)
@@ -54,11 +56,11 @@ pub(super) fn insert(
         ImportRow::Order(order) => into.order(order),
         ImportRow::Note(note) => into.note(note),
         ImportRow::Comment(comment) => into.comment(comment),
-        ImportRow::Follow { follower, followee, since } => into.write(
+        ImportRow::Follow { follower, followee, since } => pairs.write(
             "follows (user_id, followee_id, created_ms) VALUES (?1, ?2, ?3)",
             [id(follower.get()), id(followee.get()), since.as_millis()],
         ),
-        ImportRow::Sign { user, day, made_up } => into.write(
+        ImportRow::Sign { user, day, made_up } => pairs.write(
             "sign_ins (user_id, day, made_up) VALUES (?1, ?2, ?3)",
             params![id(user.get()), day, made_up],
         ),
@@ -103,6 +105,14 @@ impl Tables<'_> {
     }
 
     fn user(&self, user: &User, password: Option<&str>) -> rusqlite::Result<bool> {
+        // A user is replaced by id alone: one with the same phone is somebody else, who came first.
+        let is_anothers = self
+            .conn
+            .prepare_cached("SELECT 1 FROM users WHERE phone = ?1 AND id <> ?2")?
+            .exists(params![user.phone.as_str(), id(user.id.get())])?;
+        if is_anothers {
+            return Ok(false);
+        }
         self.write(
             "users (id, phone, nick_name, icon, role, password, created_ms, updated_ms)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)",
