@@ -43,7 +43,7 @@ impl ApiError {
     /// A request no form can make: which value, and what was expected.
     #[must_use]
     pub fn bad_request(detail: impl Into<String>) -> Self {
-        Self(Problem::Refused(Refusal::BadRequest(shortened(detail.into()))))
+        Self(Problem::Refused(Refusal::BadRequest(detail.into())))
     }
 
     /// A bug: the text goes to the log, an id to the client.
@@ -160,16 +160,6 @@ impl ApiError {
             _ => None,
         }
     }
-}
-
-/// What was wrong may quote a value as long as a body: its beginning says enough.
-pub(super) fn shortened(mut detail: String) -> String {
-    const LONGEST: usize = 400;
-    if let Some((end, _)) = detail.char_indices().find(|(at, _)| *at >= LONGEST) {
-        detail.truncate(end);
-        detail.push('…');
-    }
-    detail
 }
 
 /// Section by section what the front ends expect: a refusal of business is an answer, and so is a typing mistake.

@@ -8,12 +8,12 @@ use jiff::tz::TimeZone;
 use mallbox_storage::Phone;
 use serde::Deserialize;
 
-use super::error::shortened;
 use super::extract::token;
 use super::files::is_plain;
 use super::front::below;
 use super::language::Language;
 use super::query_text::{self, path_text};
+use super::words::shortened;
 use super::{body_text, request_id};
 use crate::mall::sms::Webhook;
 use crate::mall::{clean_text, wall_time};
@@ -71,8 +71,8 @@ fn body(bytes: &[u8]) {
 /// Whatever was sent, what is said about it is short.
 fn refused_in_words(read: Result<(), query_text::Wrong>) {
     if let Err(wrong) = read {
-        let said = shortened(wrong.0.clone());
-        assert!(!said.is_empty() && said.len() <= 512 && wrong.0.len() >= said.len().min(200), "{said}");
+        let said = shortened(&wrong.0);
+        assert!(!said.is_empty() && said.chars().count() <= 200, "{said}");
     }
 }
 

@@ -250,7 +250,7 @@ fn allowed(name: &'static str, l: Language) -> &'static str {
 }
 
 /// A detail may quote what the client sent: a sentence's length of it is enough.
-fn shortened(detail: &str) -> &str {
+pub(super) fn shortened(detail: &str) -> &str {
     const LONGEST: usize = 200;
     match detail.char_indices().nth(LONGEST) {
         Some((end, _)) => &detail[..end],
