@@ -182,6 +182,18 @@ fn large_and_deep_bodies_are_refused_and_harm_nobody() {
         let said = w.call("POST", "/user/login", "", &body);
         assert_eq!((said.status, &said.body["success"]), (status, &json!(false)), "{}", &body[..20]);
     }
+    // A name as long as a body is quoted by its beginning.
+    let said = w.call(
+        "POST",
+        "/user/login",
+        "",
+        &format!(r#"{{"phone":"x","code":{{"{}":1}}}}"#, "茶".repeat(1_000)),
+    );
+    assert_eq!(said.status, 400);
+    let path = format!("/shop/of/name?name=a&name=b&{}=1", "a".repeat(8_000));
+    assert!(said.text.len() < 1_000 && w.call("GET", &path, "", "").text.len() < 1_000, "{}", said.text);
+    let said = w.call("GET", &format!("/shop/{}", "a".repeat(8_000)), "", "");
+    assert!(said.status == 400 && said.text.len() < 600, "{} {}", said.status, said.text);
     assert_eq!(w.call("GET", "/user/me", &w.customer, "").status, 200);
 }
 

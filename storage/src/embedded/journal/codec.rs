@@ -144,6 +144,14 @@ mod tests {
     }
 
     #[test]
+    fn a_part_beyond_the_last_one_is_refused() {
+        for (part, parts, is_one) in [(0, 1, true), (1, 2, true), (1, 1, false), (0, 0, false)] {
+            let (key, value) = encode_part(7, part, parts, &claims(2));
+            assert_eq!(decode(&key, &value).is_ok(), is_one, "part {part} of {parts}");
+        }
+    }
+
+    #[test]
     fn values_stay_below_four_kib() {
         assert!(encode(1, &claims(5000)).all(|(_, value)| value.len() < 4096));
     }
