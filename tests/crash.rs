@@ -14,7 +14,9 @@ use anyhow::Context as _;
 use parking_lot::Mutex;
 
 use mallbox::mall::{Clock as _, SystemClock};
-use mallbox_storage::{Claim, ClaimAnswer, OrderId, Role, VoucherId};
+use mallbox_storage::{
+    Claim, ClaimAnswer, LastOperator, OrderId, RightsAnswer, RightsChange, Role, VoucherId,
+};
 
 use common::aftermath;
 use common::books;
@@ -108,7 +110,10 @@ fn an_answered_change_of_the_stock_outlives_a_kill_and_no_change_is_done_half() 
     let (sale, operator) = (mall.sales[0], &mall.people[0]);
     mall::runtime()?.block_on(async {
         let storage = mall::open(&data)?;
-        storage.users.put_role(operator.id, Role::Operator, SystemClock.now()).await?;
+        let role = RightsChange::Role(Role::Operator);
+        let put =
+            storage.users.put_rights(operator.id, &role, LastOperator::Stays, SystemClock.now()).await?;
+        anyhow::ensure!(matches!(put, RightsAnswer::Done(_)), "{put:?}");
         anyhow::Ok(storage.upkeep.close().await?)
     })?;
     let ledger = Arc::new(Mutex::new(Ledger::new(&mall, sale)));
