@@ -117,16 +117,22 @@ async fn a_sale_that_is_over_can_be_stocked_up_and_opened_again() {
     w.assert_balanced().await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn what_fails_half_way_is_put_right_and_a_repeat_finds_out() {
-    let w = world();
-    let voucher = w.sale(10).await;
+/// A mall's stock office over vouchers that are watched.
+fn office_over(w: &World) -> (Arc<SaleOffice>, SaleCounter, Arc<Watched>) {
     let vouchers = Watched::over(&w.storage.vouchers);
     let context =
         Context { storage: Storage { vouchers: vouchers.clone(), ..w.storage.clone() }, ..w.context.clone() };
     let counter = SaleCounter::new(context.clone());
     let books = Books::new(context.clone(), counter.clone());
     let office = SaleOffice::new(context.clone(), counter.clone(), books, AuditLog::new(context));
+    (Arc::new(office), counter, vouchers)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_fails_half_way_is_put_right_and_a_repeat_finds_out() {
+    let w = world();
+    let voucher = w.sale(10).await;
+    let (office, counter, vouchers) = office_over(&w);
     let add = async |add: i64, request: &str| {
         let form = StockForm { add: Some(add), request: Some(request.to_owned()) };
         office.restock(w.by(), voucher, form).await
@@ -146,6 +152,38 @@ async fn what_fails_half_way_is_put_right_and_a_repeat_finds_out() {
         assert_eq!(w.left(voucher).await.cast_signed(), expected, "{by}, {after_the_effect}: once");
         w.assert_balanced().await;
     }
+}
+
+/// What one of them read is old when it arrives, and must not undo what the others did meanwhile.
+#[tokio::test(flavor = "multi_thread")]
+async fn changes_at_once_take_turns() {
+    let w = world();
+    let voucher = w.sale(100).await;
+    let (office, counter, vouchers) = office_over(&w);
+    // What was read first arrives last.
+    vouchers.answer_late((0..80).map(|number| number * 2).collect());
+    let mut changes = tokio::task::JoinSet::new();
+    for number in 0..20 {
+        let (office, by) = (Arc::clone(&office), w.by());
+        changes.spawn(async move {
+            let add = Some(if number % 4 == 3 { -10 } else { 10 });
+            let form = StockForm { add, request: None };
+            match number % 5 {
+                0 => drop(office.pause(by, voucher).await.unwrap()),
+                1 => drop(office.resume(by, voucher).await.unwrap()),
+                _ => drop(office.restock(by, voucher, form).await.unwrap()),
+            }
+        });
+        let counter = counter.clone();
+        // So does a claim that brings the sale into memory.
+        changes.spawn(async move { counter.opened(voucher).await.unwrap() });
+    }
+    changes.join_all().await;
+    w.assert_balanced().await;
+    let sale = w.storage.vouchers.get(voucher).await.unwrap().unwrap().sale.unwrap();
+    assert_eq!(w.left(voucher).await.cast_signed(), 100 + sale.added);
+    let paused = matches!(w.claim(1, voucher).await, Err(Failure::Refused(Refusal::Paused)));
+    assert_eq!(paused, sale.terms.paused);
 }
 
 /// 24 buyers at once, who also cancel, and four operators who raise, lower, pause, resume, end and open again.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use mallbox_storage::{
@@ -13,18 +14,26 @@ use parking_lot::Mutex;
 pub struct Watched {
     real: Arc<dyn Vouchers>,
     reads: AtomicU64,
+    /// Milliseconds by which the next answers come late; each takes one.
+    late: Mutex<Vec<u64>>,
     /// Whether the next change of the stock fails, and then whether only its answer is lost.
     failure: Mutex<Option<bool>>,
 }
 
 impl Watched {
     pub fn over(real: &Arc<dyn Vouchers>) -> Arc<Self> {
-        Arc::new(Self { real: Arc::clone(real), reads: AtomicU64::new(0), failure: Mutex::new(None) })
+        let (reads, late, failure) = (AtomicU64::new(0), Mutex::default(), Mutex::new(None));
+        Arc::new(Self { real: Arc::clone(real), reads, late, failure })
     }
 
     /// How often a voucher was read.
     pub fn reads(&self) -> u64 {
         self.reads.load(Ordering::SeqCst)
+    }
+
+    /// What is read next is old by so many milliseconds when it arrives, the last one first.
+    pub fn answer_late(&self, millis: Vec<u64>) {
+        *self.late.lock() = millis;
     }
 
     /// The next change of the stock fails: before it is done, or after.
@@ -37,7 +46,12 @@ impl Watched {
 impl Vouchers for Watched {
     async fn get(&self, voucher: VoucherId) -> Result<Option<Voucher>, StoreError> {
         self.reads.fetch_add(1, Ordering::SeqCst);
-        self.real.get(voucher).await
+        let found = self.real.get(voucher).await;
+        let late = self.late.lock().pop();
+        if let Some(millis) = late {
+            tokio::time::sleep(Duration::from_millis(millis)).await;
+        }
+        found
     }
 
     async fn change_stock(
