@@ -167,8 +167,12 @@ fn dead_letters_are_listed_replayed_and_voided() {
         ));
     };
     poison("2, 3");
-    let orders = [buy(&w, 2, &w.customer), buy(&w, 2, &w.other)];
-    w.settle_log();
+    // One after the other, so that the second is the last that died.
+    let orders = [&w.customer, &w.other].map(|token| {
+        let order = buy(&w, 2, token);
+        w.settle_log();
+        order
+    });
     let letter = json!({
         "order": orders[1], "voucherId": 2, "title": "100元秒杀券", "userId": 3, "phone": OTHER,
         "reason": "REFUSED", "detail": "poison", "attempts": 5, "holdsUnit": true, "state": "OPEN",

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
 
 use mallbox::mall::operator::SaleOffice;
 use mallbox::mall::operator::sales::{Restocked, StockForm, WindowForm};
@@ -117,16 +118,22 @@ async fn a_sale_that_is_over_can_be_stocked_up_and_opened_again() {
     w.assert_balanced().await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn what_fails_half_way_is_put_right_and_a_repeat_finds_out() {
-    let w = world();
-    let voucher = w.sale(10).await;
+/// A mall's stock office over vouchers that are watched.
+fn office_over(w: &World) -> (Arc<SaleOffice>, SaleCounter, Arc<Watched>) {
     let vouchers = Watched::over(&w.storage.vouchers);
     let context =
         Context { storage: Storage { vouchers: vouchers.clone(), ..w.storage.clone() }, ..w.context.clone() };
     let counter = SaleCounter::new(context.clone());
     let books = Books::new(context.clone(), counter.clone());
     let office = SaleOffice::new(context.clone(), counter.clone(), books, AuditLog::new(context));
+    (Arc::new(office), counter, vouchers)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_fails_half_way_is_put_right_and_a_repeat_finds_out() {
+    let w = world();
+    let voucher = w.sale(10).await;
+    let (office, counter, vouchers) = office_over(&w);
     let add = async |add: i64, request: &str| {
         let form = StockForm { add: Some(add), request: Some(request.to_owned()) };
         office.restock(w.by(), voucher, form).await
@@ -146,6 +153,44 @@ async fn what_fails_half_way_is_put_right_and_a_repeat_finds_out() {
         assert_eq!(w.left(voucher).await.cast_signed(), expected, "{by}, {after_the_effect}: once");
         w.assert_balanced().await;
     }
+}
+
+/// What was read of a sale and arrives late must not undo what others did meanwhile.
+#[tokio::test(flavor = "multi_thread")]
+async fn changes_at_once_take_turns() {
+    const LONG_ENOUGH: Duration = Duration::from_millis(200);
+    let w = world();
+    let voucher = w.sale(100).await;
+    let (office, counter, vouchers) = office_over(&w);
+    let add = |add| {
+        let (office, by) = (Arc::clone(&office), w.by());
+        let form = StockForm { add: Some(add), request: None };
+        tokio::spawn(async move { drop(office.restock(by, voucher, form).await.unwrap()) })
+    };
+    let pause = || {
+        let (office, by) = (Arc::clone(&office), w.by());
+        tokio::spawn(async move { drop(office.pause(by, voucher).await.unwrap()) })
+    };
+    // A claim that brings a sale into memory does this.
+    let open = || {
+        let counter = counter.clone();
+        tokio::spawn(async move { counter.opened(voucher).await.unwrap() })
+    };
+    let others: [&dyn Fn() -> tokio::task::JoinHandle<()>; 3] = [&|| add(-30), &pause, &open];
+    for (round, other) in others.into_iter().enumerate() {
+        let gate = vouchers.hold_up();
+        let first = add(10);
+        gate.reached.notified().await;
+        let mut other = other();
+        let early = tokio::time::timeout(LONG_ENOUGH, &mut other).await;
+        assert!(early.is_err(), "round {round}: it did not wait for its turn");
+        gate.opened.notify_one();
+        first.await.unwrap();
+        other.await.unwrap();
+        w.assert_balanced().await;
+    }
+    assert_eq!(w.left(voucher).await, 100);
+    assert!(matches!(w.claim(1, voucher).await, Err(Failure::Refused(Refusal::Paused))));
 }
 
 /// 24 buyers at once, who also cancel, and four operators who raise, lower, pause, resume, end and open again.

@@ -1,7 +1,7 @@
 //! The real vouchers with somebody before them, who counts what they are asked and makes changes of the stock fail.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use mallbox_storage::{
@@ -9,22 +9,43 @@ use mallbox_storage::{
     VoucherText, Vouchers,
 };
 use parking_lot::Mutex;
+use tokio::sync::Notify;
 
 pub struct Watched {
     real: Arc<dyn Vouchers>,
     reads: AtomicU64,
+    /// Closed behind the next change of the stock: what is read of the voucher then waits there.
+    gate: Mutex<Option<Arc<Gate>>>,
     /// Whether the next change of the stock fails, and then whether only its answer is lost.
     failure: Mutex<Option<bool>>,
 }
 
+/// Where a reading is held up.
+#[derive(Default)]
+pub struct Gate {
+    is_closed: AtomicBool,
+    /// Somebody is there.
+    pub reached: Notify,
+    /// They may go on.
+    pub opened: Notify,
+}
+
 impl Watched {
     pub fn over(real: &Arc<dyn Vouchers>) -> Arc<Self> {
-        Arc::new(Self { real: Arc::clone(real), reads: AtomicU64::new(0), failure: Mutex::new(None) })
+        let (reads, gate, failure) = (AtomicU64::new(0), Mutex::default(), Mutex::new(None));
+        Arc::new(Self { real: Arc::clone(real), reads, gate, failure })
     }
 
     /// How often a voucher was read.
     pub fn reads(&self) -> u64 {
         self.reads.load(Ordering::SeqCst)
+    }
+
+    /// The first that is read after the next change of the stock is held up, and old when it arrives.
+    pub fn hold_up(&self) -> Arc<Gate> {
+        let gate = Arc::<Gate>::default();
+        *self.gate.lock() = Some(Arc::clone(&gate));
+        gate
     }
 
     /// The next change of the stock fails: before it is done, or after.
@@ -37,7 +58,13 @@ impl Watched {
 impl Vouchers for Watched {
     async fn get(&self, voucher: VoucherId) -> Result<Option<Voucher>, StoreError> {
         self.reads.fetch_add(1, Ordering::SeqCst);
-        self.real.get(voucher).await
+        let found = self.real.get(voucher).await;
+        let gate = self.gate.lock().take_if(|gate| gate.is_closed.load(Ordering::SeqCst));
+        if let Some(gate) = gate {
+            gate.reached.notify_one();
+            gate.opened.notified().await;
+        }
+        found
     }
 
     async fn change_stock(
@@ -50,6 +77,9 @@ impl Vouchers for Watched {
         if failure != Some(false) {
             let changed = self.real.change_stock(voucher, change, now).await;
             if failure.is_none() {
+                if let Some(gate) = &*self.gate.lock() {
+                    gate.is_closed.store(true, Ordering::SeqCst);
+                }
                 return changed;
             }
         }
