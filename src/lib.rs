@@ -5,6 +5,7 @@
 pub mod cli;
 pub mod config;
 pub mod http;
+pub mod language;
 pub mod mall;
 
 pub mod bench;

@@ -13,7 +13,7 @@ fn mallbox(arguments: &[&str]) -> Command {
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("MALLBOX_")) {
         command.env_remove(name);
     }
-    command.args(arguments).stdin(Stdio::null()).env("TZ", "Asia/Shanghai");
+    command.args(arguments).stdin(Stdio::null()).env("TZ", "Asia/Shanghai").env("LC_ALL", "C");
     command
 }
 
@@ -224,7 +224,7 @@ fn whom_the_command_line_blocks_is_in_the_audit_log_whether_the_mall_runs_or_not
     assert_eq!(user(&["unblock"]).0, 0);
     assert_eq!(user(&["block"]).0, 2, "a block has a reason");
     let (code, _, error) = user(&["block", "--reason", " "]);
-    assert!(code == 1 && error.contains("reason: expected a text of 1 to 200"), "{error}");
+    assert!(code == 1 && error.contains("reason: expected 1 to 200 characters"), "{error}");
 
     let (code, out, error) = audit(&["list"]);
     assert_eq!(code, 0, "{error}");

@@ -16,6 +16,7 @@ use mallbox::http::{
     Answer, ApiError, Bound, Files, Front, FrontOptions, Patience, Reply, Server, ServerError, ServerOptions,
 };
 use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
 
 /// No answer takes longer than this unless the test waits for one.
 const PATIENCE: Duration = Duration::from_secs(8);
@@ -27,11 +28,11 @@ struct Named {
     size: Option<u32>,
 }
 
-async fn take(Json(named): Json<Named>) -> Reply {
+async fn take(Json(named): Json<Named>) -> Reply<usize> {
     Ok(Answer::ok(named.name.len()))
 }
 
-async fn ask(Query(named): Query<Named>) -> Reply {
+async fn ask(Query(named): Query<Named>) -> Reply<(String, Option<u32>)> {
     Ok(Answer::ok((named.name, named.size)))
 }
 
@@ -53,7 +54,7 @@ fn api() -> Router {
         .route("/take", post(take))
         .route("/ask", get(ask))
         .route("/rest", get(rest))
-        .route("/forever", get(forever))
+        .route("/forever", get(forever).post(forever))
         .route("/broken", get(broken))
         .fallback(|| async { ApiError::unknown_path() })
 }
@@ -81,6 +82,7 @@ impl World {
             deadline: Some(Duration::from_millis(700)),
             address_gate: None,
             metrics: Arc::default(),
+            stop: CancellationToken::new(),
         });
         let bound = Bound::to(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
         let server = bound.serve(&front, options).unwrap();
@@ -196,6 +198,42 @@ fn a_head_that_does_not_end_is_not_waited_for_but_an_idle_connection_is() {
 }
 
 #[test]
+fn a_body_that_arrives_too_slowly_is_the_clients_doing_and_harms_nobody() {
+    let world = World::new();
+    let began = Instant::now();
+    let heads = ["content-length: 1000", "transfer-encoding: chunked"];
+    let mut slow: Vec<_> = heads
+        .iter()
+        .map(|head| {
+            let mut stream = world.connect();
+            let head = format!("POST /api/take HTTP/1.1\r\nhost: x\r\naccept-language: en\r\n{head}\r\n\r\n");
+            stream.write_all(head.as_bytes()).unwrap();
+            stream
+        })
+        .collect();
+    for _ in 0..4 {
+        for stream in &mut slow {
+            stream.write_all(b"1\r\n{\r\n").unwrap();
+        }
+        assert_eq!(status(&world.get("/api/ask")), "200");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    for mut stream in slow {
+        let said = rest_of(&mut stream);
+        assert_eq!(status(&said), "408", "{said}");
+        assert!(
+            said.contains(r#""code":"REQUEST_TIMEOUT""#) && said.contains("did not arrive in time"),
+            "{said}"
+        );
+    }
+    assert!(began.elapsed() < Duration::from_secs(5), "and the connection is closed");
+    // A call that is slow by itself, with a body that is there.
+    let said = world
+        .say(b"POST /api/forever HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{}");
+    assert_eq!(status(&said), "503", "{said}");
+}
+
+#[test]
 fn bodies_that_are_too_large_are_refused_with_an_envelope() {
     let world = World::new();
     let body = format!(r#"{{"name":"{}"}}"#, "a".repeat(1024 * 1024));
@@ -229,7 +267,12 @@ fn what_is_wrong_with_a_request_is_named_in_the_language_asked_for() {
         ("GET /nowhere.html HTTP/1.1\r\n\r\n", "404", r#""code":"NOT_FOUND""#),
         ("DELETE /api/take HTTP/1.1\r\n\r\n", "405", r#""code":"METHOD_NOT_ALLOWED""#),
         ("DELETE /index.html HTTP/1.1\r\n\r\n", "405", r#""code":"METHOD_NOT_ALLOWED""#),
-        ("GET /api/ask?size=big HTTP/1.1\r\n\r\n", "400", "size: expected a whole number"),
+        ("GET /api/ask?size=big HTTP/1.1\r\n\r\n", "400", "size应为0到4294967295的整数"),
+        (
+            "GET /api/ask?size=big HTTP/1.1\r\naccept-language: en\r\n\r\n",
+            "400",
+            "size: expected a whole number",
+        ),
         ("POST /api/take HTTP/1.1\r\ncontent-length: 4\r\n\r\n{\"a\"", "400", r#""code":"BAD_REQUEST""#),
         ("GET /api/forever HTTP/1.1\r\n\r\n", "503", r#""code":"BUSY""#),
     ] {

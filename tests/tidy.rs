@@ -109,6 +109,17 @@ fn arrows_point_one_way() {
 }
 
 #[test]
+fn the_api_has_no_route_without_a_description() {
+    // Routes of the API are added through `Calls`; the control socket is no API.
+    let own = ["src/http/describe/calls.rs", "src/http/control.rs", "src/http/control/people.rs"];
+    for method in [".route(", ".route_service(", ".nest(", ".nest_service("] {
+        let mut lines = lines_with("src/http", &[method]);
+        lines.retain(|line| !own.iter().any(|file| line.contains(file)));
+        assert_eq!(lines, [""; 0], "add it through `Calls`, with what it does");
+    }
+}
+
+#[test]
 fn files_have_one_subject() {
     for folder in ["src", "storage/src", "storage/tests", "tests", "benches"] {
         for (path, text) in rust_files(folder) {

@@ -1,11 +1,12 @@
 //! `mallbox audit`: what operators did, and whether the log of it is whole.
 
-use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
 use super::house;
 use super::user::Where;
+use super::words::Hindrance;
+use crate::language::{Language, padded, sentence};
 
 /// What to do.
 #[derive(Subcommand)]
@@ -63,18 +64,18 @@ fn noted(text: &str) -> Result<Noted, String> {
 ///
 /// # Errors
 /// One sentence: the log cannot be read.
-pub(super) fn run(audit: Audit) -> anyhow::Result<bool> {
+pub(super) fn run(audit: Audit, l: Language) -> anyhow::Result<bool> {
     match audit {
-        Audit::List(which) => list(&which).map(|()| true),
-        Audit::Verify(verify) => self::verify(&verify),
+        Audit::List(which) => list(&which, l).map(|()| true),
+        Audit::Verify(verify) => self::verify(&verify, l),
     }
 }
 
-fn list(which: &List) -> anyhow::Result<()> {
+fn list(which: &List, l: Language) -> anyhow::Result<()> {
     let (mut before, mut left) = (which.before, which.max);
     while left > 0 {
-        let entries = page(&which.mall, before, left)?;
-        super::say(&entries.iter().map(line).collect::<String>());
+        let entries = page(&which.mall, before, left, l)?;
+        super::say(&entries.iter().map(|entry| line(entry, l)).collect::<String>());
         let Some(last) = entries.last().and_then(|entry| entry["number"].as_u64()) else { break };
         before = Some(last);
         left = left.saturating_sub(entries.len() as u64);
@@ -83,47 +84,60 @@ fn list(which: &List) -> anyhow::Result<()> {
 }
 
 /// Entries below `before`, newest first; `max` at the most, and fewer where the mall hands out fewer at once.
-fn page(mall: &Where, before: Option<u64>, max: u64) -> anyhow::Result<Vec<Value>> {
+fn page(mall: &Where, before: Option<u64>, max: u64, l: Language) -> anyhow::Result<Vec<Value>> {
     let max = max.min(u64::from(u32::MAX));
     let before = before.map_or_else(String::new, |before| format!("&before={before}"));
-    let answer = house::ask(&mall.data, "GET", &format!("/control/audit?max={max}{before}"))?;
+    let answer = house::ask(&mall.data, "GET", &format!("/control/audit?max={max}{before}"), l)?;
     Ok(answer.as_array().cloned().unwrap_or_default())
 }
 
-fn line(entry: &Value) -> String {
+fn line(entry: &Value, l: Language) -> String {
     let text = |name: &str| entry[name].as_str().unwrap_or_default();
     let number = entry["number"].as_u64().unwrap_or_default();
-    let who =
-        entry["userId"].as_u64().map_or_else(|| "command line".to_owned(), |user| format!("user {user}"));
+    let who = match entry["userId"].as_u64() {
+        Some(user) => sentence!(l, "用户{user}", "user {user}"),
+        None => sentence!(l, "命令行", "command line"),
+    };
+    let who = padded(&who, 12);
     let (time, action, subject) = (text("time"), text("action"), text("subject"));
-    format!("{number:>6}  {time}  {who:<12}  {action:<14}  {subject:<12}  {}\n", entry["detail"])
+    format!("{number:>6}  {time}  {who}  {action:<14}  {subject:<12}  {}\n", entry["detail"])
 }
 
-fn verify(verify: &Verify) -> anyhow::Result<bool> {
-    let check = house::ask(&verify.mall.data, "GET", "/control/audit/verify")?;
+fn verify(verify: &Verify, l: Language) -> anyhow::Result<bool> {
+    let check = house::ask(&verify.mall.data, "GET", "/control/audit/verify", l)?;
     let (Some(entries), Some(head)) = (check["entries"].as_u64(), check["head"].as_str()) else {
-        anyhow::bail!("the mall did not say whether its audit log is whole");
+        return Err(Hindrance::NoVerdictOnAudit.into());
     };
     if let Some(fault) = check.get("fault") {
-        let text = fault["text"].as_str().context("the mall did not say what is wrong with its audit log")?;
-        super::say(&format!("WRONG: {text}; {entries} entries before it are in order\n"));
-        return Ok(false);
-    }
-    if let Some(noted) = &verify.noted
-        && !is_still_there(&verify.mall, noted)?
-    {
-        super::say(&format!(
-            "WRONG: entry {} is not the one that was noted: the log was written anew\n",
-            noted.number
+        let text = fault["text"].as_str().ok_or(Hindrance::NoVerdictOnAudit)?;
+        super::say(&sentence!(
+            l,
+            "有误：{text}；此前的{entries}条完好\n",
+            "WRONG: {text}; {entries} entries before it are in order\n"
         ));
         return Ok(false);
     }
-    super::say(&format!("the audit log is in order: {entries} entries; the last is {entries}:{head}\n"));
+    if let Some(noted) = &verify.noted
+        && !is_still_there(&verify.mall, noted, l)?
+    {
+        let number = noted.number;
+        super::say(&sentence!(
+            l,
+            "有误：第{number}条不是当初记下的那一条：日志被重写过\n",
+            "WRONG: entry {number} is not the one that was noted: the log was written anew\n"
+        ));
+        return Ok(false);
+    }
+    super::say(&sentence!(
+        l,
+        "审计日志完好：共{entries}条，最后一条是{entries}:{head}\n",
+        "the audit log is in order: {entries} entries; the last is {entries}:{head}\n"
+    ));
     Ok(true)
 }
 
-fn is_still_there(mall: &Where, noted: &Noted) -> anyhow::Result<bool> {
-    let entries = page(mall, noted.number.checked_add(1), 1)?;
+fn is_still_there(mall: &Where, noted: &Noted, l: Language) -> anyhow::Result<bool> {
+    let entries = page(mall, noted.number.checked_add(1), 1, l)?;
     Ok(entries.first().is_some_and(|entry| {
         entry["number"].as_u64() == Some(noted.number) && entry["hash"].as_str() == Some(&noted.hash)
     }))

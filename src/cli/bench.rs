@@ -4,10 +4,10 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
 use mallbox_storage::VoucherId;
 
+use super::words::Hindrance;
 use crate::bench::{self, SaleBench};
 use crate::mall::{Clock as _, SystemClock};
 
@@ -75,11 +75,11 @@ impl Sale {
         let server = match (self.address, &self.tokens) {
             (Some(address), Some(file)) => {
                 let text = std::fs::read_to_string(file)
-                    .with_context(|| format!("cannot read {}", file.display()))?;
+                    .map_err(|error| Hindrance::CannotRead(file.clone()).since(error))?;
                 let tokens: Vec<String> =
                     text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect();
                 if tokens.is_empty() {
-                    bail!("{} holds no token", file.display());
+                    return Err(Hindrance::NoToken(file.clone()).into());
                 }
                 Some((address, tokens, self.voucher.iter().copied().map(VoucherId::new).collect::<Vec<_>>()))
             }

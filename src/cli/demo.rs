@@ -8,10 +8,12 @@ use clap::Args;
 use mallbox_storage::EmbeddedOptions;
 
 use super::house::{self, Plan};
-use super::{Usage, log};
+use super::log;
+use super::words::Misuse;
 use crate::config::SiteConfig;
 use crate::demo::seed::{self, Seeded};
 use crate::http::Bound;
+use crate::language::{Language, sentence};
 use crate::mall::Settings;
 use crate::mall::sms::Inbox;
 
@@ -32,15 +34,13 @@ const OPENS_IN: Duration = Duration::from_secs(30);
 ///
 /// # Errors
 /// One sentence for whoever typed the command.
-pub(super) fn run(demo: Demo) -> anyhow::Result<()> {
+pub(super) fn run(demo: Demo, l: Language) -> anyhow::Result<()> {
     let dir = match demo.data {
         Some(dir) => dir,
-        None => own_dir().ok_or_else(|| Usage("there is no home directory; say --data DIR".to_owned()))?,
+        None => own_dir().ok_or(Misuse::NoHome)?,
     };
     if house::is_mall(&dir) && !house::is_demo(&dir) {
-        let text =
-            format!("{} holds a mall that is no demo; say --data with another directory", dir.display());
-        return Err(Usage(text).into());
+        return Err(Misuse::NotADemo(dir).into());
     }
     house::check_dir(&dir)?;
     house::check_web(&demo.site)?;
@@ -58,8 +58,8 @@ pub(super) fn run(demo: Demo) -> anyhow::Result<()> {
     house::block_on(async {
         let app = house::open(plan).await?;
         let seeded = seed::seed(&app, OPENS_IN).await?;
-        let more = what_to_try(&seeded, &format!("http://{}{}", bound.address(), demo.site.api_prefix));
-        house::serve(app, bound, &dir, &demo.site, &more).await
+        let more = what_to_try(&seeded, &format!("http://{}{}", bound.address(), demo.site.api_prefix), l);
+        house::serve(app, bound, &dir, &demo.site, l, &more).await
     })
 }
 
@@ -71,14 +71,20 @@ fn own_dir() -> Option<PathBuf> {
 }
 
 /// Lines to be copied as they are. The code is read from the inbox with its quotes, which JSON wants anyway.
-fn what_to_try(seeded: &Seeded, api: &str) -> String {
+fn what_to_try(seeded: &Seeded, api: &str, l: Language) -> String {
     let Seeded { customer, operator, running, opening, shops, .. } = seeded;
     let seconds = OPENS_IN.as_secs();
+    let intro = sentence!(
+        l,
+        "演示        {shops}家店铺；秒杀{running}进行中，秒杀{opening}将于{seconds}秒后开始；人物均属虚构\n\
+         登录        手机号{customer}，商家{operator}；验证码见 {api}/demo/inbox?phone={customer}\n\n\
+         在另一个终端里试试：",
+        "demo        {shops} shops; sale {running} is on, sale {opening} opens in {seconds} s; people are invented\n\
+         login       phone {customer}, operator {operator}; the code is at {api}/demo/inbox?phone={customer}\n\n\
+         Try, in another terminal:",
+    );
     format!(
-        r#"demo        {shops} shops; sale {running} is on, sale {opening} opens in {seconds} s; people are invented
-login       phone {customer}, operator {operator}; the code is at {api}/demo/inbox?phone={customer}
-
-Try, in another terminal:
+        r#"{intro}
 
 curl -s '{api}/shop/of/type?typeId=1&current=1'
 curl -s -X POST '{api}/user/code?phone={customer}' && token=$(curl -s {api}/user/login -d "{{\"phone\":\"{customer}\",\"code\":$(curl -s '{api}/demo/inbox?phone={customer}' | grep -oE '"[0-9]{{6}}"')}}" | grep -oE '[0-9a-f]{{48}}')

@@ -8,6 +8,9 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use rustix::process::{Resource, getrlimit};
 
+use super::house;
+use super::words::of_system;
+use crate::language::{Both, Language, both, padded, sentence};
 use crate::mall::{Clock as _, SystemClock};
 
 /// The flags of `doctor`.
@@ -25,32 +28,31 @@ const LITTLE_SPACE: u64 = 256 << 20;
 const FEW_FILES: u64 = 1_024;
 
 /// One line of the table. `Err`: something to look after.
-type Finding = (&'static str, Result<String, String>);
+type Finding = (Both, Result<String, String>);
 
 /// Prints a table. Answers whether all of it is well.
-///
-/// # Errors
-/// None so far; what is wrong is in the table.
-pub(super) fn run(doctor: &Doctor) -> anyhow::Result<bool> {
-    let mut findings: Vec<Finding> = vec![("mallbox", Ok(env!("CARGO_PKG_VERSION").to_owned()))];
-    findings.extend(mallbox_storage::versions().into_iter().map(|(name, version)| (name, Ok(version))));
+pub(super) fn run(doctor: &Doctor, l: Language) -> bool {
+    let mut findings: Vec<Finding> =
+        vec![(both("mallbox", "mallbox"), Ok(env!("CARGO_PKG_VERSION").to_owned()))];
+    let versions = mallbox_storage::versions().into_iter();
+    findings.extend(versions.map(|(name, version)| (both(name, name), Ok(version))));
     findings.extend([
-        ("directory", directory(&doctor.data)),
-        ("free space", space(&doctor.data)),
-        ("open files", files()),
-        ("clock", clock()),
-        ("disk sync", sync(&doctor.data)),
+        (both("目录", "directory"), directory(&doctor.data, l)),
+        (both("剩余空间", "free space"), space(&doctor.data, l)),
+        (both("打开文件", "open files"), files(l)),
+        (both("时钟", "clock"), clock(l)),
+        (both("磁盘同步", "disk sync"), sync(&doctor.data, l)),
     ]);
     let mut table = String::new();
     for (what, found) in &findings {
         let (mark, text) = match found {
-            Ok(text) => ("ok ", text),
-            Err(text) => ("BAD", text),
+            Ok(text) => (both("好 ", "ok "), text),
+            Err(text) => (both("差 ", "BAD"), text),
         };
-        table += &format!("{mark}  {what:<11} {text}\n");
+        table += &format!("{}  {} {text}\n", mark.spoken(l), padded(what.spoken(l), 11));
     }
     super::say(&table);
-    Ok(findings.iter().all(|(_, found)| found.is_ok()))
+    findings.iter().all(|(_, found)| found.is_ok())
 }
 
 /// The directory itself, or the nearest one above it that is there.
@@ -59,62 +61,87 @@ fn nearest(dir: &Path) -> PathBuf {
     absolute.ancestors().find(|dir| dir.is_dir()).unwrap_or(Path::new("/")).to_owned()
 }
 
-fn directory(dir: &Path) -> Result<String, String> {
+fn directory(dir: &Path, l: Language) -> Result<String, String> {
     let there = nearest(dir);
-    let probe =
-        probe_file(&there).map_err(|error| format!("{} cannot be written to: {error}", there.display()))?;
+    let probe = probe_file(&there).map_err(|error| {
+        let (there, why) = (there.display(), of_system(&error, l));
+        sentence!(l, "{there}不可写：{why}", "{there} cannot be written to: {why}")
+    })?;
     drop(probe);
-    if super::house::is_demo(dir) {
-        return Ok(format!("{} holds a demo", dir.display()));
+    let shown = dir.display();
+    if house::is_demo(dir) {
+        return Ok(sentence!(l, "{shown}里是演示商城", "{shown} holds a demo"));
     }
-    if super::house::is_mall(dir) {
-        return Ok(format!("{} holds a mall", dir.display()));
+    if house::is_mall(dir) {
+        return Ok(sentence!(l, "{shown}里是商城", "{shown} holds a mall"));
     }
-    super::house::check_dir(dir).map_err(|error| error.to_string())?;
-    Ok(format!("{} holds no mall; one can be made there", dir.display()))
+    house::check_dir(dir).map_err(|misuse| misuse.words(l))?;
+    Ok(sentence!(l, "{shown}里没有商城，可以新建", "{shown} holds no mall; one can be made there"))
 }
 
-fn space(dir: &Path) -> Result<String, String> {
+fn space(dir: &Path, l: Language) -> Result<String, String> {
     let there = nearest(dir);
-    let space = rustix::fs::statvfs(&there).map_err(|error| format!("the system does not say: {error}"))?;
+    let space = rustix::fs::statvfs(&there).map_err(|error| {
+        let why = of_system(&error.into(), l);
+        sentence!(l, "系统没有给出：{why}", "the system does not say: {why}")
+    })?;
     let free = space.f_bavail.saturating_mul(space.f_frsize);
-    let text = format!("{} MiB", free >> 20);
-    if free < LITTLE_SPACE { Err(format!("{text}: claims are refused below 64 MiB")) } else { Ok(text) }
+    let mebibytes = free >> 20;
+    if free < LITTLE_SPACE {
+        return Err(sentence!(
+            l,
+            "{mebibytes} MiB：低于64 MiB时不再接受抢购",
+            "{mebibytes} MiB: claims are refused below 64 MiB"
+        ));
+    }
+    Ok(format!("{mebibytes} MiB"))
 }
 
-fn files() -> Result<String, String> {
+fn files(l: Language) -> Result<String, String> {
     match getrlimit(Resource::Nofile).maximum {
-        None => Ok("no limit".to_owned()),
-        Some(most) if most < FEW_FILES => {
-            Err(format!("{most} at the most: too few for a crowd; raise `ulimit -Hn`"))
-        }
-        Some(most) => Ok(format!("{most} at the most")),
+        None => Ok(sentence!(l, "不限", "no limit")),
+        Some(most) if most < FEW_FILES => Err(sentence!(
+            l,
+            "最多{most}个，人多时不够；请提高`ulimit -Hn`",
+            "{most} at the most: too few for a crowd; raise `ulimit -Hn`"
+        )),
+        Some(most) => Ok(sentence!(l, "最多{most}个", "{most} at the most")),
     }
 }
 
-fn clock() -> Result<String, String> {
+fn clock(l: Language) -> Result<String, String> {
     let now = SystemClock.now();
     let text =
         jiff::Timestamp::from_millisecond(now.as_millis()).map(|now| now.to_string()).unwrap_or_default();
     // Order ids begin in 2022 and end in 2090.
     if mallbox_storage::OrderId::day(now).is_none() {
-        return Err(format!("{text}: the mall sells from 2022 to 2090 only"));
+        return Err(sentence!(
+            l,
+            "{text}：商城只在2022至2090年间营业",
+            "{text}: the mall sells from 2022 to 2090 only"
+        ));
     }
     Ok(text)
 }
 
 /// How long it takes until the disk says that it has what was written.
-fn sync(dir: &Path) -> Result<String, String> {
-    let mut took = timed_syncs(&nearest(dir)).map_err(|error| format!("cannot be measured: {error}"))?;
+fn sync(dir: &Path, l: Language) -> Result<String, String> {
+    let mut took = timed_syncs(&nearest(dir)).map_err(|error| {
+        let why = of_system(&error, l);
+        sentence!(l, "无法测量：{why}", "cannot be measured: {why}")
+    })?;
     took.sort_unstable();
     let at = |percent: usize| took[(took.len() - 1) * percent / 100].as_micros();
     let text = format!("p50 {} µs, p99 {} µs ({SYNCS} × append 4 KiB + fdatasync)", at(50), at(99));
     // No disk, and no cache that outlives a power cut, answers that fast.
     if at(50) < 8 {
-        Err(format!("{text}: this is memory, and does not survive a power cut"))
-    } else {
-        Ok(text)
+        return Err(sentence!(
+            l,
+            "{text}：这是内存，断电即丢失",
+            "{text}: this is memory, and does not survive a power cut"
+        ));
     }
+    Ok(text)
 }
 
 fn timed_syncs(dir: &Path) -> std::io::Result<Vec<Duration>> {

@@ -6,15 +6,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
 use jiff::tz::TimeZone;
 use mallbox_storage::{Durability, EmbeddedOptions, OpenError, Place, Storage};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use tokio::signal::unix::{SignalKind, signal};
 
+use super::words::{Hindrance, Misuse};
 use crate::config::SiteConfig;
 use crate::http::control::Control;
 use crate::http::{App, Bound, ServerOptions, SiteOptions, site};
+use crate::language::{Language, both, padded};
 use crate::mall::payments::Sandbox;
 use crate::mall::sms::{Inbox, SmsSender};
 use crate::mall::{Mall, Means, Random, Settings, SystemClock, ZONE};
@@ -42,7 +43,7 @@ pub(super) fn block_on<T>(task: impl Future<Output = anyhow::Result<T>>) -> anyh
         .thread_name("mall")
         .enable_all()
         .build()
-        .context("cannot start the program's threads")?;
+        .map_err(|error| Hindrance::NoThreads.since(error))?;
     runtime.block_on(task)
 }
 
@@ -58,15 +59,14 @@ pub(super) fn is_demo(dir: &Path) -> bool {
 
 /// Refuses a directory that is somebody else's. A new mall writes `lock`, replaces `control.sock` and sets a `log/` aside
 /// that it does not know: in `/var` that would be the machine's logs.
-pub(super) fn check_dir(dir: &Path) -> anyhow::Result<()> {
+pub(super) fn check_dir(dir: &Path) -> Result<(), Misuse> {
     /// What a mall has there before it has its record, what a file system has, and where pictures may have been put.
     const OWN: [&str; 5] = [DEMO_MARK, "lock", "control", "uploads", "lost+found"];
     if is_mall(dir) {
         return Ok(());
     }
     if dir.exists() && !dir.is_dir() {
-        let text = format!("{} is a file; --data takes the path of a directory", dir.display());
-        return Err(super::Usage(text).into());
+        return Err(Misuse::IsAFile(dir.to_owned()));
     }
     // What cannot be read cannot be written either, and is told when the directory is to be made.
     let Ok(entries) = std::fs::read_dir(dir) else { return Ok(()) };
@@ -76,20 +76,14 @@ pub(super) fn check_dir(dir: &Path) -> anyhow::Result<()> {
     });
     match foreign {
         None => Ok(()),
-        Some(name) => {
-            let (dir, name) = (dir.display(), name.display());
-            let text = format!(
-                "{dir} holds no mall, but other files ({name}); say --data with a new or empty directory"
-            );
-            Err(super::Usage(text).into())
-        }
+        Some(name) => Err(Misuse::HoldsOther(dir.to_owned(), name.display().to_string())),
     }
 }
 
 /// Refuses a `--web` that is no directory.
-pub(super) fn check_web(config: &SiteConfig) -> anyhow::Result<()> {
+pub(super) fn check_web(config: &SiteConfig) -> Result<(), Misuse> {
     match config.web.as_deref().filter(|web| !web.is_dir()) {
-        Some(web) => Err(super::Usage(format!("--web {}: there is no such directory", web.display())).into()),
+        Some(web) => Err(Misuse::NoWeb(web.to_owned())),
         None => Ok(()),
     }
 }
@@ -98,7 +92,8 @@ pub(super) fn check_web(config: &SiteConfig) -> anyhow::Result<()> {
 pub(super) fn mark_as_demo(dir: &Path) -> anyhow::Result<()> {
     let text = "This mall was made by `mallbox demo`: its people and shops are invented.\n";
     make_dir(dir)?;
-    std::fs::write(dir.join(DEMO_MARK), text).with_context(|| format!("cannot write to {}", dir.display()))
+    std::fs::write(dir.join(DEMO_MARK), text)
+        .map_err(|error| Hindrance::CannotWrite(dir.to_owned()).since(error))
 }
 
 /// Makes a data directory that only its owner may look into: there are phone numbers in it.
@@ -107,7 +102,7 @@ pub(super) fn make_dir(dir: &Path) -> anyhow::Result<()> {
         .recursive(true)
         .mode(0o700)
         .create(dir)
-        .with_context(|| format!("cannot make the directory {}", dir.display()))
+        .map_err(|error| Hindrance::CannotMake(dir.to_owned()).since(error))
 }
 
 /// Opens a mall: its store, its services. Nothing works in the background yet.
@@ -130,7 +125,7 @@ pub(super) async fn open(plan: Plan) -> anyhow::Result<App> {
         payments: Arc::new(Sandbox::default()),
         random: Arc::new(Random::system()),
     };
-    Mall::open(means).await.context("the mall cannot be read")
+    Mall::open(means).await.map_err(|error| Hindrance::MallUnreadable.since(error))
 }
 
 /// The zone that the mall was made with; for a new mall the one that was asked for, or the machine's, and its name, which
@@ -142,11 +137,12 @@ pub(super) async fn zone_of(
     let asked_name = asked.as_ref().and_then(TimeZone::iana_name);
     if let Some(kept) = storage.upkeep.setting(ZONE).await? {
         if let Some(asked) = asked_name.filter(|asked| *asked != kept) {
-            bail!("this mall's time zone is {kept} for ever and cannot become {asked}; leave --zone out");
+            return Err(Hindrance::ZoneStays(kept, asked.to_owned()).into());
         }
-        let zone = TimeZone::get(&kept)
-            .with_context(|| format!("this mall's time zone {kept} is not known here"))?;
-        return Ok((zone, None));
+        return match TimeZone::get(&kept) {
+            Ok(zone) => Ok((zone, None)),
+            Err(error) => Err(Hindrance::ZoneUnknown(kept).since(error)),
+        };
     }
     let zone = asked.unwrap_or_else(TimeZone::system);
     // A machine whose zone has no name, such as one set by offset, counts in UTC.
@@ -160,6 +156,7 @@ pub(super) async fn serve(
     bound: Bound,
     dir: &Path,
     config: &SiteConfig,
+    l: Language,
     more: &str,
 ) -> anyhow::Result<()> {
     let background = app.start();
@@ -176,8 +173,10 @@ pub(super) async fn serve(
     };
     let mut stopped = signal(SignalKind::terminate())?;
     let mut interrupted = signal(SignalKind::interrupt())?;
+    // A file that may not grow is a write that fails, and is told as such; unheard, the signal would end the process.
+    let _heard = signal(SignalKind::from_raw(Signal::XFSZ.as_raw()))?;
     let server = bound.serve(&site(&app, &site_options), options)?;
-    super::say(&(banner(&app, dir, &server.address().to_string()).await + more));
+    super::say(&(banner(&app, dir, &server.address().to_string(), l).await + more));
 
     tokio::select! { _ = stopped.recv() => {} _ = interrupted.recv() => {} }
     tracing::info!("stopping: requests in flight are finished first");
@@ -208,28 +207,33 @@ pub(super) async fn serve(
 
 /// Marks the stop as clean.
 pub(super) async fn close(app: &App) -> anyhow::Result<()> {
-    app.context.storage.upkeep.close().await.context("what was answered is kept, but the stop was not clean")
+    app.context.storage.upkeep.close().await.map_err(|error| Hindrance::NotClosed.since(error))
 }
 
-async fn banner(app: &App, dir: &Path, address: &str) -> String {
+async fn banner(app: &App, dir: &Path, address: &str, l: Language) -> String {
     let health = app.context.storage.upkeep.health().await;
     let promise = match health.durability {
-        Durability::Power => "an answer survives a power cut",
-        Durability::Process => "an answer does NOT survive a power cut",
-        Durability::Relaxed => "answers of the last 200 ms are lost in a crash",
+        Durability::Power => both("断电也不丢失已应答的结果", "an answer survives a power cut"),
+        Durability::Process => both("断电可能丢失已应答的结果", "an answer does NOT survive a power cut"),
+        Durability::Relaxed => {
+            both("崩溃会丢失最后200毫秒的应答", "answers of the last 200 ms are lost in a crash")
+        }
     };
-    let limits = if app.context.settings.claim_limit.is_some() { "on" } else { "off: for benches and demos" };
+    let limits = match app.context.settings.claim_limit {
+        Some(_) => both("开", "on"),
+        None => both("关：仅用于压测和演示", "off: for benches and demos"),
+    };
     let mut out = String::new();
     for (what, value) in [
-        ("mallbox", format!("http://{address}/")),
-        ("data", std::path::absolute(dir).unwrap_or(PathBuf::from(dir)).display().to_string()),
-        ("backend", health.backend.to_owned()),
-        ("durability", format!("{} ({promise})", health.durability.name())),
-        ("zone", app.context.zone.iana_name().unwrap_or("UTC").to_owned()),
-        ("limits", limits.to_owned()),
+        (both("mallbox", "mallbox"), format!("http://{address}/")),
+        (both("目录", "data"), std::path::absolute(dir).unwrap_or(PathBuf::from(dir)).display().to_string()),
+        (both("存储", "backend"), health.backend.to_owned()),
+        (both("持久性", "durability"), format!("{} ({})", health.durability.name(), promise.spoken(l))),
+        (both("时区", "zone"), app.context.zone.iana_name().unwrap_or("UTC").to_owned()),
+        (both("限流", "limits"), limits.spoken(l).to_owned()),
     ] {
         // Writing to a String cannot fail.
-        let _ = writeln!(out, "{what:<12}{value}");
+        let _ = writeln!(out, "{}{value}", padded(what.spoken(l), 12));
     }
     out
 }
@@ -243,17 +247,17 @@ fn room_for_connections() -> u64 {
 }
 
 /// Asks a mall, running or not, what the control socket answers.
-pub(super) fn ask(dir: &Path, method: &str, path: &str) -> anyhow::Result<serde_json::Value> {
+pub(super) fn ask(dir: &Path, method: &str, path: &str, l: Language) -> anyhow::Result<serde_json::Value> {
     use crate::http::control::{ask_here, ask_running};
     if let Err(error) = dir.join("mall.sqlite").try_exists()
         && error.kind() == std::io::ErrorKind::PermissionDenied
     {
-        bail!("{} belongs to another user: {error}; be that user, or root", dir.display());
+        return Err(Hindrance::SomebodyElses(dir.to_owned()).since(error));
     }
     if !is_mall(dir) {
-        return Err(super::Usage(format!("there is no mall in {}", dir.display())).into());
+        return Err(Misuse::NoMall(dir.to_owned()).into());
     }
-    if let Some(answer) = ask_running(dir, method, path)? {
+    if let Some(answer) = ask_running(dir, method, path, l)? {
         return Ok(answer);
     }
     let plan = Plan {
@@ -268,14 +272,13 @@ pub(super) fn ask(dir: &Path, method: &str, path: &str) -> anyhow::Result<serde_
             Ok(app) => app,
             Err(error) => {
                 return match error.downcast::<OpenError>() {
-                    Ok(in_use @ OpenError::InUse { .. }) => Err(anyhow::Error::new(in_use)
-                        .context("the mall runs, but its control socket does not answer")),
+                    Ok(in_use @ OpenError::InUse { .. }) => Err(Hindrance::NoAnswer.since(in_use)),
                     Ok(other) => Err(other.into()),
                     Err(other) => Err(other),
                 };
             }
         };
-        let answer = ask_here(Arc::clone(&app), method, path).await;
+        let answer = ask_here(Arc::clone(&app), method, path, l).await;
         close(&app).await?;
         answer
     })

@@ -5,15 +5,16 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::Context as _;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::tz::TimeZone;
 use mallbox_storage::{EmbeddedOptions, Place, Storage};
 
-use super::{Usage, house, log};
+use super::words::{Hindrance, Misuse};
+use super::{house, log};
 use crate::config::{self, LogFormat};
 use crate::import::{self, Report};
+use crate::language::{Language, sentence};
 use crate::mall::{Clock as _, SystemClock};
 
 /// The flags of `import`.
@@ -37,27 +38,29 @@ pub(super) struct Import {
 ///
 /// # Errors
 /// One sentence for whoever typed the command; the directory is then as it was.
-pub(super) fn run(import: Import) -> anyhow::Result<()> {
+pub(super) fn run(import: &Import, l: Language) -> anyhow::Result<()> {
     let (dir, file) = (&import.data, &import.file);
     if house::is_demo(dir) {
-        return Err(Usage(format!("{} is a demo's; {ELSEWHERE}", dir.display())).into());
+        return Err(Misuse::ImportIntoDemo(dir.clone()).into());
     }
     house::check_dir(dir)?;
     if let Some(imgs) = import.imgs.as_deref().filter(|imgs| !imgs.is_dir()) {
-        return Err(Usage(format!("--imgs {}: there is no such directory", imgs.display())).into());
+        return Err(Misuse::NoPictures(imgs.to_owned()).into());
     }
-    let cannot_read = || format!("{} cannot be read", file.display());
-    let dump = File::open(file).with_context(cannot_read)?;
-    let length = dump.metadata().with_context(cannot_read)?.len();
+    let cannot_read = |error| Hindrance::CannotRead(file.clone()).since(error);
+    let dump = File::open(file).map_err(cannot_read)?;
+    let length = dump.metadata().map_err(cannot_read)?.len();
     log::start(LogFormat::Text);
     house::make_dir(dir)?;
-    let report = house::block_on(into_mall(&import, dump, Progress::new(length)))?;
-    super::say(&format!("{report}\nEverything is in. Next: mallbox serve --data {}\n", dir.display()));
+    let report = house::block_on(into_mall(import, dump, Progress::new(length, l)))?;
+    let (report, dir) = (report.text(l), dir.display());
+    super::say(&sentence!(
+        l,
+        "{report}\n已全部导入。下一步：mallbox serve --data {dir}\n",
+        "{report}\nEverything is in. Next: mallbox serve --data {dir}\n"
+    ));
     Ok(())
 }
-
-/// What to do about a directory that cannot be imported into.
-const ELSEWHERE: &str = "import wants an empty mall: say --data with a new directory";
 
 async fn into_mall(import: &Import, dump: File, mut progress: Progress) -> anyhow::Result<Report> {
     let dir = &import.data;
@@ -72,7 +75,7 @@ async fn into_mall(import: &Import, dump: File, mut progress: Progress) -> anyho
         clean_up(dir, had_pictures)?;
     }
     let report = done?;
-    closed.context("everything is in, but the stop was not clean")?;
+    closed.map_err(|error| Hindrance::ImportedNotClosed.since(error))?;
     Ok(report)
 }
 
@@ -84,8 +87,7 @@ async fn take_in(
 ) -> anyhow::Result<Report> {
     let (zone, new_zone) = house::zone_of(storage, import.zone.clone()).await?;
     let Some(into) = storage.import.begin().await? else {
-        let text = format!("the mall in {} is in use; {ELSEWHERE}", import.data.display());
-        return Err(Usage(text).into());
+        return Err(Misuse::ImportIntoUsed(import.data.clone()).into());
     };
     let work = import::Import {
         zone,
@@ -95,7 +97,7 @@ async fn take_in(
         now: SystemClock.now(),
     };
     let done = work.run(dump, into, |bytes, rows| progress.show(bytes, rows)).await;
-    done.with_context(|| format!("{}: nothing was imported", import.file.display()))
+    done.map_err(|error| Hindrance::NotImported(import.file.clone()).since(error))
 }
 
 /// Leaves the directory as it was found.
@@ -107,13 +109,14 @@ fn clean_up(dir: &Path, had_pictures: bool) -> anyhow::Result<()> {
             _ => Ok(()),
         },
     });
-    removed.with_context(|| format!("what was begun in {} could not be removed", dir.display()))
+    removed.map_err(|error| Hindrance::NotCleanedUp(dir.to_owned()).since(error))
 }
 
 /// A bar on a terminal, a line now and then elsewhere.
 struct Progress {
     bar: Option<ProgressBar>,
     length: u64,
+    language: Language,
     told: Instant,
 }
 
@@ -121,7 +124,7 @@ impl Progress {
     /// Between two lines.
     const EVERY: Duration = Duration::from_secs(5);
 
-    fn new(length: u64) -> Self {
+    fn new(length: u64, language: Language) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new(length);
             let form = "{bar:40} {bytes}/{total_bytes} {bytes_per_sec} {eta} {msg}";
@@ -130,18 +133,23 @@ impl Progress {
             }
             bar
         });
-        Self { bar, length, told: Instant::now() }
+        Self { bar, length, language, told: Instant::now() }
     }
 
     fn show(&mut self, bytes: u64, rows: u64) {
         if let Some(bar) = &self.bar {
             bar.set_position(bytes);
-            bar.set_message(format!("{rows} rows"));
+            bar.set_message(sentence!(self.language, "{rows}行", "{rows} rows"));
         } else if self.told.elapsed() >= Self::EVERY {
             self.told = Instant::now();
             let (done, of) = (bytes >> 20, self.length >> 20);
             // There is nobody to tell if standard error is closed.
-            let _ = writeln!(std::io::stderr(), "import: {done} of {of} MiB read, {rows} rows");
+            let line = sentence!(
+                self.language,
+                "导入：已读{done} / {of} MiB，{rows}行",
+                "import: {done} of {of} MiB read, {rows} rows"
+            );
+            let _ = writeln!(std::io::stderr(), "{line}");
         }
     }
 

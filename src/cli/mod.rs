@@ -10,11 +10,19 @@ mod log;
 mod serve;
 mod user;
 mod verify;
+mod words;
 
+use std::ffi::OsString;
 use std::io::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
+
+use crate::config;
+use crate::language::Language;
+use words::Misuse;
 
 /// A whole local-life mall in one program.
 #[derive(Parser)]
@@ -22,6 +30,16 @@ use clap::{Parser, Subcommand};
 struct Cli {
     #[command(subcommand)]
     command: Command,
+    /// The language of what is said; unless told, that of LC_ALL, LC_MESSAGES or LANG.
+    #[arg(long, env = "MALLBOX_LANG", global = true, value_name = "zh|en")]
+    lang: Option<Spoken>,
+}
+
+/// A language that can be asked for.
+#[derive(Clone, Copy, ValueEnum)]
+enum Spoken {
+    Zh,
+    En,
 }
 
 #[derive(Subcommand)]
@@ -47,34 +65,73 @@ enum Command {
     Bench(bench::Bench),
 }
 
-/// A wrong use of the command line: one sentence, exit code 2.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-struct Usage(String);
-
 /// Parses, chooses, runs. 0: good; 1: a check failed, or something is in the way; 2: wrong use.
 #[must_use]
 pub fn main() -> ExitCode {
-    let Cli { command } = Cli::parse();
-    let done = match command {
-        Command::Demo(demo) => demo::run(demo).map(|()| true),
-        Command::Serve(config) => serve::run(config).map(|()| true),
-        Command::Import(import) => import::run(import).map(|()| true),
-        Command::Verify(verify) => verify::run(&verify),
-        Command::User(user) => user::run(user).map(|()| true),
-        Command::Audit(audit) => audit::run(audit),
-        Command::Doctor(doctor) => doctor::run(&doctor),
-        Command::Bench(bench) => bench::run(bench),
-    };
+    let typed = Cli::command().get_matches();
+    let l = language(typed.get_one::<Spoken>("lang").copied());
+    let done = with_file(typed).and_then(|matches| match Cli::from_arg_matches(&matches) {
+        Ok(Cli { command, .. }) => run(command, l),
+        Err(error) => error.exit(),
+    });
     match done {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
         Err(error) => {
             // One sentence; there is nobody to tell if standard error is closed.
-            let _ = writeln!(std::io::stderr(), "mallbox: {error:#}");
-            ExitCode::from(if error.is::<Usage>() { 2 } else { 1 })
+            let _ = writeln!(std::io::stderr(), "mallbox: {}", words::told(&error, l));
+            ExitCode::from(if error.is::<Misuse>() { 2 } else { 1 })
         }
     }
+}
+
+fn run(command: Command, l: Language) -> anyhow::Result<bool> {
+    match command {
+        Command::Demo(demo) => demo::run(demo, l).map(|()| true),
+        Command::Serve(config) => serve::run(config, l).map(|()| true),
+        Command::Import(import) => import::run(&import, l).map(|()| true),
+        Command::Verify(verify) => verify::run(&verify, l),
+        Command::User(user) => user::run(user, l).map(|()| true),
+        Command::Audit(audit) => audit::run(audit, l),
+        Command::Doctor(doctor) => Ok(doctor::run(&doctor, l)),
+        Command::Bench(bench) => bench::run(bench),
+    }
+}
+
+/// The language asked for, or the one of the locale: the first of its variables that is not empty decides.
+fn language(asked: Option<Spoken>) -> Language {
+    let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().filter_map(std::env::var_os);
+    match asked {
+        Some(Spoken::Zh) => Language::Zh,
+        Some(Spoken::En) => Language::En,
+        None => language_of(locale),
+    }
+}
+
+fn language_of(mut locale: impl Iterator<Item = OsString>) -> Language {
+    let first = locale.find(|name| !name.is_empty()).unwrap_or_default();
+    let is_chinese = first.to_string_lossy().get(..2).is_some_and(|start| start.eq_ignore_ascii_case("zh"));
+    if is_chinese { Language::Zh } else { Language::En }
+}
+
+/// With what `serve --config FILE` sets, behind what was typed.
+fn with_file(typed: ArgMatches) -> anyhow::Result<ArgMatches> {
+    let Some(("serve", given)) = typed.subcommand() else { return Ok(typed) };
+    let Some(path) = given.get_one::<PathBuf>("config") else { return Ok(typed) };
+    let text = std::fs::read_to_string(path).map_err(|error| Misuse::NoFile(path.clone(), error))?;
+    let is_given = |setting: &clap::Arg| {
+        let source = given.value_source(setting.get_id().as_str());
+        matches!(source, Some(ValueSource::CommandLine | ValueSource::EnvVariable))
+    };
+    let flags = config::flags(&text, &serve_command(), is_given)
+        .map_err(|mistake| Misuse::InFile(path.clone(), mistake))?;
+    Ok(Cli::command().get_matches_from(std::env::args_os().chain(flags)))
+}
+
+/// `serve` as clap knows it.
+fn serve_command() -> clap::Command {
+    use clap::Args as _;
+    config::ServeConfig::augment_args(clap::Command::new("serve"))
 }
 
 /// Writes to standard output; a reader that has gone away is no error.
@@ -89,7 +146,22 @@ mod tests {
 
     #[test]
     fn the_flags_fit_together() {
-        use clap::CommandFactory as _;
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_first_variable_that_says_something_decides() {
+        for (locale, want) in [
+            (&["", "", "zh_CN.UTF-8"][..], Language::Zh),
+            (&["zh_TW"], Language::Zh),
+            (&["ZH"], Language::Zh),
+            (&["en_US.UTF-8", "zh_CN"], Language::En),
+            (&["C", "", "zh_CN"], Language::En),
+            (&["茶"], Language::En),
+            (&["z"], Language::En),
+            (&[], Language::En),
+        ] {
+            assert_eq!(language_of(locale.iter().map(OsString::from)), want, "{locale:?}");
+        }
     }
 }

@@ -7,7 +7,9 @@ use clap::{Args, Subcommand};
 use serde_json::Value;
 
 use super::house;
+use super::words::Misuse;
 use crate::http::control::USERS_A_PAGE;
+use crate::language::{Language, sentence};
 
 /// What to do.
 #[derive(Subcommand)]
@@ -73,26 +75,26 @@ pub(super) struct One {
 ///
 /// # Errors
 /// One sentence for whoever typed the command.
-pub(super) fn run(user: User) -> anyhow::Result<()> {
+pub(super) fn run(user: User, l: Language) -> anyhow::Result<()> {
     match user {
-        User::List(which) => list(&which),
-        User::Show(one) => call(&one, "GET", ""),
-        User::Grant(one) => call(&one, "POST", "/grant"),
-        User::Revoke(one) => call(&one, "POST", "/revoke"),
-        User::Block { one, reason } => call(&one, "POST", &format!("/block?reason={}", escaped(&reason))),
-        User::Unblock(one) => call(&one, "POST", "/unblock"),
+        User::List(which) => list(&which, l),
+        User::Show(one) => call(&one, "GET", "", l),
+        User::Grant(one) => call(&one, "POST", "/grant", l),
+        User::Revoke(one) => call(&one, "POST", "/revoke", l),
+        User::Block { one, reason } => call(&one, "POST", &format!("/block?reason={}", escaped(&reason)), l),
+        User::Unblock(one) => call(&one, "POST", "/unblock", l),
     }
 }
 
-fn list(which: &List) -> anyhow::Result<()> {
+fn list(which: &List, l: Language) -> anyhow::Result<()> {
     let List { mall, operators, blocked, phone, name } = which;
     let role = if *operators { "&role=operator" } else { "" };
     let (phone, name) = (escaped(phone), escaped(name));
     for page in 1_u32.. {
         let path = format!("/control/users?current={page}&blocked={blocked}&phone={phone}&name={name}{role}");
-        let users = house::ask(&mall.data, "GET", &path)?;
+        let users = house::ask(&mall.data, "GET", &path, l)?;
         let users = users.as_array().map(Vec::as_slice).unwrap_or_default();
-        super::say(&users.iter().map(line).collect::<String>());
+        super::say(&users.iter().map(|user| line(user, l)).collect::<String>());
         if users.len() < USERS_A_PAGE as usize {
             break;
         }
@@ -100,26 +102,26 @@ fn list(which: &List) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn call(one: &One, method: &str, step: &str) -> anyhow::Result<()> {
+fn call(one: &One, method: &str, step: &str, l: Language) -> anyhow::Result<()> {
     if !one.phone.bytes().all(|byte| byte.is_ascii_digit()) || one.phone.is_empty() {
-        return Err(super::Usage(format!("{} is no phone number", one.phone)).into());
+        return Err(Misuse::NoPhone(one.phone.clone()).into());
     }
-    let user = house::ask(&one.mall.data, method, &format!("/control/users/{}{step}", one.phone))?;
-    super::say(&line(&user));
+    let user = house::ask(&one.mall.data, method, &format!("/control/users/{}{step}", one.phone), l)?;
+    super::say(&line(&user, l));
     Ok(())
 }
 
-fn line(user: &Value) -> String {
+fn line(user: &Value, l: Language) -> String {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let id = user["id"].as_u64().unwrap_or_default();
     let (phone, role, name) = (text(&user["phone"]), text(&user["role"]), text(&user["nickName"]));
     let mut line = format!("{id:>8}  {phone}  {role:<9}  {name}");
     if let Some(block) = user.get("blocked") {
-        // Writing to a String cannot fail.
-        let _ = write!(line, "  (blocked since {}: {})", text(&block["since"]), text(&block["reason"]));
+        let (since, reason) = (text(&block["since"]), text(&block["reason"]));
+        line += &sentence!(l, "  （{since}起停用：{reason}）", "  (blocked since {since}: {reason})");
     }
     if let Some(ended) = user["sessionsEnded"].as_u64() {
-        let _ = write!(line, "  {ended} sessions ended");
+        line += &sentence!(l, "  已结束{ended}个会话", "  {ended} sessions ended");
     }
     line + "\n"
 }
@@ -127,6 +129,7 @@ fn line(user: &Value) -> String {
 /// Any text as a value in a query string.
 fn escaped(text: &str) -> String {
     text.bytes().fold(String::new(), |mut out, byte| {
+        // Writing to a String cannot fail.
         let _ = match byte {
             b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'-' | b'_' | b'.' | b'~' => {
                 write!(out, "{}", char::from(byte))

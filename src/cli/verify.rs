@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::Args;
 
 use super::house;
+use super::words::Hindrance;
+use crate::language::Language;
 
 /// The flags of `verify`.
 #[derive(Args)]
@@ -22,9 +23,9 @@ pub(super) struct Verify {
 ///
 /// # Errors
 /// One sentence: the mall cannot be read.
-pub(super) fn run(verify: &Verify) -> anyhow::Result<bool> {
-    let answer = house::ask(&verify.data, "GET", "/control/verify")?;
-    let balances = answer["balances"].as_bool().context("the mall did not say whether its books balance")?;
+pub(super) fn run(verify: &Verify, l: Language) -> anyhow::Result<bool> {
+    let answer = house::ask(&verify.data, "GET", "/control/verify", l)?;
+    let balances = answer["balances"].as_bool().ok_or(Hindrance::NoVerdict)?;
     if verify.json {
         super::say(&format!("{:#}\n", answer["report"]));
     } else {

@@ -7,7 +7,8 @@ use serde::de::value::StringDeserializer;
 use serde::de::{self, DeserializeOwned, DeserializeSeed, IntoDeserializer as _, MapAccess, Visitor};
 use serde_json::Value;
 
-use super::query_text::{Wrong, in_words};
+use super::wrong::Wrong;
+use crate::language::{Both, both};
 
 /// Reads the fields of the object in `body` into a struct.
 ///
@@ -15,23 +16,23 @@ use super::query_text::{Wrong, in_words};
 /// Which field is wrong, and what was expected.
 pub(super) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, Wrong> {
     if body.trim_ascii().is_empty() {
-        return Err(Wrong("the body is empty: expected a JSON object".to_owned()));
+        return Err(Wrong::EmptyBody);
     }
-    let value = serde_json::from_slice(body).map_err(|error| Wrong(format!("not JSON: {error}")))?;
+    let value = serde_json::from_slice(body).map_err(Wrong::NotJson)?;
     match value {
         Value::Object(fields) => T::deserialize(Fields { rest: fields.into_iter(), value: None }),
-        other => Err(Wrong(format!("the body: expected a JSON object, not {}", kind(&other)))),
+        other => Err(Wrong::NotAnObject(kind(&other))),
     }
 }
 
-fn kind(value: &Value) -> &'static str {
+fn kind(value: &Value) -> Both {
     match value {
-        Value::Null => "null",
-        Value::Bool(_) => "true or false",
-        Value::Number(_) => "a number",
-        Value::String(_) => "text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
+        Value::Null => both("空值", "null"),
+        Value::Bool(_) => both("布尔值", "true or false"),
+        Value::Number(_) => both("数字", "a number"),
+        Value::String(_) => both("文本", "text"),
+        Value::Array(_) => both("列表", "a list"),
+        Value::Object(_) => both("对象", "an object"),
     }
 }
 
@@ -66,15 +67,8 @@ impl<'de> MapAccess<'de> for Fields {
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Wrong> {
         let (name, value) = self.value.take().unwrap_or_default();
-        seed.deserialize(value).map_err(|error: serde_json::Error| Wrong(told(&name, &error.to_string())))
+        seed.deserialize(value).map_err(|error: serde_json::Error| Wrong::in_field(&name, &error.to_string()))
     }
-}
-
-/// `invalid type: string "x", expected u64` → `stock: expected a whole number …, not string "x"`.
-fn told(name: &str, error: &str) -> String {
-    let Some((got, expected)) = error.rsplit_once(", expected ") else { return format!("{name}: {error}") };
-    let got = got.split_once(": ").map_or(got, |(_, got)| got);
-    format!("{name}: expected {}, not {got}", in_words(expected))
 }
 
 #[cfg(test)]
@@ -118,10 +112,10 @@ mod tests {
             (r#"{"x":"east"}"#, "x: expected a number, not string \"east\"".to_owned()),
             (r#"{"gender":1}"#, "gender: expected true or false, not integer `1`".to_owned()),
         ] {
-            assert_eq!(read::<Form>(body.as_bytes()).unwrap_err().0, want, "{body}");
+            assert_eq!(read::<Form>(body.as_bytes()).unwrap_err().to_string(), want, "{body}");
         }
         for body in [&b"{"[..], b"\xff", br#"{"title":"\xff"}"#, "[".repeat(100_000).as_bytes()] {
-            assert!(read::<Form>(body).unwrap_err().0.starts_with("not JSON: "));
+            assert!(read::<Form>(body).unwrap_err().to_string().starts_with("not JSON: "));
         }
     }
 }

@@ -51,6 +51,8 @@ where
     });
     let connection = http1::Builder::new()
         .max_header_size(LARGEST_HEAD)
+        // Who says that nothing more will be sent still waits for the answer.
+        .half_close(true)
         // hyper's own timer would be set anew for each request, and close connections that are merely idle.
         .header_read_timeout(None)
         // An answer of the API is small: copying it behind its head is cheaper than telling the system of two pieces.

@@ -50,9 +50,9 @@ struct Verified {
     report: crate::mall::books::Report,
 }
 
-async fn verify(State(app): State<App>) -> Reply {
+async fn verify(State(app): State<App>) -> Reply<Verified> {
     let report = app.books.verify().await?;
-    Ok(Answer::ok(Verified { balances: report.balances(), text: report.to_string(), report }))
+    Ok(Answer::ok(Verified { balances: report.balances(), text: report.text(Language::spoken()), report }))
 }
 
 /// The open door of a running mall.
@@ -88,6 +88,7 @@ impl Control {
             deadline: None,
             address_gate: None,
             metrics: Arc::default(),
+            stop: control.stop.clone(),
         });
         control.tasks.spawn(accept(listener, front, control.stop.clone(), control.tasks.clone()));
         Ok(control)
@@ -143,15 +144,17 @@ fn socket_path(dir: &Path) -> io::Result<PathBuf> {
 ///
 /// # Errors
 /// The mall's refusal, in its words; or an answer that is none.
-pub fn ask_running(dir: &Path, method: &str, path: &str) -> anyhow::Result<Option<Value>> {
+pub fn ask_running(dir: &Path, method: &str, path: &str, l: Language) -> anyhow::Result<Option<Value>> {
     /// Verifying a large mall takes a while.
     const PATIENCE: Duration = Duration::from_secs(600);
     let pointed = std::fs::read_to_string(dir.join("control")).ok();
     let socket = pointed.map_or_else(|| dir.join("control.sock"), PathBuf::from);
     let Ok(mut stream) = UnixStream::connect(socket) else { return Ok(None) };
     stream.set_read_timeout(Some(PATIENCE))?;
-    let request =
-        format!("{method} {path} HTTP/1.1\r\nhost: mall\r\naccept-language: en\r\nconnection: close\r\n\r\n");
+    let language = l.tag();
+    let request = format!(
+        "{method} {path} HTTP/1.1\r\nhost: mall\r\naccept-language: {language}\r\nconnection: close\r\n\r\n"
+    );
     stream.write_all(request.as_bytes()).context("the running mall hung up")?;
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).context("the running mall did not answer")?;
@@ -163,10 +166,10 @@ pub fn ask_running(dir: &Path, method: &str, path: &str) -> anyhow::Result<Optio
 ///
 /// # Errors
 /// The mall's refusal, in its words.
-pub async fn ask_here(app: App, method: &str, path: &str) -> anyhow::Result<Value> {
+pub async fn ask_here(app: App, method: &str, path: &str, l: Language) -> anyhow::Result<Value> {
     let request = Request::builder().method(method).uri(path).body(Body::empty())?;
     let work = async { routes(app).oneshot(request).await.unwrap_or_else(|never| match never {}) };
-    let (Outcome::Answered(answer), _) = guarded(work, Language::En, None).await else {
+    let (Outcome::Answered(answer), _) = guarded(work, l, None).await else {
         bail!("this is a bug in mallbox, and the log has it")
     };
     if let Some(super::error::Trouble(cause)) = answer.extensions().get() {

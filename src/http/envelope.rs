@@ -1,52 +1,85 @@
 //! The one shape of every answer of the API: `{"success":true,"data":…,"total":…}`.
 
 use std::fmt::Write as _;
+use std::marker::PhantomData;
 
-use axum::body::{Body, Bytes};
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG};
+use axum::body::Bytes;
+use axum::http::header::{CACHE_CONTROL, ETAG};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use mallbox_storage::OrderId;
 use serde::Serialize;
 
 use super::error::ApiError;
+use super::json::json_response;
 
-/// What a handler of the API returns.
-pub type Reply = Result<Answer, ApiError>;
+/// What a handler of the API returns. `T` is what stands in `data`: the description of the call is made of it.
+pub type Reply<T = Nothing> = Result<Answer<T>, ApiError>;
 
 /// A good answer, already written out.
 #[derive(Debug)]
-pub struct Answer {
+pub struct Answer<T = Nothing> {
     status: StatusCode,
     body: Result<Bytes, String>,
     headers: Vec<(HeaderName, HeaderValue)>,
+    data: PhantomData<fn() -> T>,
 }
 
-const JSON: HeaderValue = HeaderValue::from_static("application/json");
+/// No `data`.
+#[derive(Debug)]
+pub enum Nothing {}
+
+/// A `T`, or no `data` if there is none.
+#[derive(Debug)]
+pub struct Perhaps<T>(PhantomData<T>);
+
+/// One page of a list, and how many there are in all.
+#[derive(Debug)]
+pub struct Paged<T>(PhantomData<T>);
+
+/// An order's id, in `data` and in `dataText`.
+#[derive(Debug)]
+pub enum OrderNumber {}
+
+const DONE: Bytes = Bytes::from_static(br#"{"success":true}"#);
 const OPEN: &[u8] = br#"{"success":true,"data":"#;
 
-impl Answer {
+impl<T: Serialize> Answer<T> {
     /// Success, with data.
     #[must_use]
-    pub fn ok(data: impl Serialize) -> Self {
+    pub fn ok(data: T) -> Self {
         Self::written(write_out(&data, |_| Ok(())))
     }
+}
 
+impl Answer {
     /// Success, and nothing to tell.
     #[must_use]
     pub fn done() -> Self {
-        Self::written(Ok(Bytes::from_static(br#"{"success":true}"#)))
+        Self::written(Ok(DONE))
     }
+}
 
+impl<T: Serialize> Answer<Perhaps<T>> {
+    /// Success, with data if there are any.
+    #[must_use]
+    pub fn perhaps(data: Option<T>) -> Self {
+        Self::written(data.map_or(Ok(DONE), |data| write_out(&data, |_| Ok(()))))
+    }
+}
+
+impl<T: Serialize> Answer<Paged<T>> {
     /// A page of a list, and how many there are in all.
     #[must_use]
-    pub fn page(list: impl Serialize, total: u64) -> Self {
+    pub fn page(list: &[T], total: u64) -> Self {
         Self::written(write_out(&list, |out| {
             out.extend_from_slice(br#","total":"#);
             serde_json::to_writer(out, &total)
         }))
     }
+}
 
+impl Answer<OrderNumber> {
     /// An order's id: as a number in `data`, which a browser rounds, and exactly in `dataText`.
     #[must_use]
     pub fn order_id(order: OrderId) -> Self {
@@ -55,12 +88,13 @@ impl Answer {
         let _ = write!(out, r#"{{"success":true,"data":{order},"dataText":"{order}"}}"#);
         Self::written(Ok(Bytes::from(out)))
     }
+}
 
+impl<T> Answer<T> {
     /// 304: what the client has is what there is.
     #[must_use]
     pub fn not_modified(etag: HeaderValue) -> Self {
-        let answer = Self { status: StatusCode::NOT_MODIFIED, body: Ok(Bytes::new()), headers: Vec::new() };
-        answer.with_header(ETAG, etag)
+        Self { status: StatusCode::NOT_MODIFIED, ..Self::written(Ok(Bytes::new())) }.with_header(ETAG, etag)
     }
 
     /// With a header more.
@@ -83,7 +117,7 @@ impl Answer {
     }
 
     fn written(body: Result<Bytes, String>) -> Self {
-        Self { status: StatusCode::OK, body, headers: Vec::new() }
+        Self { status: StatusCode::OK, body, headers: Vec::new(), data: PhantomData }
     }
 }
 
@@ -100,7 +134,7 @@ fn write_out(
     Ok(Bytes::from(out))
 }
 
-impl IntoResponse for Answer {
+impl<T> IntoResponse for Answer<T> {
     fn into_response(self) -> Response {
         let body = match self.body {
             Ok(body) => body,
@@ -114,22 +148,11 @@ impl IntoResponse for Answer {
     }
 }
 
-/// A response with JSON in it.
-pub(super) fn json_response(status: StatusCode, body: Bytes) -> Response {
-    let empty = body.is_empty();
-    let mut response = Response::new(Body::from(body));
-    *response.status_mut() = status;
-    if !empty {
-        response.headers_mut().insert(CONTENT_TYPE, JSON);
-    }
-    response
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn text(answer: &Answer) -> &str {
+    fn text<T>(answer: &Answer<T>) -> &str {
         std::str::from_utf8(answer.bytes()).unwrap()
     }
 
@@ -137,7 +160,9 @@ mod tests {
     fn absent_fields_are_left_out() {
         assert_eq!(text(&Answer::done()), r#"{"success":true}"#);
         assert_eq!(text(&Answer::ok([1, 2])), r#"{"success":true,"data":[1,2]}"#);
-        assert_eq!(text(&Answer::page([1], 7)), r#"{"success":true,"data":[1],"total":7}"#);
+        assert_eq!(text(&Answer::page(&[1], 7)), r#"{"success":true,"data":[1],"total":7}"#);
+        assert_eq!(text(&Answer::perhaps(Some(1))), r#"{"success":true,"data":1}"#);
+        assert_eq!(text(&Answer::perhaps(None::<u8>)), r#"{"success":true}"#);
     }
 
     #[test]

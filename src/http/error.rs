@@ -9,9 +9,11 @@ use axum::response::{IntoResponse, Response};
 use mallbox_storage::{OrderId, StoreError};
 use serde::Serialize;
 
-use super::envelope::json_response;
-use super::language::{self, Language};
+use super::json::json_response;
+use super::language;
 use super::words::{self, Words, fixed};
+use super::wrong::Wrong;
+use crate::language::Language;
 use crate::mall::{Failure, Mistake, Refusal};
 
 /// A call that failed. Made with `?` from whatever a service answers.
@@ -21,11 +23,13 @@ pub struct ApiError(Problem);
 #[derive(Debug)]
 enum Problem {
     Refused(Refusal),
+    BadRequest(Wrong),
     Store(StoreError),
     Bug(String),
     UnknownPath,
     WrongMethod,
     TooLarge,
+    BodyTooSlow,
     TooSlow,
 }
 
@@ -41,8 +45,8 @@ const DISK_IS_EMPTIED: Duration = Duration::from_secs(30);
 impl ApiError {
     /// A request no form can make: which value, and what was expected.
     #[must_use]
-    pub fn bad_request(detail: impl Into<String>) -> Self {
-        Self(Problem::Refused(Refusal::BadRequest(detail.into())))
+    pub fn bad_request(wrong: Wrong) -> Self {
+        Self(Problem::BadRequest(wrong))
     }
 
     /// A bug: the text goes to the log, an id to the client.
@@ -69,6 +73,12 @@ impl ApiError {
         Self(Problem::TooLarge)
     }
 
+    /// The body did not arrive in the time that a call has.
+    #[must_use]
+    pub fn body_too_slow() -> Self {
+        Self(Problem::BodyTooSlow)
+    }
+
     /// The call took longer than a page waits.
     #[must_use]
     pub fn too_slow() -> Self {
@@ -78,6 +88,7 @@ impl ApiError {
     fn status(&self) -> StatusCode {
         match &self.0 {
             Problem::Refused(refusal) => status_of(refusal),
+            Problem::BadRequest(_) => StatusCode::BAD_REQUEST,
             Problem::Store(StoreError::Unavailable { .. } | StoreError::Full { .. }) | Problem::TooSlow => {
                 StatusCode::SERVICE_UNAVAILABLE
             }
@@ -85,6 +96,7 @@ impl ApiError {
             Problem::UnknownPath => StatusCode::NOT_FOUND,
             Problem::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
             Problem::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Problem::BodyTooSlow => StatusCode::REQUEST_TIMEOUT,
         }
     }
 
@@ -102,6 +114,7 @@ impl ApiError {
     fn words(&self, l: Language) -> Words {
         match &self.0 {
             Problem::Refused(refusal) => words::of_refusal(refusal, l),
+            Problem::BadRequest(wrong) => words::of_wrong(wrong, l),
             Problem::Store(StoreError::Full { .. }) => {
                 fixed!(
                     l,
@@ -132,6 +145,14 @@ impl ApiError {
                 )
             }
             Problem::TooLarge => fixed!(l, "TOO_LARGE", "请求内容太大", "The request is too large."),
+            Problem::BodyTooSlow => {
+                fixed!(
+                    l,
+                    "REQUEST_TIMEOUT",
+                    "请求内容未能及时送达",
+                    "The request's body did not arrive in time."
+                )
+            }
             Problem::TooSlow => words::of_refusal(&Refusal::Busy, l),
         }
     }
@@ -165,7 +186,7 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::StillDead(..)
         | Refusal::DeadLetterStands(_)
         | Refusal::PaymentDeclined => StatusCode::OK,
-        Refusal::BadRequest(_) | Refusal::BadValue(_) => StatusCode::BAD_REQUEST,
+        Refusal::SoldInSale | Refusal::BadValue(_) => StatusCode::BAD_REQUEST,
         Refusal::NotLoggedIn => StatusCode::UNAUTHORIZED,
         Refusal::Forbidden => StatusCode::FORBIDDEN,
         Refusal::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
@@ -297,9 +318,10 @@ mod tests {
             (Refusal::NotFound("shop").into(), 200, "NOT_FOUND"),
             (Refusal::NotLoggedIn.into(), 401, "NOT_LOGGED_IN"),
             (Refusal::Forbidden.into(), 403, "FORBIDDEN"),
+            (Refusal::SoldInSale.into(), 400, "BAD_REQUEST"),
+            (ApiError::bad_request(Wrong::Told("\"quoted\"\n".to_owned())), 400, "BAD_REQUEST"),
             (Refusal::Blocked.into(), 200, "BLOCKED"),
             (Refusal::LastOperator.into(), 200, "LAST_OPERATOR"),
-            (Refusal::BadRequest("\"quoted\"\n".to_owned()).into(), 400, "BAD_REQUEST"),
             (Refusal::BadValue("add").into(), 400, "BAD_REQUEST"),
             (Refusal::Unlimited.into(), 200, "UNLIMITED"),
             (Refusal::StillDead(DeadReason::Double, String::new()).into(), 200, "STILL_DEAD"),
@@ -318,6 +340,7 @@ mod tests {
             (Mistake::Code.into(), 200, "CODE_WRONG"),
             (Mistake::NoCode.into(), 200, "NO_CODE"),
             (Mistake::Password.into(), 200, "PASSWORD_WRONG"),
+            (Mistake::OldPassword.into(), 200, "PASSWORD_WRONG"),
             (Mistake::PasswordLength.into(), 200, "PASSWORD_LENGTH"),
             (Mistake::CodeTooSoon(7).into(), 200, "CODE_TOO_SOON"),
             (Mistake::Missing("title").into(), 200, "MISSING"),
@@ -330,6 +353,7 @@ mod tests {
             (ApiError::unknown_path(), 404, "NOT_FOUND"),
             (ApiError::wrong_method(), 405, "METHOD_NOT_ALLOWED"),
             (ApiError::too_large(), 413, "TOO_LARGE"),
+            (ApiError::body_too_slow(), 408, "REQUEST_TIMEOUT"),
             (ApiError::too_slow(), 503, "BUSY"),
         ]
     }
@@ -339,6 +363,7 @@ mod tests {
         for (error, want_status, code) in all() {
             let (status, wait, body) = told(error, Language::Zh);
             assert_eq!((status, &body["code"]), (want_status, &code.into()), "{body}");
+            assert!(words::is_code(code), "{code} is not in CODES");
             assert_eq!(body["success"], false);
             assert!(!body["errorMsg"].as_str().unwrap().is_ascii(), "{body}");
             assert_eq!(wait.is_some(), status == 503 || status == 429, "{body}");
@@ -348,6 +373,13 @@ mod tests {
             let (status, _, body) = told(error, Language::En);
             assert_eq!((status, &body["code"]), (want_status, &code.into()), "{body}");
             assert!(body["errorMsg"].as_str().unwrap().is_ascii(), "{body}");
+        }
+    }
+
+    #[test]
+    fn every_code_is_a_failures() {
+        for code in words::CODES {
+            assert!(all().iter().any(|(_, _, of)| of == code), "nothing answers {code}");
         }
     }
 
@@ -376,7 +408,7 @@ mod tests {
 
     #[test]
     fn a_quoted_value_is_cut_to_a_sentence() {
-        let (_, _, body) = told(ApiError::bad_request("长".repeat(10_000)), Language::Zh);
+        let (_, _, body) = told(ApiError::bad_request(Wrong::Told("长".repeat(10_000))), Language::Zh);
         assert!(body["errorMsg"].as_str().unwrap().chars().count() < 220);
     }
 }

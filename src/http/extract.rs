@@ -10,7 +10,7 @@ use mallbox_storage::{Role, Timestamp, UserId};
 use serde::de::DeserializeOwned;
 
 use super::error::ApiError;
-use super::query_text::in_words;
+use super::wrong::{Expected, Wrong};
 use super::{App, body_text, query_text};
 use crate::mall::Refusal;
 
@@ -49,7 +49,7 @@ pub struct Query<T>(pub T);
 pub struct Path<T>(pub T);
 
 /// The header's value; `Bearer ` before it is optional.
-fn token(headers: &HeaderMap) -> Option<&str> {
+pub(super) fn token(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get(AUTHORIZATION)?.to_str().ok()?.trim();
     let token = match value.split_at_checked(7) {
         Some((scheme, rest)) if scheme.eq_ignore_ascii_case("bearer ") => rest.trim_start(),
@@ -114,7 +114,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
         let body = axum::body::Bytes::from_request(request, state).await.map_err(of_body)?;
-        body_text::read(&body).map(Self).map_err(|wrong| ApiError::bad_request(wrong.0))
+        body_text::read(&body).map(Self).map_err(ApiError::bad_request)
     }
 }
 
@@ -123,7 +123,7 @@ fn of_body(rejection: BytesRejection) -> ApiError {
     if rejection.status() == axum::http::StatusCode::PAYLOAD_TOO_LARGE {
         return ApiError::too_large();
     }
-    ApiError::bad_request("the body did not arrive whole")
+    ApiError::bad_request(Wrong::CutOff)
 }
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
@@ -131,7 +131,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
         let query = parts.uri.query().unwrap_or_default();
-        query_text::read(query).map(Self).map_err(|wrong| ApiError::bad_request(wrong.0))
+        query_text::read(query).map(Self).map_err(ApiError::bad_request)
     }
 }
 
@@ -148,21 +148,16 @@ fn of_path(rejection: PathRejection) -> ApiError {
     let PathRejection::FailedToDeserializePathParams(failed) = rejection else {
         return ApiError::bug(rejection.to_string());
     };
-    match failed.into_kind() {
-        ErrorKind::ParseErrorAtKey { key, expected_type, .. } => {
-            ApiError::bad_request(format!("{key}: expected {}", in_words(expected_type)))
-        }
-        ErrorKind::ParseErrorAtIndex { value, expected_type, .. }
-        | ErrorKind::ParseError { value, expected_type } => {
-            ApiError::bad_request(format!("{value}: expected {}", in_words(expected_type)))
-        }
-        ErrorKind::InvalidUtf8InPathParam { key } => ApiError::bad_request(format!("{key}: not UTF-8")),
-        ErrorKind::DeserializeError { key, message, .. } => {
-            ApiError::bad_request(format!("{key}: {message}"))
-        }
+    let value = |name: &str, type_name| Wrong::value(Expected::of(type_name)).of(name);
+    ApiError::bad_request(match failed.into_kind() {
+        ErrorKind::ParseErrorAtKey { key, expected_type, .. } => value(&key, expected_type),
+        ErrorKind::ParseErrorAtIndex { value: found, expected_type, .. }
+        | ErrorKind::ParseError { value: found, expected_type } => value(&found, expected_type),
+        ErrorKind::InvalidUtf8InPathParam { key } => Wrong::NotUtf8(key),
+        ErrorKind::DeserializeError { key, message, .. } => Wrong::Told(format!("{key}: {message}")),
         // What is left are mistakes in a handler: a wrong number of values, a type no path can hold.
-        kind => ApiError::bug(kind.to_string()),
-    }
+        kind => return ApiError::bug(kind.to_string()),
+    })
 }
 
 #[cfg(test)]

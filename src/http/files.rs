@@ -162,7 +162,7 @@ fn is_not_there(kind: ErrorKind) -> bool {
 }
 
 /// Whether no part of a path leads elsewhere, or to what is not meant to be seen (`.git`).
-fn is_plain(path: &str) -> bool {
+pub(super) fn is_plain(path: &str) -> bool {
     path.starts_with('/')
         && !path.contains(['\\', '\0'])
         && path.split('/').all(|part| !part.starts_with('.') || part == ".well-known")

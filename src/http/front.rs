@@ -20,14 +20,17 @@ use axum::http::{HeaderName, HeaderValue, Method, Request, StatusCode, Uri, head
 use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::{Body as _, Incoming};
+use tokio_util::sync::CancellationToken;
 use tower::Service as _;
 
 use super::address_gate::AddressGate;
+use super::arrival::Arrival;
 use super::error::{ApiError, Trouble, internal_response};
-use super::language::{self, Language};
+use super::language;
 use super::log_budget::LogBudget;
 use super::metrics::{Class, Metrics, Tally};
 use super::request_id::RequestIds;
+use crate::language::Language;
 
 /// No form of the API comes near this.
 pub const LARGEST_BODY: usize = 1024 * 1024;
@@ -59,6 +62,8 @@ pub struct FrontOptions {
     pub address_gate: Option<AddressGate>,
     /// Where requests are counted.
     pub metrics: Arc<Metrics>,
+    /// Cancelled when its server stops: for answers that would never end by themselves.
+    pub stop: CancellationToken,
 }
 
 /// What stands before every handler. One per worker thread; a connection has a clone.
@@ -81,17 +86,18 @@ struct PerMall {
     api: Router,
     pages: Router,
     log: Arc<LogBudget>,
+    stop: CancellationToken,
 }
 
 impl Front {
     /// Before these handlers.
     #[must_use]
     pub fn new(options: FrontOptions) -> Self {
-        let FrontOptions { api, prefix, pages, deadline, address_gate, metrics } = options;
+        let FrontOptions { api, prefix, pages, deadline, address_gate, metrics, stop } = options;
         let tally = metrics.worker();
         let log = Arc::default();
-        let mall =
-            PerMall { prefix, deadline, address_gate, metrics, ids: RequestIds::new(), api, pages, log };
+        let ids = RequestIds::new();
+        let mall = PerMall { prefix, deadline, address_gate, metrics, ids, api, pages, log, stop };
         Self { mall: Arc::new(mall), tally, peer: None }
     }
 
@@ -113,6 +119,11 @@ impl Front {
         &self.mall.metrics
     }
 
+    /// What its server cancels when it stops.
+    pub(super) fn stop(&self) -> &CancellationToken {
+        &self.mall.stop
+    }
+
     /// Answers a request. Never fails and never panics.
     pub(super) async fn answer(self, request: Request<Incoming>) -> Response {
         let started = Instant::now();
@@ -126,12 +137,18 @@ impl Front {
         // Kept for the log line alone, which most requests do not get.
         let uri = parts.uri.clone();
 
-        let work = self.work(parts, body, is_api);
+        // Most calls have no body, and need nothing to watch it by.
+        let arrival = (!body.is_end_stream()).then(Arrival::default);
+        let work = self.work(parts, body, arrival.as_ref(), is_api);
         let deadline = self.mall.deadline.filter(|_| is_api);
-        let (outcome, code) = guarded(work, language, deadline).await;
+        let (outcome, mut code) = guarded(work, language, deadline).await;
         let response = match outcome {
             Outcome::Answered(response) => response,
             Outcome::Panicked(said) => broken(StatusCode::INTERNAL_SERVER_ERROR, said),
+            Outcome::TooSlow if arrival.is_some_and(|arrival| arrival.is_awaited()) => {
+                code = "REQUEST_TIMEOUT";
+                language.while_spoken(|| ApiError::body_too_slow().into_response())
+            }
             Outcome::TooSlow => language.while_spoken(|| ApiError::too_slow().into_response()),
         };
         let elapsed = started.elapsed();
@@ -139,16 +156,25 @@ impl Front {
         self.finish(response, &Asked { id, method, uri, code, language, elapsed })
     }
 
-    async fn work(&self, mut parts: Parts, body: Incoming, is_api: bool) -> Response {
+    async fn work(
+        &self,
+        mut parts: Parts,
+        body: Incoming,
+        arrival: Option<&Arrival>,
+        is_api: bool,
+    ) -> Response {
         if let Some(gate) = self.mall.address_gate.as_ref().filter(|_| is_api)
             && let Some(peer) = self.peer
             && let Err(error) = gate.pass(peer).await
         {
             return error.into_response();
         }
-        let body = match taken(&mut parts, body).await {
-            Ok(body) => body,
-            Err(error) => return error.into_response(),
+        let body = match arrival {
+            None => Body::empty(),
+            Some(arrival) => match taken(&mut parts, body, arrival).await {
+                Ok(body) => body,
+                Err(error) => return error.into_response(),
+            },
         };
         let handlers = if is_api { &self.mall.api } else { &self.mall.pages };
         let answer = handlers.clone().call(Request::from_parts(parts, body)).await;
@@ -199,16 +225,11 @@ impl Asked {
 impl PerMall {
     /// Merges slashes, cuts the prefix off, and answers whether the request is for the API.
     fn set_path(&self, parts: &mut Parts) -> bool {
-        let path = parts.uri.path();
-        let merged =
-            if path.contains("//") { Cow::Owned(without_doubles(path)) } else { Cow::Borrowed(path) };
-        let below = merged.strip_prefix(self.prefix.as_str()).filter(|rest| rest.starts_with('/'));
-        let is_api = below.is_some();
-        let path = below.unwrap_or(&merged);
+        let (path, is_api) = below(parts.uri.path(), &self.prefix);
         if path.len() != parts.uri.path().len() {
             let target = match parts.uri.query() {
                 Some(query) => format!("{path}?{query}"),
-                None => path.to_owned(),
+                None => path.into_owned(),
             };
             // Every part of it was a valid target's.
             if let Ok(uri) = Uri::try_from(target) {
@@ -294,10 +315,7 @@ fn broken(status: StatusCode, cause: String) -> Response {
 }
 
 /// The body, if it is not too large; what does not say its length is counted while it is read.
-async fn taken(parts: &mut Parts, body: Incoming) -> Result<Body, ApiError> {
-    if body.is_end_stream() {
-        return Ok(Body::empty());
-    }
+async fn taken(parts: &mut Parts, body: Incoming, arrival: &Arrival) -> Result<Body, ApiError> {
     let length = body.size_hint();
     let most = LARGEST_BODY as u64;
     if length.lower() > most {
@@ -307,6 +325,7 @@ async fn taken(parts: &mut Parts, body: Incoming) -> Result<Body, ApiError> {
         }
         return Err(ApiError::too_large());
     }
+    let body = arrival.watch(body);
     match length.upper() {
         Some(upper) if upper <= most => Ok(Body::new(body)),
         _ => Ok(Body::new(Limited::new(body, LARGEST_BODY))),
@@ -320,6 +339,20 @@ fn with_envelope(bare: Response) -> Response {
         response.headers_mut().insert(header::ALLOW, allowed.clone());
     }
     response
+}
+
+/// A path with its slashes merged and the prefix cut off, and whether it was below the prefix.
+pub(super) fn below<'a>(path: &'a str, prefix: &str) -> (Cow<'a, str>, bool) {
+    let merged = if path.contains("//") { Cow::Owned(without_doubles(path)) } else { Cow::Borrowed(path) };
+    let is_below = merged.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('/'));
+    if !is_below || prefix.is_empty() {
+        return (merged, is_below);
+    }
+    let rest = match merged {
+        Cow::Borrowed(path) => Cow::Borrowed(&path[prefix.len()..]),
+        Cow::Owned(path) => Cow::Owned(path[prefix.len()..].to_owned()),
+    };
+    (rest, true)
 }
 
 /// `/imgs//types/ms.png` → `/imgs/types/ms.png`.

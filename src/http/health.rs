@@ -8,10 +8,10 @@ use axum::body::Bytes;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use mallbox_storage::{DeadState, Page, Storage};
+use mallbox_storage::{DeadState, OrderId, Page, Storage};
 use serde::Serialize;
 
-use super::envelope::json_response;
+use super::json::json_response;
 use super::metrics::{Metrics, counter, gauge};
 use crate::mall::Context;
 use crate::mall::order_workers::WorkerFigures;
@@ -29,16 +29,16 @@ pub struct Health {
 /// What `/readyz` says.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Readiness {
-    ready: bool,
-    backend: &'static str,
-    durability: &'static str,
+pub(super) struct Readiness {
+    pub(super) ready: bool,
+    pub(super) backend: &'static str,
+    pub(super) durability: &'static str,
     zone: String,
     limits: bool,
     /// Claims accepted that are not in the record yet.
-    backlog: u64,
+    pub(super) backlog: u64,
     /// What does not work, in words.
-    troubles: Vec<String>,
+    pub(super) troubles: Vec<String>,
     /// Where the API is.
     api: String,
     /// Whether login codes can be read from the demo's inbox.
@@ -60,15 +60,30 @@ impl Health {
 
     /// Whether the mall can sell; 503 with the reasons if not.
     pub(super) async fn ready(&self) -> Response {
+        let readiness = self.readiness().await;
+        let status = if readiness.ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+        let body = serde_json::to_vec(&readiness).unwrap_or_default();
+        let mut response = json_response(status, Bytes::from(body));
+        response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        response
+    }
+
+    /// Whether it can, and why not.
+    pub(super) async fn readiness(&self) -> Readiness {
         let Storage { upkeep, order_log, .. } = &self.context.storage;
         let (health, log) = (upkeep.health().await, order_log.state().await);
         let settings = &self.context.settings;
         let mut troubles = health.troubles;
         troubles.extend(log.trouble.filter(|trouble| !troubles.contains(trouble)));
+        if OrderId::day(self.context.now()).is_none() {
+            let text =
+                "the clock stands before 2022 or after 2089: no order can be numbered; set it and go on";
+            troubles.push(text.to_owned());
+        }
         if log.pending >= settings.max_backlog {
             troubles.push(format!("{} claims wait for the record: no more are taken", log.pending));
         }
-        let readiness = Readiness {
+        Readiness {
             ready: troubles.is_empty(),
             backend: health.backend,
             durability: health.durability.name(),
@@ -79,12 +94,12 @@ impl Health {
             api: self.prefix.clone(),
             inbox: settings.inbox,
             version: env!("CARGO_PKG_VERSION"),
-        };
-        let status = if readiness.ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-        let body = serde_json::to_vec(&readiness).unwrap_or_default();
-        let mut response = json_response(status, Bytes::from(body));
-        response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        response
+        }
+    }
+
+    /// Claims written as orders since the start.
+    pub(super) fn persisted(&self) -> u64 {
+        self.figures.persisted.load(Relaxed)
     }
 
     /// Everything that is counted, as Prometheus reads it.
@@ -150,7 +165,7 @@ impl Health {
 }
 
 /// What Linux says about this process; `None` elsewhere.
-fn resident_bytes() -> Option<u64> {
+pub(super) fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)

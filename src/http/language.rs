@@ -1,19 +1,12 @@
 //! The language in which a request is answered.
 
 use std::cell::Cell;
+use std::cmp::Ordering;
 
 use axum::http::HeaderMap;
 use axum::http::header::ACCEPT_LANGUAGE;
 
-/// A language the mall speaks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Language {
-    /// Chinese: spoken unless asked otherwise.
-    #[default]
-    Zh,
-    /// English.
-    En,
-}
+use crate::language::Language;
 
 thread_local! {
     /// Set while a request's future is being polled, so that an error knows its words without carrying a request:
@@ -34,29 +27,43 @@ pub(super) fn take_code() -> &'static str {
 }
 
 impl Language {
-    /// What the request prefers among what the mall speaks.
+    /// What the request prefers among what the mall speaks; Chinese if it does not care.
     #[must_use]
     pub fn of(headers: &HeaderMap) -> Self {
-        headers.get(ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()).map_or(Self::Zh, Self::preferred)
-    }
-
-    /// The first of those with the highest weight; a tag the mall does not speak counts for nothing.
-    fn preferred(list: &str) -> Self {
-        let mut best = (Self::Zh, 0);
-        for item in list.split(',') {
-            let mut parts = item.split(';');
-            let tag = parts.next().unwrap_or_default().trim();
-            let language = match tag.split('-').next() {
-                Some(primary) if primary.eq_ignore_ascii_case("zh") => Self::Zh,
-                Some(primary) if primary.eq_ignore_ascii_case("en") => Self::En,
-                _ => continue,
-            };
-            let weight = parts.find_map(|part| part.trim().strip_prefix("q=")).map_or(1000, thousandths);
-            if weight > best.1 {
-                best = (language, weight);
+        let mut asked = headers.get_all(ACCEPT_LANGUAGE).iter().filter_map(|value| value.to_str().ok());
+        match asked.next() {
+            None => Self::Zh,
+            Some(first) => {
+                Self::preferred(std::iter::once(first).chain(asked).flat_map(|list| list.split(',')))
             }
         }
-        best.0
+    }
+
+    /// The one with the higher weight, of equals the one named first. `*` is whatever is not named.
+    pub(super) fn preferred<'a>(items: impl Iterator<Item = &'a str>) -> Self {
+        let (mut zh, mut en, mut rest) = (None, None, None);
+        let mut first = None;
+        for item in items {
+            let mut parts = item.split(';').map(str::trim);
+            let primary = parts.next().unwrap_or_default().split(['-', '_']).next().unwrap_or_default();
+            let (named, language) = match primary {
+                "*" => (&mut rest, None),
+                zh_tag if zh_tag.eq_ignore_ascii_case("zh") => (&mut zh, Some(Self::Zh)),
+                en_tag if en_tag.eq_ignore_ascii_case("en") => (&mut en, Some(Self::En)),
+                _ => continue,
+            };
+            let weight = parts.find_map(weight).unwrap_or(1000);
+            // Of `en-GB, en;q=0.5` the better counts.
+            *named = (*named).max(Some(weight));
+            first = first.or(language);
+        }
+        let (zh, en) = (zh.or(rest).unwrap_or(0), en.or(rest).unwrap_or(0));
+        match zh.cmp(&en) {
+            Ordering::Less => Self::En,
+            Ordering::Greater => Self::Zh,
+            Ordering::Equal if zh == 0 => Self::Zh,
+            Ordering::Equal => first.unwrap_or_default(),
+        }
     }
 
     /// What the request that this thread is working on is answered in.
@@ -79,13 +86,17 @@ impl Language {
     }
 }
 
-/// `0.8` → 800; what is no weight counts as the least.
-fn thousandths(weight: &str) -> u16 {
-    let weight: f32 = weight.trim().parse().unwrap_or(0.0);
+/// `q=0.8` → 800; a weight that is none counts as 0. `None`: this parameter is no weight.
+fn weight(parameter: &str) -> Option<u16> {
+    let (name, value) = parameter.split_once('=')?;
+    if !name.trim().eq_ignore_ascii_case("q") {
+        return None;
+    }
+    let weight: f32 = value.trim().parse().unwrap_or(0.0);
     // Within 0 and 1000 after the clamp; NaN becomes 0.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to what fits")]
     let thousandths = (weight.clamp(0.0, 1.0) * 1000.0) as u16;
-    thousandths
+    Some(thousandths)
 }
 
 #[cfg(test)]
@@ -94,20 +105,53 @@ mod tests {
 
     #[test]
     fn the_highest_weight_wins_and_chinese_is_the_default() {
+        use Language::{En, Zh};
         for (list, want) in [
-            ("", Language::Zh),
-            ("fr", Language::Zh),
-            ("en", Language::En),
-            ("en-GB,en;q=0.9", Language::En),
-            ("zh-CN,zh;q=0.9,en;q=0.8", Language::Zh),
-            ("fr-FR, en;q=0.8, zh;q=0.7", Language::En),
-            ("en;q=0.1, ZH-hant;q=0.2", Language::Zh),
-            ("en;q=0", Language::Zh),
-            ("en;q=nonsense", Language::Zh),
-            ("*", Language::Zh),
+            ("", Zh),
+            ("fr", Zh),
+            ("en", En),
+            ("en-GB,en;q=0.9", En),
+            ("en_US", En),
+            ("english", Zh),
+            ("zh-CN,zh;q=0.9,en;q=0.8", Zh),
+            ("fr-FR, en;q=0.8, zh;q=0.7", En),
+            ("en;q=0.1, ZH-hant;q=0.2", Zh),
+            ("en;q=0.5, zh;q=0.5", En),
+            ("zh;q=0.5, en;q=0.5", Zh),
+            ("en;q=0.5, zh;q=0.6, en-GB", En),
+            ("en;q=0", Zh),
+            ("en;q=0, zh;q=0", Zh),
+            ("en;q=nonsense", Zh),
+            ("en;q=NaN, zh;q=0.001", Zh),
+            ("en;q=7, zh", En),
+            ("EN ; Q = 0.5", En),
+            ("EN; Q=0.2 , zh;Q=0.1", En),
+            ("en;level=1;q=0.2, zh;q=0.1", En),
+            ("*", Zh),
+            ("fr, *;q=0.5", Zh),
+            ("zh;q=0, *", En),
+            ("*, zh;q=0.5", En),
+            ("en;q=0.5, *;q=0.8", Zh),
+            ("en, *;q=0.8", En),
+            (",;,;q=1,-,_,=", Zh),
         ] {
-            assert_eq!(Language::preferred(list), want, "{list}");
+            assert_eq!(Language::preferred(list.split(',')), want, "{list}");
         }
+    }
+
+    #[test]
+    fn several_headers_are_one_list_and_broken_ones_are_none() {
+        let spoken = |values: &[&[u8]]| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append(ACCEPT_LANGUAGE, axum::http::HeaderValue::from_bytes(value).unwrap());
+            }
+            Language::of(&headers)
+        };
+        assert_eq!(spoken(&[]), Language::Zh);
+        assert_eq!(spoken(&[b"zh;q=0.3", b"en"]), Language::En);
+        assert_eq!(spoken(&[b"\xff\xfe", b"en"]), Language::En);
+        assert_eq!(spoken(&[b"\xe4\xb8\xad\xe6\x96\x87"]), Language::Zh);
     }
 
     #[test]

@@ -3,6 +3,8 @@
 //! Each worker thread counts for itself and the sums are made when somebody looks: two cores that add to one counter
 //! would pay more for that than for all of the counting.
 
+mod sample;
+
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -10,6 +12,8 @@ use std::time::Duration;
 
 use axum::http::{Method, StatusCode};
 use parking_lot::Mutex;
+
+pub(super) use sample::Sample;
 
 /// What kind of call it was.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,12 +5,16 @@ use std::sync::Arc;
 
 use crate::mall::Mall;
 
+pub use crate::language::Language;
+
+pub mod describe;
 pub mod envelope;
 pub mod error;
 pub mod extract;
 mod language;
 mod query_text;
 mod words;
+mod wrong;
 
 pub mod ops;
 pub mod router;
@@ -21,12 +25,17 @@ pub mod voucher;
 pub mod voucher_order;
 
 mod address_gate;
+mod arrival;
 mod body_text;
 mod connection;
 pub mod control;
 mod files;
 mod front;
+#[cfg(any(test, fuzzing))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod health;
+mod json;
 mod log_budget;
 mod metrics;
 mod request_id;
@@ -39,10 +48,10 @@ pub use error::ApiError;
 pub use files::Files;
 pub use front::{Front, FrontOptions};
 pub use health::Health;
-pub use language::Language;
 pub use metrics::Metrics;
 pub use router::{SiteOptions, site};
 pub use server::{Bound, Server, ServerError, ServerOptions};
+pub use wrong::{Expected, Wrong};
 
 /// What every handler is given.
 pub type App = Arc<Mall>;

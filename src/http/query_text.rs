@@ -4,10 +4,11 @@
 //! unescaped. An empty value is an absent one where it may be absent, and an empty text where text is wanted.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use serde::de::value::CowStrDeserializer;
 use serde::de::{self, DeserializeOwned, DeserializeSeed, EnumAccess, IntoDeserializer, MapAccess, Visitor};
+
+use super::wrong::{Expected, Wrong};
 
 /// Reads the parameters of `query` into a struct.
 ///
@@ -15,40 +16,6 @@ use serde::de::{self, DeserializeOwned, DeserializeSeed, EnumAccess, IntoDeseria
 /// Which parameter is wrong, and what was expected.
 pub(super) fn read<T: DeserializeOwned>(query: &str) -> Result<T, Wrong> {
     T::deserialize(Pairs { rest: query, value: None })
-}
-
-/// Which parameter is wrong, and what was expected.
-#[derive(Debug)]
-pub(super) struct Wrong(pub String);
-
-impl fmt::Display for Wrong {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl std::error::Error for Wrong {}
-
-impl de::Error for Wrong {
-    fn custom<T: fmt::Display>(text: T) -> Self {
-        Self(text.to_string())
-    }
-}
-
-/// What a type of Rust means to who sends the request. The range is named: a number that is too large is no more
-/// understood than a word.
-pub(super) fn in_words(type_name: &str) -> &str {
-    match type_name {
-        "u8" => "a whole number from 0 to 255",
-        "u16" => "a whole number from 0 to 65535",
-        "u32" => "a whole number from 0 to 4294967295",
-        "u64" => "a whole number from 0 to 18446744073709551615",
-        "i8" | "i16" | "i32" | "i64" => "a whole number",
-        "f32" | "f64" => "a number",
-        "bool" | "a boolean" => "true or false",
-        "a string" | "str" => "text",
-        other => other,
-    }
 }
 
 /// What is left of the string, and the value whose name was handed out last.
@@ -90,7 +57,7 @@ impl<'de> MapAccess<'de> for Pairs<'de> {
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Wrong> {
         let (name, value) = self.value.take().unwrap_or_default();
-        seed.deserialize(Value(unescaped(value))).map_err(|wrong| Wrong(format!("{name}: {wrong}")))
+        seed.deserialize(Value(unescaped(value))).map_err(|wrong| wrong.of(&name))
     }
 }
 
@@ -110,7 +77,7 @@ macro_rules! numbers {
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
             match self.0.trim().parse::<$type>() {
                 Ok(number) => visitor.$visit(number),
-                Err(_) => Err(Wrong(format!("expected {}", in_words(stringify!($type))))),
+                Err(_) => Err(Wrong::value(Expected::of(stringify!($type)))),
             }
         }
     )+};
@@ -143,7 +110,7 @@ impl<'de> de::Deserializer<'de> for Value<'de> {
         match self.0.trim() {
             "true" | "1" => visitor.visit_bool(true),
             "false" | "0" => visitor.visit_bool(false),
-            _ => Err(Wrong("expected true or false".to_owned())),
+            _ => Err(Wrong::value(Expected::TrueOrFalse)),
         }
     }
 
@@ -197,15 +164,15 @@ impl<'de> de::VariantAccess<'de> for OnlyAWord {
     }
 
     fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, _: T) -> Result<T::Value, Wrong> {
-        Err(Wrong("expected one word".to_owned()))
+        Err(Wrong::value(Expected::Text))
     }
 
     fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, Wrong> {
-        Err(Wrong("expected one word".to_owned()))
+        Err(Wrong::value(Expected::Text))
     }
 
     fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], _: V) -> Result<V::Value, Wrong> {
-        Err(Wrong("expected one word".to_owned()))
+        Err(Wrong::value(Expected::Text))
     }
 }
 
@@ -293,10 +260,13 @@ mod tests {
             ("x=east", "x: expected a number"),
             ("up=maybe", "up: expected true or false"),
         ] {
-            assert_eq!(read::<Asked>(query).unwrap_err().0, want);
+            assert_eq!(read::<Asked>(query).unwrap_err().to_string(), want);
         }
-        assert!(read::<Asked>("sortBy=price").unwrap_err().0.starts_with("sortBy: unknown variant"));
-        assert!(read::<Asked>("up=1&up=0").unwrap_err().0.contains("duplicate"));
+        assert_eq!(
+            read::<Asked>("sortBy=price").unwrap_err().to_string(),
+            "sortBy: expected one of `comments`, `score`, not `price`"
+        );
+        assert!(read::<Asked>("up=1&up=0").unwrap_err().to_string().contains("twice"));
     }
 
     #[test]

@@ -49,7 +49,7 @@ fn push_hex(text: &mut Vec<u8>, number: u64, width: u32) {
     }
 }
 
-fn is_sane(id: &[u8]) -> bool {
+pub(super) fn is_sane(id: &[u8]) -> bool {
     !id.is_empty()
         && id.len() <= LONGEST
         && id.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:".contains(byte))

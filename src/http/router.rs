@@ -7,13 +7,16 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
+use tokio_util::sync::CancellationToken;
 use tower::service_fn;
 
 use super::address_gate::AddressGate;
+use super::describe::Calls;
 use super::files::Files;
 use super::front::{DEADLINE, Front, FrontOptions};
 use super::health::Health;
 use super::metrics::Metrics;
+use super::ops::live::Live;
 use super::{ApiError, App, ops, sale, shop, user, voucher, voucher_order};
 
 /// How the mall is served.
@@ -27,17 +30,19 @@ pub struct SiteOptions {
     pub web: Option<PathBuf>,
 }
 
-/// The API's routes, without its prefix.
-pub fn api(app: App) -> Router {
-    Router::new()
-        .merge(user::routes())
+/// The API's routes without its prefix, each with its description.
+fn calls(live: Live) -> Calls {
+    user::routes()
         .merge(shop::routes())
         .merge(voucher::routes())
         .merge(voucher_order::routes())
         .merge(sale::routes())
-        .merge(ops::routes())
-        .fallback(|| async { ApiError::unknown_path() })
-        .with_state(app)
+        .merge(ops::routes(live))
+}
+
+/// The API, without its prefix.
+fn api(app: App, live: Live, prefix: &str) -> Router {
+    calls(live).with_document(prefix).fallback(|| async { ApiError::unknown_path() }).with_state(app)
 }
 
 /// Everything but the API.
@@ -55,14 +60,16 @@ pub fn site(app: &App, options: &SiteOptions) -> Front {
     let metrics = Arc::<Metrics>::default();
     let context = &app.context;
     let health = Health::new(context.clone(), app.worker_figures(), Arc::clone(&metrics), &options.prefix);
+    let stop = CancellationToken::new();
+    let live = Live::new(health.clone(), Arc::clone(&metrics), context.settings.live_places, stop.clone());
     let files =
         Files::new(&options.uploads, options.web.as_deref(), Some(health)).with_placeholders(app.is_imported);
     let address_gate = context.settings.address_limit.map(|limit| {
         AddressGate::new(limit, Arc::clone(&context.storage.rate_limits), Arc::clone(&context.clock))
     });
-    let (api, pages) = (api(Arc::clone(app)), pages(files));
+    let (api, pages) = (api(Arc::clone(app), live, &options.prefix), pages(files));
     // At the root, what the API does not know is a page.
     let api = if options.prefix.is_empty() { api.fallback_service(pages.clone()) } else { api };
     let prefix = options.prefix.clone();
-    Front::new(FrontOptions { api, prefix, pages, deadline: Some(DEADLINE), address_gate, metrics })
+    Front::new(FrontOptions { api, prefix, pages, deadline: Some(DEADLINE), address_gate, metrics, stop })
 }

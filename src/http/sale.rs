@@ -1,27 +1,37 @@
 //! What a countdown and a sale's page show: `/sale/…`.
 
+use std::convert::Infallible;
 use std::fmt::Write as _;
 
-use axum::Router;
-use axum::extract::State;
+use axum::extract::{FromRequestParts, State};
 use axum::http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH};
-use axum::http::{HeaderMap, HeaderValue};
-use axum::routing::get;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use jiff::tz::TimeZone;
 use mallbox_storage::{Timestamp, VoucherId};
+use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use super::App;
+use super::describe::{Calls, Input, Operation, Schemas};
 use super::envelope::{Answer, Reply};
 use super::error::ApiError;
 use super::extract::{Now, Path};
+use crate::language::both;
 use crate::mall::sales::{LiveSale, SalePage};
 use crate::mall::wall_time;
 
 /// The routes of this area.
-pub fn routes() -> Router<App> {
-    Router::new().route("/sale/{id}", get(live)).route("/sale/{id}/page", get(page))
+pub fn routes() -> Calls {
+    Calls::of(both("秒杀", "Flash sales"))
+        .get("/sale/{voucherId}", live, both("倒计时所需的一切", "What a countdown needs, as of now"))
+        .get(
+            "/sale/{voucherId}/page",
+            page,
+            both("秒杀页面的内容，可缓存", "What a sale's page tells; may be kept"),
+        )
 }
 
 /// How long a page may be kept without asking: an operator's change is seen this much later. What changes by the second
@@ -29,15 +39,20 @@ pub fn routes() -> Router<App> {
 const KEEP: HeaderValue = HeaderValue::from_static("public, max-age=30");
 
 /// A sale at this instant. The spans are for a countdown: they need neither the client's clock nor its zone.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct LiveAnswer {
     voucher_id: u64,
     /// −1 = unlimited.
     stock: i64,
+    #[schemars(example = &"2026-11-21T10:09:17")]
     server_time: String,
+    /// `NOT_OPEN`, `OPEN`, `PAUSED`, `SOLD_OUT` or `ENDED`.
+    #[schemars(example = &"OPEN")]
     state: &'static str,
+    #[schemars(example = &"2026-11-21T10:09:17")]
     begin_time: String,
+    #[schemars(example = &"2026-11-21T10:09:17")]
     end_time: String,
     /// Negative once it has begun.
     begins_in_ms: i64,
@@ -61,37 +76,47 @@ impl LiveAnswer {
     }
 }
 
-async fn live(State(app): State<App>, Now(now): Now, Path(voucher): Path<u64>) -> Reply {
+async fn live(State(app): State<App>, Now(now): Now, Path(voucher): Path<u64>) -> Reply<LiveAnswer> {
     let sale = app.sales.live(VoucherId::new(voucher), now).await?;
     Ok(Answer::ok(LiveAnswer::new(&sale, &app.context.zone)).no_store())
 }
 
 /// What a sale's page tells, the same for everybody.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct PageAnswer {
     voucher_id: u64,
+    #[schemars(example = &"100元秒杀券")]
     title: String,
     sub_title: String,
     rules: String,
+    /// In cents.
+    #[schemars(example = 100)]
     pay_value: i64,
+    /// In cents.
+    #[schemars(example = 10_000)]
     actual_value: i64,
+    #[schemars(example = &"2026-11-21T10:09:17")]
     begin_time: String,
+    #[schemars(example = &"2026-11-21T10:09:17")]
     end_time: String,
     pay_within_seconds: u64,
     min_level: u8,
     #[serde(skip_serializing_if = "Option::is_none")]
-    shop: Option<ShopAnswer>,
+    shop: Option<SellerAnswer>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct ShopAnswer {
+/// Whose sale it is.
+struct SellerAnswer {
     id: u64,
+    #[schemars(example = &"103茶餐厅")]
     name: String,
     images: String,
     area: String,
     address: String,
+    #[schemars(example = &"10:00-22:00")]
     open_hours: String,
 }
 
@@ -110,7 +135,7 @@ impl PageAnswer {
             end_time: wall_time::text(sale.terms.end, zone),
             pay_within_seconds: sale.pay_within.as_secs(),
             min_level: sale.min_level,
-            shop: shop.map(|shop| ShopAnswer {
+            shop: shop.map(|shop| SellerAnswer {
                 id: shop.id.get(),
                 name: shop.text.name,
                 images: shop.text.images,
@@ -122,12 +147,16 @@ impl PageAnswer {
     }
 }
 
-async fn page(State(app): State<App>, Now(now): Now, headers: HeaderMap, Path(voucher): Path<u64>) -> Reply {
+async fn page(
+    State(app): State<App>,
+    Now(now): Now,
+    kept: Kept,
+    Path(voucher): Path<u64>,
+) -> Reply<PageAnswer> {
     let page = app.sales.page(VoucherId::new(voucher), now).await?;
     let answer = Answer::ok(PageAnswer::new(page, &app.context.zone));
     let etag = etag(answer.bytes())?;
-    let answer =
-        if is_known(&headers, &etag) { Answer::not_modified(etag) } else { answer.with_header(ETAG, etag) };
+    let answer = if kept.is(&etag) { Answer::not_modified(etag) } else { answer.with_header(ETAG, etag) };
     Ok(answer.with_header(CACHE_CONTROL, KEEP))
 }
 
@@ -143,15 +172,38 @@ fn etag(bytes: &[u8]) -> Result<HeaderValue, ApiError> {
     HeaderValue::from_str(&text).map_err(|error| ApiError::bug(error.to_string()))
 }
 
-/// Whether the client has these bytes already.
-fn is_known(headers: &HeaderMap, etag: &HeaderValue) -> bool {
-    let values = headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
-    let mut names = values.flat_map(|value| value.split(','));
-    // A CDN may have made the name weak; bytes are compared all the same.
-    names.any(|name| {
-        let name = name.trim();
-        name == "*" || name.strip_prefix("W/").unwrap_or(name).as_bytes() == etag.as_bytes()
-    })
+/// What the client has already, by name.
+struct Kept(HeaderMap);
+
+impl Kept {
+    /// Whether it has exactly this.
+    fn is(&self, etag: &HeaderValue) -> bool {
+        let values = self.0.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+        let mut names = values.flat_map(|value| value.split(','));
+        // A CDN may have made the name weak; bytes are compared all the same.
+        names.any(|name| {
+            let name = name.trim();
+            name == "*" || name.strip_prefix("W/").unwrap_or(name).as_bytes() == etag.as_bytes()
+        })
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Kept {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Self(parts.headers.clone()))
+    }
+}
+
+impl Input for Kept {
+    fn describe(operation: &mut Operation, _: &mut Schemas) {
+        operation.takes("header", "if-none-match", false, json!({ "type": "string" }));
+        operation.answers(
+            StatusCode::NOT_MODIFIED,
+            json!({ "description": "What the client has is what there is" }),
+        );
+    }
 }
 
 #[cfg(test)]
@@ -172,8 +224,8 @@ mod tests {
         ] {
             let mut headers = HeaderMap::new();
             headers.insert(IF_NONE_MATCH, sent.parse().unwrap());
-            assert_eq!(is_known(&headers, &etag), known, "{sent}");
+            assert_eq!(Kept(headers).is(&etag), known, "{sent}");
         }
-        assert!(!is_known(&HeaderMap::new(), &etag));
+        assert!(!Kept(HeaderMap::new()).is(&etag));
     }
 }

@@ -90,14 +90,13 @@ impl Bound {
         self.address
     }
 
-    /// Serves from now on.
+    /// Serves from now on, until the server or the front is stopped.
     ///
     /// # Errors
     /// [`ServerError::Thread`].
     pub fn serve(self, front: &Front, options: ServerOptions) -> Result<Server, ServerError> {
         // Made before the threads, so that an early error below stops those that run.
-        let mut server =
-            Server { address: self.address, stop: CancellationToken::new(), threads: Vec::new() };
+        let mut server = Server { address: self.address, stop: front.stop().clone(), threads: Vec::new() };
         let mut queues = Vec::new();
         for number in 0..options.workers.max(1) {
             let (queue, connections) = unbounded_channel();

@@ -1,32 +1,40 @@
 //! Shops and their types: `/shop/…` and `/shop-type/list`.
 
-use axum::Router;
+use std::sync::Arc;
+
 use axum::extract::State;
-use axum::routing::{get, post};
 use jiff::tz::TimeZone;
 use mallbox_storage::{Shop, ShopId, ShopOrder, ShopType, ShopTypeId};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::App;
+use super::describe::Calls;
 use super::envelope::{Answer, Reply};
 use super::extract::{Json, Now, Operator, Path, Query};
+use crate::language::both;
+use crate::mall::operator::{By, Deed, act};
 use crate::mall::shops::ShopEdit;
 use crate::mall::{Mistake, wall_time};
 
 /// The routes of this area.
-pub fn routes() -> Router<App> {
-    Router::new()
-        .route("/shop-type/list", get(types))
-        .route("/shop/{id}", get(one))
-        .route("/shop", post(add).put(update))
-        .route("/shop/of/type", get(of_type))
-        .route("/shop/of/name", get(by_name))
+pub fn routes() -> Calls {
+    Calls::of(both("店铺", "Shops"))
+        .get("/shop-type/list", types, both("店铺类型", "Kinds of shops"))
+        .get("/shop/{id}", one, both("一家店铺", "One shop"))
+        .post("/shop", add, both("新增店铺，返回编号", "Add a shop; answers its id"))
+        .put("/shop", update, both("修改店铺", "Change a shop; what is left out stays"))
+        .get("/shop/of/type", of_type, both("某类店铺，每页5家", "Shops of a kind, 5 a page"))
+        .get("/shop/of/name", by_name, both("按名称找店铺，每页10家", "Shops by name, 10 a page"))
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct TypeAnswer {
     id: u64,
+    #[schemars(example = &"美食")]
     name: String,
+    #[schemars(example = &"/types/ms.svg")]
     icon: String,
     sort: i64,
 }
@@ -37,30 +45,46 @@ impl From<ShopType> for TypeAnswer {
     }
 }
 
-async fn types(State(app): State<App>) -> Reply {
+async fn types(State(app): State<App>) -> Reply<Vec<TypeAnswer>> {
     let types = app.shops.types().await?;
     Ok(Answer::ok(types.into_iter().map(TypeAnswer::from).collect::<Vec<_>>()))
 }
 
 /// A shop as pages know it. Texts are always there: pages split `images` without looking.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ShopAnswer {
     id: u64,
+    #[schemars(example = &"103茶餐厅")]
     name: String,
     type_id: u64,
+    /// Paths of pictures, between commas.
+    #[schemars(example = &"/imgs/shops/1-1.svg")]
     images: String,
+    #[schemars(example = &"大关")]
     area: String,
+    #[schemars(example = &"金华路29号")]
     address: String,
+    /// Degrees east.
+    #[schemars(example = 120.149_192)]
     x: f64,
+    /// Degrees north.
+    #[schemars(example = 30.316_078)]
     y: f64,
+    /// Yuan a head.
+    #[schemars(example = 80)]
     #[serde(skip_serializing_if = "Option::is_none")]
     avg_price: Option<i64>,
     sold: i64,
     comments: i64,
+    /// Ten times the stars.
+    #[schemars(example = 37)]
     score: i64,
+    #[schemars(example = &"10:00-22:00")]
     open_hours: String,
+    #[schemars(example = &"2026-11-21T10:09:17")]
     create_time: String,
+    #[schemars(example = &"2026-11-21T10:09:17")]
     update_time: String,
 }
 
@@ -86,33 +110,47 @@ impl ShopAnswer {
         }
     }
 
-    fn list(shops: Vec<Shop>, zone: &TimeZone) -> Answer {
+    fn list(shops: Vec<Shop>, zone: &TimeZone) -> Answer<Vec<Self>> {
         Answer::ok(shops.into_iter().map(|shop| Self::new(shop, zone)).collect::<Vec<_>>())
     }
 }
 
-async fn one(State(app): State<App>, Path(id): Path<u64>) -> Reply {
+async fn one(State(app): State<App>, Path(id): Path<u64>) -> Reply<ShopAnswer> {
     let shop = app.shops.get(ShopId::new(id)).await?;
     Ok(Answer::ok(ShopAnswer::new(shop, &app.context.zone)))
 }
 
 /// What an operator sends about a shop. The `id` counts in `PUT` alone. (Not two structs, one flattened into the other:
 /// serde then no longer knows which field is wrong.)
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ShopBody {
     id: Option<u64>,
+    #[schemars(example = &"103茶餐厅")]
     name: Option<String>,
     type_id: Option<u64>,
+    /// Paths of pictures, between commas.
+    #[schemars(example = &"/imgs/shops/1-1.svg")]
     images: Option<String>,
+    #[schemars(example = &"大关")]
     area: Option<String>,
+    #[schemars(example = &"金华路29号")]
     address: Option<String>,
+    /// Degrees east.
+    #[schemars(example = 120.149_192)]
     x: Option<f64>,
+    /// Degrees north.
+    #[schemars(example = 30.316_078)]
     y: Option<f64>,
+    /// Yuan a head.
+    #[schemars(example = 80)]
     avg_price: Option<i64>,
     sold: Option<i64>,
     comments: Option<i64>,
+    /// Ten times the stars.
+    #[schemars(example = 37)]
     score: Option<i64>,
+    #[schemars(example = &"10:00-22:00")]
     open_hours: Option<String>,
 }
 
@@ -135,27 +173,49 @@ impl From<ShopBody> for ShopEdit {
     }
 }
 
-async fn add(State(app): State<App>, _: Operator, Now(now): Now, Json(body): Json<ShopBody>) -> Reply {
-    Ok(Answer::ok(app.shops.add(&body.into(), now).await?.get()))
+async fn add(
+    State(app): State<App>,
+    Operator(user): Operator,
+    Now(now): Now,
+    Json(body): Json<ShopBody>,
+) -> Reply<u64> {
+    let deed = Deed { action: "shop.add", subject: "shops".to_owned(), detail: Value::Null };
+    let mall = Arc::clone(&app);
+    let work = async move { mall.shops.add(&body.into(), now).await };
+    Ok(Answer::ok(act(&app.audit, By::operator(user, now), deed, work).await?.get()))
 }
 
-async fn update(State(app): State<App>, _: Operator, Now(now): Now, Json(body): Json<ShopBody>) -> Reply {
+async fn update(
+    State(app): State<App>,
+    Operator(user): Operator,
+    Now(now): Now,
+    Json(body): Json<ShopBody>,
+) -> Reply {
     let shop = body.id.ok_or(Mistake::Missing("id"))?;
-    app.shops.update(ShopId::new(shop), &body.into(), now).await?;
+    let deed = Deed { action: "shop.edit", subject: format!("shop {shop}"), detail: Value::Null };
+    let mall = Arc::clone(&app);
+    let work = async move { mall.shops.update(ShopId::new(shop), &body.into(), now).await };
+    act(&app.audit, By::operator(user, now), deed, work).await?;
     Ok(Answer::done())
 }
 
 /// `x` and `y` are taken and not looked at yet: as long as the mall has no index of places, the answer is the same
 /// with them as without, and no shop has a `distance`.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct OfType {
+    /// 0 or absent: all.
+    #[schemars(example = 1)]
     type_id: Option<u64>,
+    /// The page, from 1.
+    #[schemars(example = 1)]
     current: Option<u32>,
+    /// `comments` or `score`.
+    #[schemars(example = &"score")]
     sort_by: Option<String>,
 }
 
-async fn of_type(State(app): State<App>, Query(query): Query<OfType>) -> Reply {
+async fn of_type(State(app): State<App>, Query(query): Query<OfType>) -> Reply<Vec<ShopAnswer>> {
     let kind = query.type_id.filter(|id| *id != 0).map(ShopTypeId::new);
     let order = match query.sort_by.as_deref() {
         Some("comments") => ShopOrder::Comments,
@@ -166,14 +226,18 @@ async fn of_type(State(app): State<App>, Query(query): Query<OfType>) -> Reply {
     Ok(ShopAnswer::list(shops, &app.context.zone))
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct ByName {
+    /// Empty lists all.
+    #[schemars(example = &"茶")]
     #[serde(default)]
     name: String,
+    /// The page, from 1.
+    #[schemars(example = 1)]
     current: Option<u32>,
 }
 
-async fn by_name(State(app): State<App>, Query(query): Query<ByName>) -> Reply {
+async fn by_name(State(app): State<App>, Query(query): Query<ByName>) -> Reply<Vec<ShopAnswer>> {
     let shops = app.shops.by_name(&query.name, query.current.unwrap_or(1)).await?;
     Ok(ShopAnswer::list(shops, &app.context.zone))
 }

@@ -1,34 +1,45 @@
 //! People: `/user/…`, and the demo's inbox.
 
-use axum::Router;
+use axum::extract::FromRequestParts;
 use axum::extract::State;
-use axum::routing::{get, post, put};
+use axum::http::StatusCode;
+use axum::http::request::Parts;
 use mallbox_storage::UserId;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::App;
-use super::envelope::{Answer, Reply};
+use super::describe::{Calls, Input, Operation, Schemas};
+use super::envelope::{Answer, Perhaps, Reply};
 use super::error::ApiError;
 use super::extract::{Json, Login, Now, Path, Query, Token};
+use crate::language::both;
 use crate::mall::accounts::{Brief, CardEdit, FullCard, Proof};
 use crate::mall::{Mistake, Refusal};
 
 /// The routes of this area.
-pub fn routes() -> Router<App> {
-    Router::new()
-        .route("/user/code", post(send_code))
-        .route("/user/login", post(log_in))
-        .route("/user/logout", post(log_out))
-        .route("/user/me", get(me))
-        .route("/user/{id}", get(brief))
-        .route("/user/info/{id}", get(card))
-        .route("/user/info", put(put_card))
-        .route("/user/password", put(set_password))
-        .route("/demo/inbox", get(inbox))
+pub fn routes() -> Calls {
+    let demo = Calls::of(both("演示", "Demo")).get(
+        "/demo/inbox",
+        inbox,
+        both("最近发给某号码的验证码，仅演示商城有", "The last code sent to a phone; in a demo alone"),
+    );
+    Calls::of(both("用户", "People"))
+        .post("/user/code", send_code, both("发送登录验证码", "Send a login code"))
+        .post("/user/login", log_in, both("登录，返回令牌", "Log in by code or password; answers the token"))
+        .post("/user/logout", log_out, both("退出登录", "Log out"))
+        .get("/user/me", me, both("我是谁", "Who is logged in"))
+        .get("/user/{id}", brief, both("一位用户", "A person in short"))
+        .get("/user/info/{id}", card, both("一位用户的资料", "A person's card"))
+        .put("/user/info", put_card, both("修改自己的资料", "Edit one's own card"))
+        .put("/user/password", set_password, both("设置或修改密码", "Set or change one's password"))
+        .merge(demo)
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct ForPhone {
+    /// A mainland mobile number.
+    #[schemars(example = &"13900000002")]
     #[serde(default)]
     phone: String,
 }
@@ -38,15 +49,19 @@ async fn send_code(State(app): State<App>, Now(now): Now, Query(query): Query<Fo
     Ok(Answer::done())
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct LoginBody {
+    /// A mainland mobile number; a new one becomes a user.
+    #[schemars(example = &"13900000002")]
     #[serde(default)]
     phone: String,
+    /// The code that was sent; or else a password.
+    #[schemars(example = &"123456")]
     code: Option<String>,
     password: Option<String>,
 }
 
-async fn log_in(State(app): State<App>, Now(now): Now, Json(body): Json<LoginBody>) -> Reply {
+async fn log_in(State(app): State<App>, Now(now): Now, Json(body): Json<LoginBody>) -> Reply<String> {
     // A page may send both fields with one of them empty.
     let given = |text: &&str| !text.is_empty();
     let proof = match (body.code.as_deref().filter(given), body.password.as_deref().filter(given)) {
@@ -66,11 +81,14 @@ async fn log_out(State(app): State<App>, Token(token): Token) -> Reply {
 }
 
 /// A person as others see them.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct BriefAnswer {
     id: u64,
+    #[schemars(example = &"小鱼")]
     nick_name: String,
+    /// The path of a picture, or empty.
+    #[schemars(example = &"")]
     icon: String,
 }
 
@@ -80,26 +98,29 @@ impl From<Brief> for BriefAnswer {
     }
 }
 
-async fn me(State(app): State<App>, Login(user): Login) -> Reply {
+async fn me(State(app): State<App>, Login(user): Login) -> Reply<BriefAnswer> {
     let brief = app.accounts.brief(user).await?.ok_or(Refusal::NotLoggedIn)?;
     Ok(Answer::ok(BriefAnswer::from(brief)))
 }
 
-async fn brief(State(app): State<App>, Path(id): Path<u64>) -> Reply {
+async fn brief(State(app): State<App>, Path(id): Path<u64>) -> Reply<Perhaps<BriefAnswer>> {
     let brief = app.accounts.brief(UserId::new(id)).await?;
-    Ok(brief.map_or_else(Answer::done, |brief| Answer::ok(BriefAnswer::from(brief))))
+    Ok(Answer::perhaps(brief.map(BriefAnswer::from)))
 }
 
 /// A person's card.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct CardAnswer {
     user_id: u64,
+    #[schemars(example = &"杭州")]
     city: String,
     introduce: String,
     fans: u64,
     followee: u64,
+    /// `false` male, `true` female.
     gender: bool,
+    #[schemars(example = &"2000-01-31")]
     #[serde(skip_serializing_if = "Option::is_none")]
     birthday: Option<String>,
     credits: u64,
@@ -123,19 +144,24 @@ impl From<FullCard> for CardAnswer {
     }
 }
 
-async fn card(State(app): State<App>, Path(id): Path<u64>) -> Reply {
+async fn card(State(app): State<App>, Path(id): Path<u64>) -> Reply<Perhaps<CardAnswer>> {
     let card = app.accounts.card(UserId::new(id)).await?;
-    Ok(card.map_or_else(Answer::done, |card| Answer::ok(CardAnswer::from(card))))
+    Ok(Answer::perhaps(card.map(CardAnswer::from)))
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct CardBody {
+    #[schemars(example = &"小鱼")]
     nick_name: Option<String>,
     icon: Option<String>,
+    #[schemars(example = &"杭州")]
     city: Option<String>,
     introduce: Option<String>,
+    /// `false` male, `true` female.
     gender: Option<bool>,
+    /// Empty takes it back.
+    #[schemars(example = &"2000-01-31")]
     birthday: Option<String>,
 }
 
@@ -151,10 +177,14 @@ async fn put_card(
     Ok(Answer::done())
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct PasswordBody {
+    /// Where there is one.
+    #[schemars(example = &"correct horse")]
     old_password: Option<String>,
+    /// 8 to 72 bytes.
+    #[schemars(example = &"battery staple")]
     #[serde(default)]
     password: String,
 }
@@ -170,17 +200,32 @@ async fn set_password(
 }
 
 /// The last login code that was sent to a phone.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct InboxAnswer {
+    #[schemars(example = &"13900000002")]
     phone: String,
+    #[schemars(example = &"123456")]
     code: String,
 }
 
-/// In `demo` and `fixture` alone; elsewhere there is no such path.
-async fn inbox(State(app): State<App>, Query(query): Query<ForPhone>) -> Reply {
-    if !app.context.settings.inbox {
-        return Err(ApiError::unknown_path());
+/// Lets a call through in `demo` and `fixture` alone; elsewhere there is no such path.
+struct InDemo;
+
+impl FromRequestParts<App> for InDemo {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(_: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        if app.context.settings.inbox { Ok(Self) } else { Err(ApiError::unknown_path()) }
     }
+}
+
+impl Input for InDemo {
+    fn describe(operation: &mut Operation, _: &mut Schemas) {
+        operation.refuses(StatusCode::NOT_FOUND);
+    }
+}
+
+async fn inbox(State(app): State<App>, _: InDemo, Query(query): Query<ForPhone>) -> Reply<InboxAnswer> {
     let code = app.accounts.inbox(&query.phone)?.ok_or(Refusal::NotFound("code"))?;
     Ok(Answer::ok(InboxAnswer { phone: query.phone, code }).no_store())
 }

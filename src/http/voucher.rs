@@ -1,53 +1,71 @@
 //! Vouchers: `/voucher/…`.
 
-use axum::Router;
+use std::sync::Arc;
+
 use axum::extract::State;
-use axum::routing::{get, post};
 use jiff::tz::TimeZone;
 use mallbox_storage::{ShopId, Timestamp, VoucherStatus};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::App;
+use super::describe::Calls;
 use super::envelope::{Answer, Reply};
 use super::extract::{Json, Now, Operator, Path};
+use crate::language::both;
+use crate::mall::operator::{By, Deed, act};
 use crate::mall::vouchers::{Left, Offer, SaleForm, VoucherForm};
 use crate::mall::{Mistake, wall_time};
 
 /// The routes of this area.
-pub fn routes() -> Router<App> {
-    Router::new()
-        .route("/voucher/list/{shop}", get(of_shop))
-        .route("/voucher", post(add))
-        .route("/voucher/seckill", post(add_sale))
+pub fn routes() -> Calls {
+    Calls::of(both("优惠券", "Vouchers"))
+        .get("/voucher/list/{shopId}", of_shop, both("店铺在售的券", "What a shop has on the shelf"))
+        .post("/voucher", add, both("新增普通券，返回编号", "Add an ordinary voucher; answers its id"))
+        .post("/voucher/seckill", add_sale, both("新增秒杀，返回编号", "Add a flash sale; answers its id"))
 }
 
 /// What pages are told of an unlimited sale: they refuse to buy below 1 and know no "unlimited".
 const UNLIMITED: u64 = 999_999;
 
 /// A voucher as pages know it.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct VoucherAnswer {
     id: u64,
     shop_id: u64,
+    #[schemars(example = &"50元代金券")]
     title: String,
+    #[schemars(example = &"周末可用")]
     sub_title: String,
+    #[schemars(example = &"全场通用")]
     rules: String,
+    /// In cents.
+    #[schemars(example = 4_750)]
     pay_value: i64,
+    /// In cents.
+    #[schemars(example = 5_000)]
     actual_value: i64,
     /// 0 ordinary, 1 flash sale.
     r#type: u8,
+    /// 1 on the shelf, 2 off it, 3 expired.
+    #[schemars(example = 1)]
     status: u8,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     sale: Option<SaleAnswer>,
 }
 
 /// What a flash sale adds.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct SaleAnswer {
+    /// Units left; 999999 if there is no end of them.
+    #[schemars(example = 20)]
     stock: u64,
+    #[schemars(example = &"2026-11-21T10:09:17")]
     begin_time: String,
+    #[schemars(example = &"2026-11-21T10:09:17")]
     end_time: String,
 }
 
@@ -87,7 +105,7 @@ pub(super) fn shelf_number(status: VoucherStatus) -> u8 {
     }
 }
 
-async fn of_shop(State(app): State<App>, Path(shop): Path<u64>) -> Reply {
+async fn of_shop(State(app): State<App>, Path(shop): Path<u64>) -> Reply<Vec<VoucherAnswer>> {
     let offers = app.vouchers.of_shop(ShopId::new(shop)).await?;
     let zone = &app.context.zone;
     Ok(Answer::ok(offers.into_iter().map(|offer| VoucherAnswer::new(offer, zone)).collect::<Vec<_>>()))
@@ -96,18 +114,31 @@ async fn of_shop(State(app): State<App>, Path(shop): Path<u64>) -> Reply {
 /// What an operator sends about a voucher. An `id` or a `type` beside it counts for nothing, and so do the terms of a sale
 /// with an ordinary voucher. (Not two structs, one flattened into the other: serde then no longer knows which field is
 /// wrong.)
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct VoucherBody {
     shop_id: Option<u64>,
+    #[schemars(example = &"50元代金券")]
     title: Option<String>,
+    #[schemars(example = &"周末可用")]
     sub_title: Option<String>,
+    #[schemars(example = &"全场通用")]
     rules: Option<String>,
+    /// In cents.
+    #[schemars(example = 4_750)]
     pay_value: Option<i64>,
+    /// In cents.
+    #[schemars(example = 5_000)]
     actual_value: Option<i64>,
+    /// 1 on the shelf, 2 off it, 3 expired.
+    #[schemars(example = 1)]
     status: Option<u8>,
+    /// Of a flash sale; −1 = unlimited.
+    #[schemars(example = 20)]
     stock: Option<i64>,
+    #[schemars(example = &"2026-11-21T10:09:17")]
     begin_time: Option<String>,
+    #[schemars(example = &"2026-11-21T10:09:17")]
     end_time: Option<String>,
 }
 
@@ -132,17 +163,26 @@ impl VoucherBody {
     }
 }
 
-async fn add(State(app): State<App>, _: Operator, Now(now): Now, Json(body): Json<VoucherBody>) -> Reply {
-    Ok(Answer::ok(app.vouchers.add(&body.form()?, now).await?.get()))
+async fn add(
+    State(app): State<App>,
+    Operator(user): Operator,
+    Now(now): Now,
+    Json(body): Json<VoucherBody>,
+) -> Reply<u64> {
+    let form = body.form()?;
+    let deed = deed("voucher.add", &form, json!({ "payValue": form.pay_value }));
+    let mall = Arc::clone(&app);
+    let work = async move { mall.vouchers.add(&form, now).await };
+    Ok(Answer::ok(act(&app.audit, By::operator(user, now), deed, work).await?.get()))
 }
 
 /// How long a buyer has to pay is the mall's setting.
 async fn add_sale(
     State(app): State<App>,
-    _: Operator,
+    Operator(user): Operator,
     Now(now): Now,
     Json(body): Json<VoucherBody>,
-) -> Reply {
+) -> Reply<u64> {
     let zone = &app.context.zone;
     let sale = SaleForm {
         stock: body.stock,
@@ -150,7 +190,19 @@ async fn add_sale(
         end: instant("endTime", body.end_time.as_deref(), zone)?,
         ..SaleForm::default()
     };
-    Ok(Answer::ok(app.vouchers.add_sale(&body.form()?, &sale, now).await?.get()))
+    let form = body.form()?;
+    let (begin, end) = (sale.begin.map(Timestamp::as_millis), sale.end.map(Timestamp::as_millis));
+    let detail = json!({ "payValue": form.pay_value, "stock": sale.stock, "beginMs": begin, "endMs": end });
+    let deed = deed("sale.add", &form, detail);
+    let mall = Arc::clone(&app);
+    let work = async move { mall.vouchers.add_sale(&form, &sale, now).await };
+    Ok(Answer::ok(act(&app.audit, By::operator(user, now), deed, work).await?.get()))
+}
+
+/// What the audit log says: without texts, which are of any length until they have been checked.
+fn deed(action: &'static str, form: &VoucherForm, detail: Value) -> Deed {
+    let subject = form.shop.map_or_else(|| "no shop".to_owned(), |shop| format!("shop {shop}"));
+    Deed { action, subject, detail }
 }
 
 fn instant(name: &'static str, text: Option<&str>, zone: &TimeZone) -> Result<Option<Timestamp>, Mistake> {

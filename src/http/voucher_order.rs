@@ -1,50 +1,71 @@
 //! Claims and orders: `/voucher-order/…`.
 
-use axum::Router;
+use std::sync::Arc;
+
 use axum::extract::State;
-use axum::routing::{get, post};
 use jiff::tz::TimeZone;
 use mallbox_storage::{OrderId, VoucherId};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::App;
-use super::envelope::{Answer, Reply};
+use super::describe::Calls;
+use super::envelope::{Answer, OrderNumber, Reply};
 use super::extract::{Login, Now, Operator, Path, Query};
+use crate::language::both;
+use crate::mall::operator::{By, Deed, act};
 use crate::mall::orders::OrderView;
 use crate::mall::wall_time;
 
 /// The routes of this area.
-pub fn routes() -> Router<App> {
-    Router::new()
-        .route("/voucher-order/seckill/{id}", post(claim))
-        .route("/voucher-order/of/me", get(of_me))
+pub fn routes() -> Calls {
+    Calls::of(both("订单", "Orders"))
+        .post("/voucher-order/seckill/{voucherId}", claim, both("抢秒杀券", "Claim a unit of a flash sale"))
+        .get("/voucher-order/of/me", of_me, both("我的订单，每页10张", "One's own orders, 10 a page"))
         // The voucher's id when it is bought, the order's own when it is asked for.
-        .route("/voucher-order/{id}", post(buy).get(one))
-        .route("/voucher-order/{id}/pay", post(pay))
-        .route("/voucher-order/{id}/cancel", post(cancel))
-        .route("/voucher-order/{id}/refund", post(refund))
-        .route("/voucher-order/{id}/use", post(redeem))
+        .post(
+            "/voucher-order/{id}",
+            buy,
+            both("买普通券，id为券的编号", "Buy an ordinary voucher; id is the voucher's"),
+        )
+        .get("/voucher-order/{id}", one, both("我的一张订单", "One of one's own orders"))
+        .post("/voucher-order/{id}/pay", pay, both("支付", "Pay"))
+        .post("/voucher-order/{id}/cancel", cancel, both("取消未支付的订单", "Cancel an unpaid order"))
+        .post("/voucher-order/{id}/refund", refund, both("退款", "Give a paid order back"))
+        .post("/voucher-order/{id}/use", redeem, both("核销", "Use up a paid order, at the counter"))
 }
 
 /// An order as clients know it.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct OrderAnswer {
     /// As text: a browser would round the number.
+    #[schemars(example = &"662319245210910723")]
     id: String,
     voucher_id: u64,
+    #[schemars(example = &"50元代金券")]
     title: String,
+    /// In cents.
+    #[schemars(example = 4_750)]
     pay_value: i64,
     pay_type: u8,
+    /// 0 on its way to the record, 1 unpaid, 2 paid, 3 used, 4 cancelled, 5 refunding, 6 refunded.
+    #[schemars(example = 1)]
     status: u8,
+    #[schemars(example = &"2026-11-21T10:09:17")]
     create_time: String,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"2026-11-21T10:09:17")]
     pay_time: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"2026-11-21T10:09:17")]
     use_time: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"2026-11-21T10:09:17")]
     refund_time: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"2026-11-21T10:09:17")]
     deadline: Option<String>,
 }
 
@@ -69,50 +90,89 @@ impl OrderAnswer {
     }
 }
 
-fn answer(app: &App, view: OrderView) -> Reply {
+fn answer(app: &App, view: OrderView) -> Reply<OrderAnswer> {
     Ok(Answer::ok(OrderAnswer::new(view, &app.context.zone)))
 }
 
-async fn claim(State(app): State<App>, Login(user): Login, Now(now): Now, Path(voucher): Path<u64>) -> Reply {
+async fn claim(
+    State(app): State<App>,
+    Login(user): Login,
+    Now(now): Now,
+    Path(voucher): Path<u64>,
+) -> Reply<OrderNumber> {
     Ok(Answer::order_id(app.sales.claim(user, VoucherId::new(voucher), now).await?))
 }
 
-async fn buy(State(app): State<App>, Login(user): Login, Now(now): Now, Path(voucher): Path<u64>) -> Reply {
+async fn buy(
+    State(app): State<App>,
+    Login(user): Login,
+    Now(now): Now,
+    Path(voucher): Path<u64>,
+) -> Reply<OrderNumber> {
     Ok(Answer::order_id(app.orders.buy(user, VoucherId::new(voucher), now).await?))
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct PageQuery {
+    /// The page, from 1.
+    #[schemars(example = 1)]
     current: Option<u32>,
 }
 
-async fn of_me(State(app): State<App>, Login(user): Login, Query(query): Query<PageQuery>) -> Reply {
+async fn of_me(
+    State(app): State<App>,
+    Login(user): Login,
+    Query(query): Query<PageQuery>,
+) -> Reply<Vec<OrderAnswer>> {
     let views = app.orders.of_user(user, query.current.unwrap_or(1)).await?;
     let zone = &app.context.zone;
     Ok(Answer::ok(views.into_iter().map(|view| OrderAnswer::new(view, zone)).collect::<Vec<_>>()))
 }
 
-async fn one(State(app): State<App>, Login(user): Login, Path(order): Path<u64>) -> Reply {
+async fn one(State(app): State<App>, Login(user): Login, Path(order): Path<u64>) -> Reply<OrderAnswer> {
     let view = app.orders.get(user, OrderId::new(order)).await?;
     answer(&app, view)
 }
 
-async fn pay(State(app): State<App>, Login(user): Login, Now(now): Now, Path(order): Path<u64>) -> Reply {
+async fn pay(
+    State(app): State<App>,
+    Login(user): Login,
+    Now(now): Now,
+    Path(order): Path<u64>,
+) -> Reply<OrderAnswer> {
     let view = app.orders.pay(user, OrderId::new(order), now).await?;
     answer(&app, view)
 }
 
-async fn cancel(State(app): State<App>, Login(user): Login, Now(now): Now, Path(order): Path<u64>) -> Reply {
+async fn cancel(
+    State(app): State<App>,
+    Login(user): Login,
+    Now(now): Now,
+    Path(order): Path<u64>,
+) -> Reply<OrderAnswer> {
     let view = app.orders.cancel(user, OrderId::new(order), now).await?;
     answer(&app, view)
 }
 
-async fn refund(State(app): State<App>, Login(user): Login, Now(now): Now, Path(order): Path<u64>) -> Reply {
+async fn refund(
+    State(app): State<App>,
+    Login(user): Login,
+    Now(now): Now,
+    Path(order): Path<u64>,
+) -> Reply<OrderAnswer> {
     let view = app.orders.refund(user, OrderId::new(order), now).await?;
     answer(&app, view)
 }
 
-async fn redeem(State(app): State<App>, _: Operator, Now(now): Now, Path(order): Path<u64>) -> Reply {
-    let view = app.orders.redeem(OrderId::new(order), now).await?;
+async fn redeem(
+    State(app): State<App>,
+    Operator(user): Operator,
+    Now(now): Now,
+    Path(order): Path<u64>,
+) -> Reply<OrderAnswer> {
+    let deed = Deed { action: "order.use", subject: format!("order {order}"), detail: Value::Null };
+    let mall = Arc::clone(&app);
+    let work = async move { mall.orders.redeem(OrderId::new(order), now).await };
+    let view = act(&app.audit, By::operator(user, now), deed, work).await?;
     answer(&app, view)
 }

@@ -2,10 +2,72 @@
 //!
 //! One `match` per kind: the compiler sees to it that nothing is left without words.
 
-use mallbox_storage::{DeadReason, DeadState, OrderId};
+use std::borrow::Cow;
 
-use super::language::Language;
+use mallbox_storage::{AuditFault, AuditWrong, DeadReason, DeadState, OrderId};
+
+use super::wrong::Wrong;
+use crate::language::{Language, sentence};
 use crate::mall::{Mistake, Refusal};
+
+/// Every code there is. [`fixed`] takes no other.
+pub(super) const CODES: &[&str] = &[
+    "SOLD_OUT",
+    "ALREADY_BOUGHT",
+    "NOT_OPEN",
+    "ENDED",
+    "PAUSED",
+    "UNKNOWN_SALE",
+    "LEVEL_TOO_LOW",
+    "ORDER_STANDS",
+    "PAYMENT_DECLINED",
+    "BLOCKED",
+    "LAST_OPERATOR",
+    "UNLIMITED",
+    "STILL_DEAD",
+    "DEAD_LETTER_STANDS",
+    "PHONE_INVALID",
+    "CODE_WRONG",
+    "NO_CODE",
+    "CODE_TOO_SOON",
+    "PASSWORD_WRONG",
+    "PASSWORD_LENGTH",
+    "MISSING",
+    "OUT_OF_RANGE",
+    "NOT_FOUND",
+    "BAD_REQUEST",
+    "NOT_LOGGED_IN",
+    "FORBIDDEN",
+    "METHOD_NOT_ALLOWED",
+    "TOO_LARGE",
+    "REQUEST_TIMEOUT",
+    "RATE_LIMITED",
+    "NOT_YET",
+    "BUSY",
+    "UNAVAILABLE",
+    "DISK_FULL",
+    "INTERNAL",
+];
+
+/// Whether this is one of them; at compile time.
+pub(super) const fn is_code(code: &str) -> bool {
+    let mut at = 0;
+    while at < CODES.len() {
+        if is_same(CODES[at].as_bytes(), code.as_bytes()) {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+const fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
 
 /// The body of a refusal.
 #[derive(Debug)]
@@ -32,7 +94,10 @@ pub(super) enum Words {
 macro_rules! fixed {
     ($language:expr, $code:literal, $zh:literal, $en:literal) => {
         Words::Fixed {
-            code: $code,
+            code: const {
+                assert!($crate::http::words::is_code($code), "the code is not in CODES");
+                $code
+            },
             body: match $language {
                 Language::Zh => {
                     concat!(r#"{"success":false,"errorMsg":""#, $zh, r#"","code":""#, $code, r#""}"#)
@@ -85,10 +150,12 @@ pub(super) fn of_refusal(refusal: &Refusal, l: Language) -> Words {
             "This is the last operator, and the mall would be locked out; name another one first."
         ),
         Refusal::Mistyped(mistake) => of_mistake(*mistake, l),
-        Refusal::BadRequest(detail) => {
-            let detail = shortened(detail);
-            made(l, "BAD_REQUEST", format!("请求有误：{detail}"), format!("Bad request: {detail}"))
-        }
+        Refusal::SoldInSale => fixed!(
+            l,
+            "BAD_REQUEST",
+            "请求有误：这张优惠券只能在秒杀中购买",
+            "Bad request: this voucher is sold in a flash sale; claim it there."
+        ),
         Refusal::BadValue(name) => made(
             l,
             "BAD_REQUEST",
@@ -117,6 +184,17 @@ pub(super) fn of_refusal(refusal: &Refusal, l: Language) -> Words {
         Refusal::Busy => {
             fixed!(l, "BUSY", "系统繁忙，请稍后再试", "The mall is busy; try again in a moment.")
         }
+    }
+}
+
+/// What is wrong with a request that no form can make.
+pub(super) fn of_wrong(wrong: &Wrong, l: Language) -> Words {
+    let detail = wrong.words(l);
+    let detail = shortened(&detail);
+    Words::Made {
+        code: "BAD_REQUEST",
+        sentence: sentence!(l, "请求有误：{detail}", "Bad request: {detail}"),
+        order: None,
     }
 }
 
@@ -172,6 +250,19 @@ fn dead_letter_stands(state: DeadState, l: Language) -> Words {
     made(l, "DEAD_LETTER_STANDS", zh.to_owned(), en.to_owned())
 }
 
+/// What is wrong with the audit log.
+pub(super) fn of_audit_fault(fault: AuditFault, l: Language) -> String {
+    let AuditFault { number, what } = fault;
+    let zh = match (l, what) {
+        (Language::En, _) => return fault.to_string(),
+        (Language::Zh, AuditWrong::Changed) => "对不上：它或前一条被改过",
+        (Language::Zh, AuditWrong::Missing) => "不见了",
+        (Language::Zh, AuditWrong::CutOff) => "不见了：日志末尾被截去",
+        (Language::Zh, AuditWrong::NotTheHead) => "不是最后写下的那一条：日志末尾被改过",
+    };
+    format!("第{number}条{zh}")
+}
+
 fn of_mistake(mistake: Mistake, l: Language) -> Words {
     match mistake {
         Mistake::Phone => {
@@ -183,6 +274,9 @@ fn of_mistake(mistake: Mistake, l: Language) -> Words {
         }
         Mistake::Password => {
             fixed!(l, "PASSWORD_WRONG", "手机号或密码错误", "Phone number or password is wrong.")
+        }
+        Mistake::OldPassword => {
+            fixed!(l, "PASSWORD_WRONG", "原密码错误", "The password until now is wrong.")
         }
         Mistake::PasswordLength => {
             fixed!(l, "PASSWORD_LENGTH", "密码长度须为8到72个字节", "A password has 8 to 72 bytes.")
@@ -246,6 +340,8 @@ fn field(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "phone") => "手机号",
         (Language::Zh, "code") => "验证码",
         (Language::Zh, "password") => "密码",
+        (Language::Zh, "oldPassword") => "原密码",
+
         (Language::Zh, "shopId") => "店铺编号",
         (Language::Zh, "typeId") => "店铺类型编号",
         (Language::Zh, "id") => "编号",
@@ -317,10 +413,71 @@ fn allowed(name: &'static str, l: Language) -> &'static str {
 }
 
 /// A detail may quote what the client sent: a sentence's length of it is enough.
-fn shortened(detail: &str) -> &str {
+fn shortened(detail: &str) -> Cow<'_, str> {
     const LONGEST: usize = 200;
     match detail.char_indices().nth(LONGEST) {
-        Some((end, _)) => &detail[..end],
-        None => detail,
+        Some((end, _)) => format!("{}…", &detail[..end]).into(),
+        None => detail.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+
+    use super::*;
+
+    /// The text of every source file.
+    fn sources() -> Vec<String> {
+        let mut folders = vec![PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src")];
+        let mut texts = Vec::new();
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension() == Some(Path::new("rs").as_os_str()) {
+                    texts.push(std::fs::read_to_string(path).unwrap());
+                }
+            }
+        }
+        texts
+    }
+
+    /// What stands between the quotes of `made("…")` anywhere in the sources.
+    fn names_in(made: &str) -> Vec<&'static str> {
+        let start = format!("{made}(\"");
+        let texts = sources();
+        let found = texts.iter().flat_map(|text| text.split(&start).skip(1));
+        let names: Vec<_> = found
+            .filter_map(|rest| rest.split_once('"'))
+            .map(|(name, _)| &*Box::leak(name.to_owned().into_boxed_str()))
+            .collect();
+        assert!(!names.is_empty(), "{made} is made nowhere");
+        names
+    }
+
+    #[test]
+    fn whatever_is_named_to_a_person_has_a_chinese_name() {
+        for name in names_in("Refusal::NotFound") {
+            assert!(!thing(name, Language::Zh).is_ascii(), "{name} has no Chinese name");
+        }
+        for name in
+            [names_in("Mistake::Missing"), names_in("Mistake::OutOfRange"), names_in("Refusal::BadValue")]
+                .concat()
+        {
+            assert!(!field(name, Language::Zh).is_ascii(), "{name} has no Chinese name");
+        }
+    }
+
+    #[test]
+    fn whatever_may_be_out_of_range_has_a_range_in_words() {
+        for name in [names_in("Mistake::OutOfRange"), names_in("Refusal::BadValue")].concat() {
+            assert_ne!(
+                allowed(name, Language::En),
+                allowed("", Language::En),
+                "{name} has no range in words"
+            );
+        }
     }
 }

@@ -5,6 +5,7 @@ use mallbox_storage::Timestamp;
 
 use super::dump::{Cell, DumpError, Row, Value};
 use super::tables::{TABLES, Table};
+use crate::language::{Both, both, told};
 use crate::mall::wall_time;
 
 /// Ids beyond it leave no room for those that the mall gives out itself.
@@ -14,7 +15,7 @@ const LARGEST_ID: u64 = 1 << 62;
 #[derive(Debug)]
 pub(super) enum Unfit {
     /// It is left out, for this reason.
-    Row(&'static str),
+    Row(Both),
     /// It shows that the file is not what it should be.
     File(DumpError),
 }
@@ -26,7 +27,7 @@ pub(super) struct Fields<'a> {
     zone: &'a TimeZone,
     now: Timestamp,
     /// What of it is taken otherwise than it stands there.
-    pub(super) remarks: Vec<&'static str>,
+    pub(super) remarks: Vec<Both>,
 }
 
 impl<'a> Fields<'a> {
@@ -45,7 +46,7 @@ impl<'a> Fields<'a> {
         let number = self.whole_number(self.cell(name))?;
         match number.and_then(|number| u64::try_from(number).ok()) {
             Some(id @ 1..=LARGEST_ID) => Ok(id),
-            _ => Err(Unfit::Row("an id in it is missing or out of range")),
+            _ => Err(Unfit::Row(both("缺少编号，或编号超出范围", "an id in it is missing or out of range"))),
         }
     }
 
@@ -53,7 +54,7 @@ impl<'a> Fields<'a> {
     pub(super) fn order_id(&self) -> Result<u64, Unfit> {
         let number = self.whole_number(self.cell("id"))?;
         let id = number.and_then(|number| u64::try_from(number).ok()).filter(|id| *id > 0);
-        id.ok_or(Unfit::Row("its id is missing or out of range"))
+        id.ok_or(Unfit::Row(both("缺少编号，或编号超出范围", "its id is missing or out of range")))
     }
 
     /// The id in this column; 0 if there is none.
@@ -63,14 +64,14 @@ impl<'a> Fields<'a> {
             Some(id) => u64::try_from(id)
                 .ok()
                 .filter(|id| *id <= LARGEST_ID)
-                .ok_or(Unfit::Row("an id in it is out of range")),
+                .ok_or(Unfit::Row(both("编号超出范围", "an id in it is out of range"))),
         }
     }
 
     /// A number from 0; 0 if there is none.
     pub(super) fn count(&self, name: &str) -> Result<u64, Unfit> {
         let number = self.whole_number(self.cell(name))?.unwrap_or(0);
-        u64::try_from(number).map_err(|_| Unfit::Row("a number in it is below 0"))
+        u64::try_from(number).map_err(|_| Unfit::Row(both("数值小于0", "a number in it is below 0")))
     }
 
     /// A whole number, if there is one.
@@ -83,13 +84,13 @@ impl<'a> Fields<'a> {
         let text = match &self.cell(name).value {
             Value::Number(text) => text.clone(),
             Value::Text(text) => String::from_utf8_lossy(text).into_owned(),
-            _ => return Err(Unfit::Row("its place is missing")),
+            _ => return Err(Unfit::Row(both("缺少坐标", "its place is missing"))),
         };
         let number: Option<f64> = text.trim().parse().ok();
         // Not a number is between nothing.
         number
             .filter(|number| (least..=most).contains(number))
-            .ok_or(Unfit::Row("its place is not on the map"))
+            .ok_or(Unfit::Row(both("坐标不在地图上", "its place is not on the map")))
     }
 
     /// A text; `""` if there is none.
@@ -100,21 +101,25 @@ impl<'a> Fields<'a> {
             Value::Number(text) => Ok(text.clone()),
             Value::Text(bytes) | Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
                 Ok(text) => Ok(text.to_owned()),
-                Err(_) => Err(Unfit::File(DumpError::at(
-                    cell.at,
-                    format!(
-                        "`{name}` of {} is no text in UTF-8; dump it with --default-character-set=utf8mb4",
-                        self.table.name()
-                    ),
-                ))),
+                Err(_) => {
+                    let table = self.table.name();
+                    let what = told!(
+                        "{table}的`{name}`不是UTF-8文本；请用--default-character-set=utf8mb4转储",
+                        "`{name}` of {table} is no text in UTF-8; dump it with --default-character-set=utf8mb4"
+                    );
+                    Err(Unfit::File(DumpError::at(cell.at, what)))
+                }
             },
-            Value::Expression => Err(Unfit::Row("a text in it would have to be worked out by MySQL")),
+            Value::Expression => Err(Unfit::Row(both(
+                "含有须由MySQL计算的文本",
+                "a text in it would have to be worked out by MySQL",
+            ))),
         }
     }
 
     /// An instant; `None` for none, which `0000-00-00` is too.
     pub(super) fn instant(&self, name: &str) -> Result<Option<Timestamp>, Unfit> {
-        const NO_TIME: Unfit = Unfit::Row("a time in it is none");
+        const NO_TIME: Unfit = Unfit::Row(both("时间无效", "a time in it is none"));
         let cell = self.cell(name);
         let text = match &cell.value {
             Value::Missing | Value::Null => return Ok(None),
@@ -151,13 +156,14 @@ impl<'a> Fields<'a> {
     pub(super) fn check_needed(&self) -> Result<(), Unfit> {
         let missing = self.table.needed().iter().find(|name| self.cell(name).value == Value::Missing);
         missing.map_or(Ok(()), |name| {
-            let what = format!("a row of {} without the column `{name}`", self.table.name());
+            let table = self.table.name();
+            let what = told!("{table}的这一行没有`{name}`列", "a row of {table} without the column `{name}`");
             Err(Unfit::File(DumpError::at(self.row.at, what)))
         })
     }
 
     fn whole_number(&self, cell: &Cell) -> Result<Option<i64>, Unfit> {
-        whole(cell).map_err(|()| Unfit::Row("a number in it is none"))
+        whole(cell).map_err(|()| Unfit::Row(both("数值无效", "a number in it is none")))
     }
 }
 

@@ -25,6 +25,7 @@ use self::fields::Unfit;
 use self::pictures::Pictures;
 use self::rows::{Looked, Reader};
 use self::tables::{TABLES, Table};
+use crate::language::{Both, both};
 use crate::mall::{IMPORTED, Settings, wall_time};
 
 /// Rows that are written at once.
@@ -55,7 +56,7 @@ pub enum ImportError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The pictures could not be written.
-    #[error("the pictures cannot be written: {0}")]
+    #[error("the pictures cannot be written")]
     Pictures(#[source] std::io::Error),
 }
 
@@ -87,9 +88,11 @@ impl Import {
             }
         }
         if !dump.has_met_any() {
-            let what =
-                "this is no dump of an hm-dianping database: none of its tables is in it, such as tb_user";
-            return Err(DumpError::NoDump(what.to_owned()).into());
+            let what = both(
+                "这不是hm-dianping数据库的转储：里面没有它的任何一张表，例如tb_user",
+                "this is no dump of an hm-dianping database: none of its tables is in it, such as tb_user",
+            );
+            return Err(DumpError::NoDump(what).into());
         }
         batch.put(&mut *into, &mut report).await?;
         pictures.sync().map_err(ImportError::Pictures)?;
@@ -150,12 +153,12 @@ impl Batch {
     }
 }
 
-fn twice(table: Table) -> &'static str {
+fn twice(table: Table) -> Both {
     match table {
-        Table::User => "an earlier user has its id or its phone",
-        Table::Follow => "the same follow came before",
-        Table::Sign => "the same day came before",
-        _ => "an earlier row has its id",
+        Table::User => both("编号或手机号已被前面的用户占用", "an earlier user has its id or its phone"),
+        Table::Follow => both("前面已有同样的关注", "the same follow came before"),
+        Table::Sign => both("前面已有同一天的签到", "the same day came before"),
+        _ => both("编号已被前面的行占用", "an earlier row has its id"),
     }
 }
 

@@ -1,13 +1,14 @@
 //! What an import tells whoever ordered it: every table, what was left out and why, what was taken otherwise.
 
-use std::collections::BTreeMap;
-use std::fmt;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::{self, Write as _};
 
 use mallbox_storage::{ImportFinding, ImportFindings, ImportKind};
 
 use super::dump::Unknown;
 use super::pictures::PictureCounts;
 use super::tables::{KINDS, Table};
+use crate::language::{Both, Language, both, padded, padded_left, sentence};
 
 /// Rows that a line names.
 const EXAMPLES: usize = 5;
@@ -27,9 +28,9 @@ pub struct Report {
     /// Each table of the file.
     pub tables: BTreeMap<Table, Counts>,
     /// Rows that were left out, by table and reason.
-    left_out: BTreeMap<(Table, &'static str), Rows>,
+    left_out: BTreeMap<(Table, Both), Rows>,
     /// Rows that were taken otherwise than they stand in the file.
-    changed: BTreeMap<(Table, &'static str), Rows>,
+    changed: BTreeMap<(Table, Both), Rows>,
     /// What the file holds that the mall does not know.
     pub unknown: Unknown,
     /// Pictures.
@@ -40,11 +41,28 @@ pub struct Report {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Rows {
     count: u64,
-    examples: Vec<String>,
+    examples: Vec<Example>,
+}
+
+/// A row by the number it begins with, and where it stands if that is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Example {
+    label: u64,
+    line: Option<u64>,
+}
+
+impl Example {
+    fn text(self, l: Language) -> String {
+        let Self { label, line } = self;
+        match line {
+            Some(line) => sentence!(l, "{label}（第{line}行）", "{label} (line {line})"),
+            None => label.to_string(),
+        }
+    }
 }
 
 impl Rows {
-    fn add(&mut self, count: u64, examples: impl IntoIterator<Item = String>) {
+    fn add(&mut self, count: u64, examples: impl IntoIterator<Item = Example>) {
         self.count += count;
         let room = EXAMPLES.saturating_sub(self.examples.len());
         self.examples.extend(examples.into_iter().take(room));
@@ -58,19 +76,22 @@ impl Report {
     }
 
     /// It is left out. `label` is the number it begins with.
-    pub(super) fn leave_out(&mut self, table: Table, why: &'static str, label: u64, line: u64) {
+    pub(super) fn leave_out(&mut self, table: Table, why: Both, label: u64, line: u64) {
         self.tables.entry(table).or_default().left_out += 1;
-        self.left_out.entry((table, why)).or_default().add(1, [format!("{label} (line {line})")]);
+        self.left_out.entry((table, why)).or_default().add(1, [Example { label, line: Some(line) }]);
     }
 
     /// It is taken otherwise than it stands in the file.
-    pub(super) fn change(&mut self, table: Table, how: &'static str, label: u64, line: u64) {
-        self.changed.entry((table, how)).or_default().add(1, [format!("{label} (line {line})")]);
+    pub(super) fn change(&mut self, table: Table, how: Both, label: u64, line: u64) {
+        self.changed.entry((table, how)).or_default().add(1, [Example { label, line: Some(line) }]);
     }
 
     /// What was found when every row was in.
     pub(super) fn found(&mut self, findings: ImportFindings) {
-        let (table, examples) = (table(findings.kind), findings.examples.iter().map(u64::to_string));
+        let (table, examples) = (
+            table(findings.kind),
+            findings.examples.iter().map(|label| Example { label: *label, line: None }),
+        );
         let key = (table, words(findings.finding));
         if findings.finding.is_left_out() {
             self.tables.entry(table).or_default().left_out += findings.count;
@@ -80,74 +101,109 @@ impl Report {
         }
     }
 
-    fn write_rows(
-        f: &mut fmt::Formatter<'_>,
-        what: &str,
-        rows: &BTreeMap<(Table, &str), Rows>,
-    ) -> fmt::Result {
-        for ((table, why), Rows { count, examples }) in rows {
-            let more = if *count > examples.len() as u64 { ", …" } else { "" };
-            writeln!(f, "{what}{} × {}: {why}: {}{more}", count, table.name(), examples.join(", "))?;
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{:<20}{:>12}{:>12}{:>12}", "table", "rows", "taken", "left out")?;
+    /// For people.
+    #[must_use]
+    pub fn text(&self, l: Language) -> String {
+        let mut out = String::new();
+        let names =
+            [both("表", "table"), both("行数", "rows"), both("导入", "taken"), both("略去", "left out")];
+        let [table, columns @ ..] = names.map(|name| name.spoken(l));
+        let columns: String = columns.iter().map(|name| padded_left(name, 12)).collect();
+        // Writing to a String cannot fail.
+        let _ = writeln!(out, "{}{columns}", padded(table, 20));
         for table in KINDS {
             let Counts { read, left_out } = self.tables.get(&table).copied().unwrap_or_default();
             let taken = read.saturating_sub(left_out);
-            writeln!(f, "{:<20}{read:>12}{taken:>12}{left_out:>12}", table.name())?;
+            let _ = writeln!(out, "{:<20}{read:>12}{taken:>12}{left_out:>12}", table.name());
         }
-        Self::write_rows(f, "left out    ", &self.left_out)?;
-        Self::write_rows(f, "changed     ", &self.changed)?;
-        for (what, names) in [("table", &self.unknown.tables), ("column", &self.unknown.columns)] {
-            if !names.is_empty() {
-                let names: Vec<&str> = names.iter().map(String::as_str).collect();
-                writeln!(f, "not known   {what}s passed over: {}", names.join(", "))?;
-            }
+        out += &rows_text(both("略去", "left out"), &self.left_out, l);
+        out += &rows_text(both("改动", "changed"), &self.changed, l);
+        let what = padded(both("不认识", "not known").spoken(l), 12);
+        let Unknown { tables, columns } = &self.unknown;
+        if !tables.is_empty() {
+            let names = joined(tables, usize::MAX, l);
+            out += &sentence!(l, "{what}跳过的表：{names}\n", "{what}tables passed over: {names}\n");
         }
-        write!(f, "{}", self.pictures)
+        if !columns.is_empty() {
+            let names = joined(columns, usize::MAX, l);
+            out += &sentence!(l, "{what}跳过的列：{names}\n", "{what}columns passed over: {names}\n");
+        }
+        out + &self.pictures.text(l)
     }
 }
 
-impl fmt::Display for PictureCounts {
+/// In English, for tests and benches.
+impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { brought, missing, remote, unusable, .. } = self;
-        write!(
-            f,
-            "pictures    {brought} brought; {missing} named that are not at hand, shown as a drawn one"
-        )?;
+        f.write_str(&self.text(Language::En))
+    }
+}
+
+fn rows_text(what: Both, rows: &BTreeMap<(Table, Both), Rows>, l: Language) -> String {
+    let what = padded(what.spoken(l), 12);
+    let lines = rows.iter().map(|((table, why), Rows { count, examples })| {
+        let (table, why) = (table.name(), why.spoken(l));
+        let named: Vec<String> = examples.iter().map(|example| example.text(l)).collect();
+        let (named, more) = (named.join(", "), more(*count, examples.len()));
+        sentence!(
+            l,
+            "{what}{count} × {table}：{why}：{named}{more}\n",
+            "{what}{count} × {table}: {why}: {named}{more}\n"
+        )
+    });
+    lines.collect()
+}
+
+impl PictureCounts {
+    fn text(&self, l: Language) -> String {
+        let Self { brought, missing, remote, unusable, missing_names, no_pictures } = self;
+        let mut out = padded(both("图片", "pictures").spoken(l), 12);
+        out += &sentence!(
+            l,
+            "带入{brought}张；{missing}处提到的图片不在手边，显示手绘图",
+            "{brought} brought; {missing} named that are not at hand, shown as a drawn one"
+        );
         if *remote > 0 {
-            write!(f, "; {remote} at other addresses, asked for below /imgs/remote/ from now on")?;
+            out += &sentence!(
+                l,
+                "；{remote}处在其他网址，今后到/imgs/remote/下取",
+                "; {remote} at other addresses, asked for below /imgs/remote/ from now on"
+            );
         }
         if *unusable > 0 {
-            write!(f, "; {unusable} names that can be no file's left out")?;
+            out += &sentence!(
+                l,
+                "；{unusable}处不可能是文件名，已略去",
+                "; {unusable} names that can be no file's left out"
+            );
         }
-        writeln!(f)?;
-        let list = |names: &std::collections::BTreeSet<String>| {
-            names.iter().take(EXAMPLES).cloned().collect::<Vec<_>>().join(", ")
-        };
-        if !self.missing_names.is_empty() {
-            writeln!(f, "            not at hand: {}{}", list(&self.missing_names), more(*missing))?;
+        out.push('\n');
+        let indent = " ".repeat(12);
+        if !missing_names.is_empty() {
+            let (names, more) = (joined(missing_names, EXAMPLES, l), more(*missing, EXAMPLES));
+            out += &sentence!(l, "{indent}不在手边：{names}{more}\n", "{indent}not at hand: {names}{more}\n");
         }
-        if !self.no_pictures.is_empty() {
-            let count = self.no_pictures.len() as u64;
-            writeln!(
-                f,
-                "            {count} no pictures by their content: {}{}",
-                list(&self.no_pictures),
-                more(count)
-            )?;
+        if !no_pictures.is_empty() {
+            let count = no_pictures.len();
+            let (names, more) = (joined(no_pictures, EXAMPLES, l), more(count as u64, EXAMPLES));
+            out += &sentence!(
+                l,
+                "{indent}{count}个文件的内容不是图片：{names}{more}\n",
+                "{indent}{count} no pictures by their content: {names}{more}\n"
+            );
         }
-        Ok(())
+        out
     }
 }
 
-fn more(count: u64) -> &'static str {
-    if count > EXAMPLES as u64 { ", …" } else { "" }
+/// The first of these names, between commas.
+fn joined(names: &BTreeSet<String>, most: usize, l: Language) -> String {
+    let names: Vec<&str> = names.iter().take(most).map(String::as_str).collect();
+    names.join(both("、", ", ").spoken(l))
+}
+
+fn more(count: u64, shown: usize) -> &'static str {
+    if count > shown as u64 { ", …" } else { "" }
 }
 
 fn table(kind: ImportKind) -> Table {
@@ -163,15 +219,19 @@ fn table(kind: ImportKind) -> Table {
     }
 }
 
-fn words(finding: ImportFinding) -> &'static str {
+fn words(finding: ImportFinding) -> Both {
     match finding {
-        ImportFinding::NoUser => "its user is not in the mall",
-        ImportFinding::NoVoucher => "its voucher is not in the mall",
-        ImportFinding::NoNote => "its note is not in the mall",
-        ImportFinding::NoShop => "its shop is not in the mall",
-        ImportFinding::NoTerms => "a sale without terms (tb_seckill_voucher) is over, with nothing left",
-        ImportFinding::SecondLive => {
-            "one more live order of one user in one sale is a dead letter DOUBLE, with its unit"
-        }
+        ImportFinding::NoUser => both("商城里没有它的用户", "its user is not in the mall"),
+        ImportFinding::NoVoucher => both("商城里没有它的优惠券", "its voucher is not in the mall"),
+        ImportFinding::NoNote => both("商城里没有它的笔记", "its note is not in the mall"),
+        ImportFinding::NoShop => both("商城里没有它的店铺", "its shop is not in the mall"),
+        ImportFinding::NoTerms => both(
+            "缺少秒杀信息（tb_seckill_voucher）的秒杀按已结束、无库存处理",
+            "a sale without terms (tb_seckill_voucher) is over, with nothing left",
+        ),
+        ImportFinding::SecondLive => both(
+            "同一用户在同一场秒杀中多出的有效订单成为死信DOUBLE，并占用库存",
+            "one more live order of one user in one sale is a dead letter DOUBLE, with its unit",
+        ),
     }
 }

@@ -11,6 +11,7 @@ use super::dump::Row;
 use super::fields::{Fields, Unfit};
 use super::pictures::Pictures;
 use super::tables::{KINDS, Table};
+use crate::language::{Both, both};
 use crate::mall::{Passwords, clean_text, wall_time};
 
 /// The largest number that a page's JavaScript reads exactly.
@@ -23,7 +24,7 @@ pub(super) struct Looked {
     pub(super) label: u64,
     pub(super) line: u64,
     /// What of it is taken otherwise than it stands there.
-    pub(super) remarks: Vec<&'static str>,
+    pub(super) remarks: Vec<Both>,
     /// Whether it takes the place of an earlier one.
     pub(super) replaces: bool,
     pub(super) row: Result<ImportRow, Unfit>,
@@ -96,12 +97,15 @@ impl Reader<'_> {
     }
 
     fn user(&mut self, row: &mut Fields<'_>) -> Result<ImportRow, Unfit> {
-        let phone =
-            Phone::parse(row.text("phone")?.trim()).ok_or(Unfit::Row("its phone is no mainland number"))?;
+        let phone = Phone::parse(row.text("phone")?.trim())
+            .ok_or(Unfit::Row(both("手机号不是大陆号码", "its phone is no mainland number")))?;
         let password = row.text("password")?;
         let stored = Passwords::is_hash(&password).then_some(password.clone());
         if stored.is_none() && !password.is_empty() {
-            row.remarks.push("a password of unknown form is left out: that user logs in by code");
+            row.remarks.push(both(
+                "密码格式未知，已略去：该用户用验证码登录",
+                "a password of unknown form is left out: that user logs in by code",
+            ));
         }
         let user = User {
             id: UserId::new(row.id("id")?),
@@ -135,7 +139,10 @@ fn card(row: &mut Fields<'_>) -> Result<ImportRow, Unfit> {
     let told = row.text("birthday")?;
     let birthday = Some(told.clone()).filter(|day| wall_time::is_day(day));
     if birthday.is_none() && !(told.is_empty() || told.starts_with("0000")) {
-        row.remarks.push("a birthday that is no day from 1900 on is left out");
+        row.remarks.push(both(
+            "生日不是1900年以后的日期，已略去",
+            "a birthday that is no day from 1900 on is left out",
+        ));
     }
     let level = u8::try_from(row.count("level")?).ok().filter(|level| *level <= 9);
     let card = Card {
@@ -144,7 +151,7 @@ fn card(row: &mut Fields<'_>) -> Result<ImportRow, Unfit> {
         gender: row.number("gender")? == Some(1),
         birthday,
         credits: row.count("credits")?.min(EXACT),
-        level: level.ok_or(Unfit::Row("its level is not 0 to 9"))?,
+        level: level.ok_or(Unfit::Row(both("会员等级不在0到9之间", "its level is not 0 to 9")))?,
     };
     Ok(ImportRow::Card(UserId::new(row.id("user_id")?), card))
 }
@@ -152,7 +159,7 @@ fn card(row: &mut Fields<'_>) -> Result<ImportRow, Unfit> {
 fn voucher(row: &mut Fields<'_>) -> Result<ImportRow, Unfit> {
     let cents = |row: &Fields<'_>, name| match row.count(name) {
         Ok(cents @ 0..=EXACT) => Ok(Cents::new(i64::try_from(cents).unwrap_or(0))),
-        Ok(_) => Err(Unfit::Row("an amount of money in it is out of range")),
+        Ok(_) => Err(Unfit::Row(both("金额超出范围", "an amount of money in it is out of range"))),
         Err(unfit) => Err(unfit),
     };
     let status = match row.number("status")? {
@@ -160,7 +167,8 @@ fn voucher(row: &mut Fields<'_>) -> Result<ImportRow, Unfit> {
         Some(2) => VoucherStatus::OffShelf,
         Some(3) => VoucherStatus::Expired,
         Some(_) => {
-            row.remarks.push("a voucher of unknown status is off the shelf");
+            row.remarks
+                .push(both("状态未知的优惠券按下架处理", "a voucher of unknown status is off the shelf"));
             VoucherStatus::OffShelf
         }
     };
@@ -183,19 +191,22 @@ fn voucher(row: &mut Fields<'_>) -> Result<ImportRow, Unfit> {
 }
 
 fn sale(row: &mut Fields<'_>) -> Result<ImportRow, Unfit> {
-    let stock = row.number("stock")?.ok_or(Unfit::Row("its stock is missing"))?;
+    let stock = row.number("stock")?.ok_or(Unfit::Row(both("缺少库存", "its stock is missing")))?;
     let remaining = u64::try_from(stock).unwrap_or_else(|_| {
-        row.remarks.push("a stock below 0 is taken as 0: more was sold there than there was");
+        row.remarks.push(both(
+            "库存小于0，按0处理：原系统已超卖",
+            "a stock below 0 is taken as 0: more was sold there than there was",
+        ));
         0
     });
     if remaining > EXACT {
-        return Err(Unfit::Row("its stock is out of range"));
+        return Err(Unfit::Row(both("库存超出范围", "its stock is out of range")));
     }
     // No time, for MySQL, lies before every other: such a sale has begun, and is over.
     let long_ago = Timestamp::from_millis(0);
     let end = row.instant("end_time")?;
     if end.is_none() {
-        row.remarks.push("a sale without an end is over");
+        row.remarks.push(both("没有结束时间的秒杀按已结束处理", "a sale without an end is over"));
     }
     Ok(ImportRow::Sale(ImportedSale {
         voucher: VoucherId::new(row.id("voucher_id")?),
@@ -214,7 +225,7 @@ fn order(row: &Fields<'_>) -> Result<ImportRow, Unfit> {
         Some(4) => OrderStatus::Cancelled,
         Some(5) => OrderStatus::Refunding,
         Some(6) => OrderStatus::Refunded,
-        Some(_) => return Err(Unfit::Row("its status is not 1 to 6")),
+        Some(_) => return Err(Unfit::Row(both("状态不在1到6之间", "its status is not 1 to 6"))),
     };
     let pay_type = u8::try_from(row.number("pay_type")?.unwrap_or(1));
     Ok(ImportRow::Order(ImportedOrder {
@@ -222,7 +233,7 @@ fn order(row: &Fields<'_>) -> Result<ImportRow, Unfit> {
         voucher: VoucherId::new(row.id("voucher_id")?),
         user: UserId::new(row.id("user_id")?),
         status,
-        pay_type: pay_type.map_err(|_| Unfit::Row("its kind of payment is none"))?,
+        pay_type: pay_type.map_err(|_| Unfit::Row(both("支付方式无效", "its kind of payment is none")))?,
         created: row.instant_or_now("create_time")?,
         paid: row.instant("pay_time")?,
         used: row.instant("use_time")?,
@@ -243,7 +254,7 @@ fn comment(row: &Fields<'_>) -> Result<ImportRow, Unfit> {
         status: u8::try_from(status)
             .ok()
             .filter(|status| *status <= 2)
-            .ok_or(Unfit::Row("its status is not 0 to 2"))?,
+            .ok_or(Unfit::Row(both("状态不在0到2之间", "its status is not 0 to 2")))?,
         created: row.instant_or_now("create_time")?,
     }))
 }
@@ -252,7 +263,7 @@ fn follow(row: &Fields<'_>) -> Result<ImportRow, Unfit> {
     let follower = UserId::new(row.id("user_id")?);
     let followee = UserId::new(row.id("follow_user_id")?);
     if follower == followee {
-        return Err(Unfit::Row("nobody follows themselves"));
+        return Err(Unfit::Row(both("不能关注自己", "nobody follows themselves")));
     }
     Ok(ImportRow::Follow { follower, followee, since: row.instant_or_now("create_time")? })
 }
@@ -260,7 +271,7 @@ fn follow(row: &Fields<'_>) -> Result<ImportRow, Unfit> {
 fn sign(row: &Fields<'_>) -> Result<ImportRow, Unfit> {
     let day = row.text("date")?;
     if !wall_time::is_day(&day) {
-        return Err(Unfit::Row("its day is none"));
+        return Err(Unfit::Row(both("日期无效", "its day is none")));
     }
     let made_up = row.number("is_backup")? == Some(1);
     Ok(ImportRow::Sign { user: UserId::new(row.id("user_id")?), day, made_up })

@@ -172,6 +172,17 @@ impl Accounts {
         Ok(self.context.storage.sessions.find(hash_of(token), ttl, now).await?)
     }
 
+    /// Whose live session this is, which the call does not extend: for what asks again and again by itself.
+    ///
+    /// # Errors
+    /// Only if the store is in trouble.
+    pub async fn who_is_still_there(&self, token: &str, now: Timestamp) -> Result<Option<UserId>, Failure> {
+        if !is_token(token) {
+            return Ok(None);
+        }
+        Ok(self.context.storage.sessions.find(hash_of(token), Duration::ZERO, now).await?)
+    }
+
     /// What a user may do, as the record has it now; a customer's rights for no user, and for one who is blocked.
     ///
     /// # Errors
@@ -193,7 +204,8 @@ impl Accounts {
     /// Sets a password. Who has one already must give it; tries are limited like those of logging in.
     ///
     /// # Errors
-    /// [`Mistake::PasswordLength`]; [`Mistake::Password`] if the old one is missing or wrong.
+    /// [`Mistake::PasswordLength`]; [`Mistake::Missing`] and [`Mistake::OldPassword`] if there is an old one and it was not given
+    /// rightly.
     pub async fn set_password(
         &self,
         user: UserId,
@@ -206,10 +218,10 @@ impl Accounts {
         let is = users.get(user).await?.ok_or(Refusal::NotFound("user"))?;
         let stored = users.password(user).await?.filter(|stored| Passwords::is_hash(stored));
         if stored.is_some() {
-            let old = old.ok_or(Mistake::Password)?;
+            let old = old.filter(|old| !old.is_empty()).ok_or(Mistake::Missing("oldPassword"))?;
             self.count_password_try(&is.phone, now).await?;
             if !self.passwords.matches(old, stored).await? {
-                return Err(Mistake::Password.into());
+                return Err(Mistake::OldPassword.into());
             }
         }
         let hash = self.passwords.hash(new).await?;

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mallbox_storage::{LogState, OrderCounts, SaleRecord, StoreError, Units, VoucherId};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 
 use super::Context;
 use super::order_numbers::SEQUENCE;
 use super::sales::SaleCounter;
+use crate::language::{Both, Language, both, sentence};
 
 /// How often a sale is read before it is said never to have stood still.
 const READINGS: usize = 20;
@@ -21,14 +23,16 @@ const AGREEING: usize = 3;
 const PAUSE: Duration = Duration::from_millis(25);
 
 /// Something that does not add up.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
     /// Which sale, if it is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub voucher: Option<u64>,
-    /// Which term.
-    pub term: &'static str,
+    /// Which term; JSON has its English name.
+    #[serde(serialize_with = "in_english")]
+    #[schemars(with = "String")]
+    pub term: Both,
     /// What it should be.
     pub expected: String,
     /// What it is.
@@ -38,7 +42,7 @@ pub struct Finding {
 impl Finding {
     fn new(
         voucher: Option<VoucherId>,
-        term: &'static str,
+        term: Both,
         expected: impl fmt::Display,
         found: impl fmt::Display,
     ) -> Self {
@@ -47,17 +51,26 @@ impl Finding {
     }
 }
 
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(voucher) = self.voucher {
-            write!(f, "sale {voucher}: ")?;
-        }
-        write!(f, "{}: expected {}, found {}", self.term, self.expected, self.found)
+fn in_english<S: Serializer>(term: &Both, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(term.en)
+}
+
+impl Finding {
+    fn text(&self, l: Language) -> String {
+        let Self { voucher, term, expected, found } = self;
+        let term = term.spoken(l);
+        let sale =
+            voucher.map(|voucher| sentence!(l, "秒杀{voucher}：", "sale {voucher}: ")).unwrap_or_default();
+        sentence!(
+            l,
+            "{sale}{term}：应为{expected}，实为{found}",
+            "{sale}{term}: expected {expected}, found {found}"
+        )
     }
 }
 
 /// The terms of one sale, as they were read.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SaleBooks {
     /// Which.
@@ -86,20 +99,23 @@ pub struct SaleBooks {
     pub in_memory: bool,
 }
 
-impl fmt::Display for SaleBooks {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl SaleBooks {
+    fn text(&self, l: Language) -> String {
         let Self { voucher, added, pending, unpaid, paid, used, refunding, dead_letters, .. } = self;
-        write!(f, "sale {voucher}: ")?;
-        match (self.initial, self.remaining) {
-            (Some(initial), Some(remaining)) => {
-                write!(f, "initial {initial} + added {added} = remaining {remaining} + ")?;
-            }
-            _ => write!(f, "unlimited; ")?,
-        }
-        write!(
-            f,
-            "pending {pending} + unpaid {unpaid} + paid {paid} + used {used} + refunding {refunding} + dead letters \
-             {dead_letters}"
+        let left = match (self.initial, self.remaining) {
+            (Some(initial), Some(remaining)) => sentence!(
+                l,
+                "初始{initial} + 追加{added} = 剩余{remaining} + ",
+                "initial {initial} + added {added} = remaining {remaining} + "
+            ),
+            _ => sentence!(l, "不限量；", "unlimited; "),
+        };
+        sentence!(
+            l,
+            "秒杀{voucher}：{left}待入库{pending} + 未支付{unpaid} + 已支付{paid} + 已核销{used} + 退款中{refunding} + \
+             死信{dead_letters}",
+            "sale {voucher}: {left}pending {pending} + unpaid {unpaid} + paid {paid} + used {used} + refunding \
+             {refunding} + dead letters {dead_letters}"
         )
     }
 }
@@ -126,22 +142,43 @@ impl Report {
     }
 }
 
+impl Report {
+    /// For people: a line a sale, what is wrong, and the verdict.
+    #[must_use]
+    pub fn text(&self, l: Language) -> String {
+        let mut lines: Vec<String> = self.sales.iter().map(|sale| sale.text(l)).collect();
+        lines.extend(self.unsettled.iter().map(|voucher| {
+            sentence!(
+                l,
+                "秒杀{voucher}：读取期间一直在变动，请再试一次",
+                "sale {voucher}: never stood still while it was read; ask again"
+            )
+        }));
+        lines.extend(self.findings.iter().map(|finding| {
+            let finding = finding.text(l);
+            sentence!(l, "有误：{finding}", "WRONG: {finding}")
+        }));
+        let (sales, pending) = (self.sales.len() + self.unsettled.len(), self.pending);
+        lines.push(match self.findings.len() {
+            0 => sentence!(
+                l,
+                "账目平衡：{sales}场秒杀，{pending}张订单正在入库",
+                "the books balance: {sales} sales, {pending} claims on their way to the record"
+            ),
+            wrong => sentence!(
+                l,
+                "账目不平衡：{sales}场秒杀中有{wrong}处不符",
+                "the books do NOT balance: {wrong} findings in {sales} sales"
+            ),
+        });
+        lines.join("\n")
+    }
+}
+
+/// In English, for tests and benches.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for sale in &self.sales {
-            writeln!(f, "{sale}")?;
-        }
-        for voucher in &self.unsettled {
-            writeln!(f, "sale {voucher}: never stood still while it was read; ask again")?;
-        }
-        for finding in &self.findings {
-            writeln!(f, "WRONG: {finding}")?;
-        }
-        let (sales, pending) = (self.sales.len() + self.unsettled.len(), self.pending);
-        match self.findings.len() {
-            0 => write!(f, "the books balance: {sales} sales, {pending} claims on their way to the record"),
-            wrong => write!(f, "the books do NOT balance: {wrong} findings in {sales} sales"),
-        }
+        f.write_str(&self.text(Language::En))
     }
 }
 
@@ -205,12 +242,17 @@ impl Books {
         self.verify_payments(&mut report).await?;
         self.verify_ids(&mut report).await?;
         if let Some(fault) = self.context.storage.audit.verify().await?.fault {
-            report.findings.push(Finding::new(None, "audit log", "one unbroken chain", fault));
+            report.findings.push(Finding::new(
+                None,
+                both("审计日志", "audit log"),
+                "one unbroken chain",
+                fault,
+            ));
         }
         let LogState { pending, trouble, .. } = self.context.storage.order_log.state().await;
         report.pending = pending;
         if let Some(trouble) = trouble {
-            report.findings.push(Finding::new(None, "order log", "in order", trouble));
+            report.findings.push(Finding::new(None, both("订单日志", "order log"), "in order", trouble));
         }
         Ok(report)
     }
@@ -307,8 +349,14 @@ impl Books {
         }
         let Some(faults) = last else { return Ok(()) };
         for (term, found) in [
-            ("paid orders without a captured payment", faults.paid_without_payment),
-            ("captured payments on cancelled orders", faults.captured_on_cancelled),
+            (
+                both("已支付订单缺少到账的付款", "paid orders without a captured payment"),
+                faults.paid_without_payment,
+            ),
+            (
+                both("已取消订单仍有到账的付款", "captured payments on cancelled orders"),
+                faults.captured_on_cancelled,
+            ),
         ] {
             if found > 0 {
                 report.findings.push(Finding::new(None, term, 0, found));
@@ -325,7 +373,12 @@ impl Books {
             if high_water.is_none_or(|high_water| high_water < highest) {
                 let found = high_water.map_or_else(|| "none".to_owned(), |mark| mark.to_string());
                 let expected = format!("at least {highest} on day {day}");
-                report.findings.push(Finding::new(None, "order ids' high-water mark", expected, found));
+                report.findings.push(Finding::new(
+                    None,
+                    both("订单号的最高水位", "order ids' high-water mark"),
+                    expected,
+                    found,
+                ));
             }
         }
         Ok(())
@@ -368,20 +421,20 @@ impl Reading {
         };
         let held = signed(counts.held());
         let pending = signed(*pending);
-        check("users with two live orders", 0, signed(counts.doubles));
+        check(both("持有两张有效订单的用户", "users with two live orders"), 0, signed(counts.doubles));
         if let Some(initial) = sale.initial {
             let total = signed(initial) + sale.added;
             let stock = sale.stock.map_or(-1, signed);
-            check("stock kept by the order transactions", total - held, stock);
+            check(both("订单事务记录的库存", "stock kept by the order transactions"), total - held, stock);
             if let Some(remaining) = self.remaining() {
-                check("initial + added", remaining + pending + held, total);
+                check(both("初始 + 追加", "initial + added"), remaining + pending + held, total);
             }
             if let Some(units) = units {
-                check("units in memory", total, units.units.map_or(-1, signed));
+                check(both("内存中的总数", "units in memory"), total, units.units.map_or(-1, signed));
             }
         }
         if let Some(units) = units {
-            check("units taken in memory", held + pending, signed(units.taken));
+            check(both("内存中已售的数量", "units taken in memory"), held + pending, signed(units.taken));
         }
         findings
     }
@@ -443,7 +496,7 @@ mod tests {
         let spoil = |spoil: Spoil| {
             let mut reading = balanced();
             spoil(&mut reading);
-            reading.findings().into_iter().map(|finding| finding.term).collect::<Vec<_>>()
+            reading.findings().into_iter().map(|finding| finding.term.en).collect::<Vec<_>>()
         };
         let rows: [(Spoil, &str); 12] = [
             (|r| r.sale.initial = Some(101), "initial + added"),
@@ -477,8 +530,13 @@ mod tests {
             text.contains("sale 7: stock kept by the order transactions: expected 105, found 104"),
             "{text}"
         );
+        let text = report.text(Language::Zh);
+        assert!(text.contains("秒杀7：初始100 + 追加20 = 剩余98 + 待入库7 + 未支付5"), "{text}");
+        assert!(text.contains("有误：秒杀7：订单事务记录的库存：应为105，实为104"), "{text}");
+        assert!(text.ends_with("账目不平衡：1场秒杀中有1处不符"), "{text}");
         let json = serde_json::to_value(&report).unwrap();
         assert_eq!(json["findings"][0]["voucher"], 7);
+        assert_eq!(json["findings"][0]["term"], "stock kept by the order transactions");
         assert_eq!(json["sales"][0]["deadLetters"], 1);
     }
 }

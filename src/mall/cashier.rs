@@ -10,11 +10,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mallbox_storage::{
-    Cents, Order, OrderStatus, Payment, PaymentId, PaymentState, Step, Stepped, StoreError, Timestamp,
+    Order, OrderStatus, Payment, PaymentId, PaymentState, Step, Stepped, StoreError, Timestamp,
 };
 use parking_lot::Mutex;
 
 use super::payments::{AtGateway, Payments, Unreachable};
+use super::sparse_log::SparseLog;
 use super::{Context, Failure, Refusal};
 
 /// How long the gateway is waited for: a call to the mall answers within 1.5 s.
@@ -28,15 +29,17 @@ const AT_ONCE: u32 = 32;
 #[derive(Clone)]
 pub struct Cashier {
     context: Context,
-    gateway: Arc<dyn Payments>,
+    gateway: Arc<PatientGateway>,
     in_hand: Arc<InHand>,
+    stuck: Arc<SparseLog>,
 }
 
 impl Cashier {
     /// A cashier of this gateway.
     #[must_use]
     pub fn new(context: Context, gateway: Arc<dyn Payments>) -> Self {
-        Self { context, gateway, in_hand: Arc::default() }
+        let gateway = Arc::new(PatientGateway { gateway, silence: SparseLog::default() });
+        Self { context, gateway, in_hand: Arc::default(), stuck: Arc::default() }
     }
 
     /// Pays for an unpaid order. Answers the paid order.
@@ -44,21 +47,18 @@ impl Cashier {
         let rows = &self.context.storage.payments;
         let payment = rows.start(order.id, order.pay_value, now).await?;
         let _mine = self.in_hand.hold(payment.id);
-        match self.charge(payment.id, payment.amount).await {
+        match self.gateway.charge(&payment).await {
             Ok(AtGateway::Captured) => self.captured(&payment, now).await,
             Ok(AtGateway::Refunded) => {
                 rows.settle(payment.id, PaymentState::Refunded, now).await?;
                 self.stands(order).await
             }
-            Ok(AtGateway::Declined | AtGateway::Unknown) => {
+            Ok(AtGateway::Declined) => {
                 rows.settle(payment.id, PaymentState::Failed, now).await?;
                 Err(Refusal::PaymentDeclined.into())
             }
-            Err(error) => {
-                // The row stays started: a repeat of the call, or the chore, finds out what became of it.
-                tracing::warn!(order = order.id.get(), payment = payment.id.get(), %error, "payment left open");
-                Err(Refusal::Busy.into())
-            }
+            // The row stays started: a repeat of the call, or the chore, finds out what became of it.
+            Err(_) => Err(Refusal::Busy.into()),
         }
     }
 
@@ -74,8 +74,7 @@ impl Cashier {
                 _ => Err(Failure::Bug(format!("order {} was paid, and has no captured payment", order.id))),
             };
         };
-        if let Err(error) = self.refund(payment).await {
-            tracing::warn!(order = order.id.get(), payment = payment.id.get(), %error, "refund left open");
+        if self.gateway.refund(payment).await.is_err() {
             return Ok(order);
         }
         match storage.orders.step(order.id, Step::FinishRefund, now).await? {
@@ -114,8 +113,11 @@ impl Cashier {
         for row in rows.into_iter().filter(|row| !self.in_hand.has(row.id)) {
             let cashier = self.clone();
             tasks.spawn(async move {
-                if let Err(error) = cashier.finish(&row, now).await {
-                    tracing::warn!(order = row.order.get(), payment = row.id.get(), %error, "payment still open");
+                if let Err(error) = cashier.finish(&row, now).await
+                    && let Some(times) = cashier.stuck.again()
+                {
+                    let (order, payment) = (row.order.get(), row.id.get());
+                    tracing::warn!(order, payment, %error, times, "a payment cannot be finished");
                 }
             });
         }
@@ -161,20 +163,15 @@ impl Cashier {
 
     /// Gives money back that paid for nothing. If the gateway cannot be reached the row stays as it is, for the chore.
     async fn return_money(&self, payment: &Payment, now: Timestamp) -> Result<(), StoreError> {
-        let (order, id) = (payment.order.get(), payment.id.get());
-        match self.refund(payment).await {
-            Ok(()) => {
-                tracing::info!(order, payment = id, "a payment that came too late was given back");
-                self.context.storage.payments.settle(payment.id, PaymentState::Refunded, now).await?;
-            }
-            Err(error) => {
-                tracing::warn!(order, payment = id, %error, "a late payment is still to be given back")
-            }
+        if self.gateway.refund(payment).await.is_ok() {
+            let (order, id) = (payment.order.get(), payment.id.get());
+            tracing::info!(order, payment = id, "a payment that came too late was given back");
+            self.context.storage.payments.settle(payment.id, PaymentState::Refunded, now).await?;
         }
         Ok(())
     }
 
-    /// Finishes one. [`Refusal::Busy`]: the gateway cannot be reached.
+    /// Finishes one, unless the gateway cannot be reached: then it stays as it is.
     async fn finish(&self, row: &Payment, now: Timestamp) -> Result<(), Failure> {
         let storage = &self.context.storage;
         if row.state == PaymentState::Captured {
@@ -186,7 +183,8 @@ impl Cashier {
                 _ => Ok(self.return_money(row, now).await?),
             };
         }
-        let state = match self.status(row.id).await {
+        // Closed rather than asked about: a charge may still be on its way, and its money would be nobody's.
+        let state = match self.gateway.close(row).await {
             Ok(AtGateway::Captured) => {
                 return match self.captured(row, now).await {
                     Ok(_) | Err(Failure::Refused(_)) => Ok(()),
@@ -194,8 +192,8 @@ impl Cashier {
                 };
             }
             Ok(AtGateway::Refunded) => PaymentState::Refunded,
-            Ok(AtGateway::Declined | AtGateway::Unknown) => PaymentState::Failed,
-            Err(_) => return Err(Refusal::Busy.into()),
+            Ok(AtGateway::Declined) => PaymentState::Failed,
+            Err(_) => return Ok(()),
         };
         storage.payments.settle(row.id, state, now).await?;
         Ok(())
@@ -209,23 +207,43 @@ impl Cashier {
             None => Err(Refusal::NotFound("order").into()),
         }
     }
+}
 
-    async fn charge(&self, payment: PaymentId, amount: Cents) -> Result<AtGateway, Unreachable> {
-        patiently(self.gateway.charge(payment, amount)).await
+/// The gateway, waited for no longer than a call can.
+struct PatientGateway {
+    gateway: Arc<dyn Payments>,
+    silence: SparseLog,
+}
+
+impl PatientGateway {
+    async fn charge(&self, payment: &Payment) -> Result<AtGateway, Unreachable> {
+        self.wait(payment, self.gateway.charge(payment.id, payment.amount)).await
     }
 
     async fn refund(&self, payment: &Payment) -> Result<(), Unreachable> {
-        patiently(self.gateway.refund(payment.id, payment.amount)).await
+        self.wait(payment, self.gateway.refund(payment.id, payment.amount)).await
     }
 
-    async fn status(&self, payment: PaymentId) -> Result<AtGateway, Unreachable> {
-        patiently(self.gateway.status(payment)).await
+    async fn close(&self, payment: &Payment) -> Result<AtGateway, Unreachable> {
+        self.wait(payment, self.gateway.close(payment.id)).await
     }
-}
 
-async fn patiently<T>(call: impl Future<Output = Result<T, Unreachable>>) -> Result<T, Unreachable> {
-    let in_time = tokio::time::timeout(PATIENCE, call).await;
-    in_time.unwrap_or_else(|_| Err(Unreachable(format!("no answer within {} ms", PATIENCE.as_millis()))))
+    async fn wait<T>(
+        &self,
+        payment: &Payment,
+        call: impl Future<Output = Result<T, Unreachable>>,
+    ) -> Result<T, Unreachable> {
+        let in_time = tokio::time::timeout(PATIENCE, call).await;
+        let too_late = || Err(Unreachable(format!("no answer within {} ms", PATIENCE.as_millis())));
+        let answer = in_time.unwrap_or_else(|_| too_late());
+        if let Err(error) = &answer
+            && let Some(times) = self.silence.again()
+        {
+            let (order, payment) = (payment.order.get(), payment.id.get());
+            tracing::warn!(order, payment, %error, times, "the payment gateway did not answer; it is asked again");
+        }
+        answer
+    }
 }
 
 /// After the record has closed an order: its unit and its buyer's right to one go back, its deadline goes.

@@ -33,8 +33,8 @@ pub enum Refusal {
     LastOperator,
     /// Something a person typed or picked wrongly: said with 200 on hm-dianping's calls.
     Mistyped(Mistake),
-    /// A request no form can make: which value, and what was expected.
-    BadRequest(String),
+    /// The voucher is sold in a flash sale and not over the counter.
+    SoldInSale,
     /// A value of a request that is missing or out of its range: its name.
     BadValue(&'static str),
     /// Too often.
@@ -69,6 +69,8 @@ pub enum Mistake {
     NoCode,
     /// Phone or password is wrong.
     Password,
+    /// The password until now is wrong.
+    OldPassword,
     /// A new password is too short or too long.
     PasswordLength,
     /// A code was asked for too soon or too often: seconds to wait.

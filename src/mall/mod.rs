@@ -28,6 +28,7 @@ pub mod sales;
 mod salted_md5;
 pub mod shops;
 pub mod sms;
+mod sparse_log;
 pub mod vouchers;
 pub mod wall_time;
 mod whole;

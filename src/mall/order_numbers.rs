@@ -3,6 +3,7 @@
 use crossbeam::queue::ArrayQueue;
 use mallbox_storage::{OrderId, Storage, Timestamp, VoucherId};
 
+use super::sparse_log::SparseLog;
 use super::{Failure, Refusal};
 
 /// The counter that all order ids come from.
@@ -15,6 +16,7 @@ pub(super) const SEQUENCE: &str = "order";
 #[derive(Debug)]
 pub(super) struct OrderNumbers {
     spare: ArrayQueue<Number>,
+    refused: SparseLog,
 }
 
 /// A number of a day's counter.
@@ -28,7 +30,7 @@ impl OrderNumbers {
     pub(super) fn new() -> Self {
         /// As many as there are claims under way at once, about; past that, numbers are left out.
         const ROOM: usize = 4_096;
-        Self { spare: ArrayQueue::new(ROOM) }
+        Self { spare: ArrayQueue::new(ROOM), refused: SparseLog::default() }
     }
 
     /// A fresh order id, and the number in it.
@@ -38,13 +40,13 @@ impl OrderNumbers {
         voucher: VoucherId,
         now: Timestamp,
     ) -> Result<(OrderId, Number), Failure> {
-        let Some(day) = OrderId::day(now) else { return Err(out_of_numbers(now)) };
+        let Some(day) = OrderId::day(now) else { return Err(self.out_of_numbers(now)) };
         let count = match self.spare.pop() {
             Some(spare) if spare.day == day => spare.count,
             _ => storage.sequences.next(SEQUENCE, day).await?,
         };
         let number = Number { day, count };
-        OrderId::compose(now, count, voucher).map(|id| (id, number)).ok_or_else(|| out_of_numbers(now))
+        OrderId::compose(now, count, voucher).map(|id| (id, number)).ok_or_else(|| self.out_of_numbers(now))
     }
 
     /// A number that no order, no claim and no call under way carries.
@@ -52,12 +54,15 @@ impl OrderNumbers {
         // No room: the number is left out.
         let _ = self.spare.push(number);
     }
-}
 
-fn out_of_numbers(now: Timestamp) -> Failure {
-    tracing::error!(
-        now_ms = now.as_millis(),
-        "no order can be numbered: the mall's clock stands before 2022 or after 2089, or the day's numbers are used up"
-    );
-    Refusal::Busy.into()
+    fn out_of_numbers(&self, now: Timestamp) -> Failure {
+        if let Some(times) = self.refused.again() {
+            tracing::error!(
+                now_ms = now.as_millis(),
+                times,
+                "no order can be numbered: the mall's clock stands before 2022 or after 2089, or the day's numbers are used up"
+            );
+        }
+        Refusal::Busy.into()
+    }
 }

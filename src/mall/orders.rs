@@ -107,7 +107,7 @@ impl OrderDesk {
     /// Buys an ordinary voucher: an unpaid order with a deadline.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] for a voucher that is not on the shelf, [`Refusal::BadRequest`] for one that is a sale, and
+    /// [`Refusal::NotFound`] for a voucher that is not on the shelf, [`Refusal::SoldInSale`] for one that is a sale, and
     /// the store's trouble.
     pub async fn buy(&self, user: UserId, voucher: VoucherId, now: Timestamp) -> Result<OrderId, Failure> {
         let storage = &self.context.storage;
@@ -117,8 +117,7 @@ impl OrderDesk {
             .filter(|voucher| voucher.text.status == VoucherStatus::OnShelf)
             .ok_or(Refusal::NotFound("voucher"))?;
         if found.sale.is_some() {
-            let text = format!("voucher {voucher} is sold in a flash sale: claim it there");
-            return Err(Refusal::BadRequest(text).into());
+            return Err(Refusal::SoldInSale.into());
         }
         let (id, _) = self.numbers.next(storage, voucher, now).await?;
         let order = Order {

@@ -64,7 +64,7 @@ pub enum OpenError {
         owner: Option<u32>,
     },
     /// The directory or a file in it cannot be read or written.
-    #[error("{path}: {what}: {source}")]
+    #[error("{path}: {what}")]
     Io {
         /// The file or directory.
         path: PathBuf,

@@ -32,6 +32,10 @@ mod embedded;
 pub mod production;
 mod storage;
 
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub use embedded::fuzzing;
+
 pub use audit::{Actor, Audit, AuditCheck, AuditEntry, AuditFault, AuditWrong};
 pub use dead_letters::{DeadLetter, DeadLetters, DeadReason, DeadState, Replayed, Voided};
 pub use deadlines::Deadlines;

@@ -60,6 +60,7 @@ pub const EXTENSION_STEP: Duration = Duration::from_secs(60);
 ///
 /// - A code or session is live while `now < expires_at`.
 /// - Of any number of concurrent tries with the right code, exactly one is `Right`.
+/// - A clock that was set back locks no phone out: gap and day then count from when that was first seen.
 /// - What is answered is durable: codes, counters, tries, new and ended sessions. The sliding extension of a
 ///   session alone is written at most once a minute and never waited for.
 /// - [`find`](Sessions::find) extends a live session to `now + ttl`, never shortens it. An extension by less than

@@ -98,7 +98,7 @@ pub const ROWS: &[Row] = &[
         "NOT_FOUND",
         "order",
     ),
-    (Operator, "GET", "/ops/dead-letters?state=dead", b"", 400, "BAD_REQUEST", "state: unknown variant"),
+    (Operator, "GET", "/ops/dead-letters?state=dead", b"", 400, "BAD_REQUEST", "state: expected one of"),
     (Operator, "POST", "/ops/dead-letters/1/replay", b"", 200, "NOT_FOUND", "dead letter"),
     (Operator, "POST", "/ops/dead-letters/1/void", b"", 200, "NOT_FOUND", "dead letter"),
     (Operator, "POST", "/ops/dead-letters/x/void", b"", 400, "BAD_REQUEST", WHOLE),

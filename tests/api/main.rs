@@ -5,8 +5,12 @@
 mod bad_ops_requests;
 mod bad_requests;
 mod calls;
+mod clock;
+mod live;
+mod openapi;
 mod ops;
 mod people;
+mod schemathesis;
 mod steps;
 mod web;
 mod world;

@@ -109,11 +109,33 @@ impl World {
         self.ask(method, &format!("{}{path}", self.prefix), &token, body.as_bytes())
     }
 
+    /// A connection of its own, for a test that reads from it as it likes.
+    pub fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(self.server.address()).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream
+    }
+
+    /// The same, with little room for what is not read yet.
+    pub fn connect_narrowly(&self) -> TcpStream {
+        let stream = self.runtime.block_on(async {
+            let socket = tokio::net::TcpSocket::new_v4().unwrap();
+            socket.set_recv_buffer_size(4096).unwrap();
+            socket.connect(self.server.address()).await.unwrap().into_std().unwrap()
+        });
+        stream.set_nonblocking(false).unwrap();
+        stream
+    }
+
+    /// Stops the server in good order.
+    pub fn stop(self) {
+        self.runtime.block_on(self.server.drain());
+    }
+
     /// Any request at all, with these header lines.
     pub fn ask(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> Said {
         let began = Instant::now();
-        let mut stream = TcpStream::connect(self.server.address()).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let mut stream = self.connect();
         let length = body.len();
         let head = format!(
             "{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{headers}content-length: {length}\r\n\r\n"
@@ -135,6 +157,11 @@ impl World {
         }
     }
 
+    /// Where the API is.
+    pub fn url(&self) -> String {
+        format!("http://{}{}", self.server.address(), self.prefix)
+    }
+
     /// Runs a call of the mall itself.
     pub fn wait_for<T>(&self, work: impl Future<Output = T>) -> T {
         self.runtime.block_on(work)
@@ -147,7 +174,7 @@ impl World {
     }
 
     /// Every claim is an order or a dead letter when this returns.
-    pub fn drain(&self) {
+    pub fn settle_log(&self) {
         let drained = drained(&self.app.context.storage, Duration::from_secs(20));
         assert!(self.runtime.block_on(drained), "the log was not drained");
     }

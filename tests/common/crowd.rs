@@ -101,7 +101,12 @@ impl Script for Crowd {
         let mut ledger = self.ledger.lock();
         let again = match (answer.status, action) {
             // Nothing is known; whoever has to know asks again.
-            (503, _) => self.mood != Mood::Lively,
+            (503, _) => {
+                let json: Value = serde_json::from_slice(answer.body).unwrap_or_default();
+                let code = json["code"].as_str().unwrap_or("no code").to_owned();
+                *ledger.unable.entry(code).or_default() += 1;
+                self.mood != Mood::Lively
+            }
             (200, Action::Claim) => claimed(&mut ledger, person, answer.body, self.mood),
             (200, Action::Step(order, step)) => stepped(&mut ledger, person, order, step, answer.body),
             (status, _) => {
@@ -141,7 +146,10 @@ fn claimed(ledger: &mut Ledger, person: usize, body: &[u8], mood: Mood) -> bool 
     let claim = match (json["success"].as_bool(), json["code"].as_str(), order) {
         (Some(true), _, Some(order)) if json["data"].as_u64() == Some(order.get()) => Claim::Accepted(order),
         // Only somebody whose claim had been lost asks twice, after a restart: what is there now is on the disk.
-        (Some(false), Some("ALREADY_BOUGHT"), Some(order)) if asked > 1 => Claim::Accepted(order),
+        (Some(false), Some("ALREADY_BOUGHT"), Some(order)) if asked > 1 => {
+            ledger.came_to_light += 1;
+            Claim::Accepted(order)
+        }
         (Some(false), Some("SOLD_OUT"), _) => Claim::SoldOut,
         _ => {
             ledger.surprise(format!("a claim was answered {}", String::from_utf8_lossy(body)));

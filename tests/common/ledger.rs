@@ -1,5 +1,6 @@
 //! What the crowd was answered: the promises that a crash may not break.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mallbox_storage::{OrderId, VoucherId};
@@ -19,6 +20,10 @@ pub struct Ledger {
     /// Answers that no mall may give, and how many there were.
     pub surprises: Vec<String>,
     pub surprised: u64,
+    /// How often the mall was in no state to do it (503), by what it said.
+    pub unable: BTreeMap<String, u64>,
+    /// Claims that were not answered and turned out to have been taken.
+    pub came_to_light: u64,
 }
 
 /// One attempt to buy, and what followed.
@@ -87,6 +92,8 @@ impl Ledger {
             tries: vec![Vec::new(); mall.people.len()],
             surprises: Vec::new(),
             surprised: 0,
+            unable: BTreeMap::new(),
+            came_to_light: 0,
         }
     }
 

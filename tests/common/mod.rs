@@ -8,6 +8,8 @@ pub mod audit;
 pub mod books;
 pub mod crowd;
 pub mod dice;
+pub mod http;
+pub mod image;
 pub mod ledger;
 pub mod mall;
 pub mod rush;

@@ -21,9 +21,18 @@ pub struct Rush<S> {
 impl<S: Script> Rush<S> {
     /// Begins at once, on a thread of its own.
     pub fn start(address: SocketAddr, connections: usize, script: S) -> Self {
+        Self::at_rate(None, address, connections, script)
+    }
+
+    /// The same, with so many requests a second.
+    pub fn paced(rate: f64, address: SocketAddr, connections: usize, script: S) -> Self {
+        Self::at_rate(Some(rate), address, connections, script)
+    }
+
+    fn at_rate(rate: Option<f64>, address: SocketAddr, connections: usize, script: S) -> Self {
         let progress = Progress::default();
         let shared = progress.clone();
-        let load = Load { address, connections, stop_at: None, request_timeout: PATIENCE, rate: None };
+        let load = Load { address, connections, stop_at: None, request_timeout: PATIENCE, rate };
         let thread = std::thread::spawn(move || load::run(&load, script, &shared));
         Self { progress, thread }
     }
@@ -34,6 +43,12 @@ impl<S: Script> Rush<S> {
         while self.progress.answered() < answers && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(1));
         }
+    }
+
+    /// Stops it and answers its report: for a server that stays up, or goes down in good order.
+    pub fn report(self) -> anyhow::Result<Report> {
+        self.progress.stop();
+        Ok(self.thread.join().ok().context("the load panicked")??.1)
     }
 
     /// To be called when the server is dead: what has no answer now is lost. Answers how many requests had one.

@@ -31,7 +31,12 @@ impl Server {
     /// `mallbox serve` on a free port, without limits; returns when it has said where it listens.
     /// Its standard error goes to `log`.
     pub fn start(data: &Path, log: &Path, durability: &str) -> anyhow::Result<Self> {
-        let mut child = spawn_serve(data, log, durability)?;
+        Self::start_under(&[], data, log, durability)
+    }
+
+    /// The same, started by another command such as `prlimit --fsize=1000000`, which becomes it.
+    pub fn start_under(under: &[&str], data: &Path, log: &Path, durability: &str) -> anyhow::Result<Self> {
+        let mut child = spawn_serve(under, data, log, durability)?;
         let output = child.stdout.take().context("the server has no standard output")?;
         let (sender, lines) = channel();
         std::thread::spawn(move || {
@@ -111,6 +116,11 @@ impl Server {
         Ok(())
     }
 
+    /// How much it has written on its standard error.
+    pub fn log_bytes(&self) -> u64 {
+        std::fs::metadata(&self.log).map_or(0, |log| log.len())
+    }
+
     /// The end of its standard error.
     pub fn last_words(&self) -> String {
         let text = std::fs::read(&self.log).unwrap_or_default();
@@ -129,9 +139,19 @@ impl Drop for Server {
     }
 }
 
+/// Raises this process's limit of open files, which the server inherits.
+pub fn allow_files(files: usize) -> anyhow::Result<()> {
+    let (id, limit) = (std::process::id().to_string(), format!("--nofile={files}:"));
+    let output =
+        Command::new("prlimit").args(["--pid", &id, &limit]).output().context("cannot run prlimit")?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{files} open files are too many here: {said}");
+    Ok(())
+}
+
 /// Starts a server and kills it after `grace`, wherever it is by then.
 pub fn start_and_kill(data: &Path, log: &Path, durability: &str, grace: Duration) -> anyhow::Result<()> {
-    let mut child = spawn_serve(data, log, durability)?;
+    let mut child = spawn_serve(&[], data, log, durability)?;
     // Read by nobody: what is written in so short a time fits into the pipe.
     std::thread::sleep(grace);
     let ended = child.try_wait()?;
@@ -154,9 +174,9 @@ fn is_good(status: ExitStatus) -> bool {
     status.code() == Some(0)
 }
 
-fn spawn_serve(data: &Path, log: &Path, durability: &str) -> anyhow::Result<Child> {
+fn spawn_serve(under: &[&str], data: &Path, log: &Path, durability: &str) -> anyhow::Result<Child> {
     let log = File::options().create(true).append(true).open(log)?;
-    mallbox_bound_to_this_process()
+    bound_to_this_process(under)
         .args(["serve", "--listen", "127.0.0.1:0", "--limits", "off", "--durability", durability, "--data"])
         .arg(data)
         .stdin(Stdio::null())
@@ -167,15 +187,14 @@ fn spawn_serve(data: &Path, log: &Path, durability: &str) -> anyhow::Result<Chil
 }
 
 /// The command, such that the kernel ends it when the thread that starts it is gone.
-fn mallbox_bound_to_this_process() -> Command {
-    let mut setpriv = Command::new("setpriv");
-    setpriv.args(["--pdeathsig", "KILL"]);
-    let works = Command::new("setpriv").args(["--pdeathsig", "KILL", "true"]).stderr(Stdio::null()).status();
-    if works.is_ok_and(|status| status.success()) {
-        setpriv.arg(MALLBOX);
-        return setpriv;
-    }
-    Command::new(MALLBOX)
+fn bound_to_this_process(under: &[&str]) -> Command {
+    let bound = ["setpriv", "--pdeathsig", "KILL"];
+    let works = Command::new(bound[0]).args(&bound[1..]).arg("true").stderr(Stdio::null()).status();
+    let works = works.is_ok_and(|status| status.success());
+    let mut words = bound.iter().filter(|_| works).chain(under).chain(&[MALLBOX]);
+    let mut command = Command::new(words.next().unwrap_or(&MALLBOX));
+    command.args(words);
+    command
 }
 
 /// The first `http://address:port` in a line.

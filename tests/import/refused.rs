@@ -36,7 +36,7 @@ fn what_is_no_dump_is_refused_with_its_place() {
         ),
         (
             b"@INSERT INTO tb_user VALUES (1);",
-            "line 2, column 29: a row of tb_user with fewer values than its 3 columns",
+            "line 2, column 28: a row of tb_user with fewer values than its 3 columns",
         ),
     ];
     for (text, said) in rows {

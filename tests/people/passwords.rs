@@ -73,8 +73,13 @@ async fn after_five_tries_even_the_right_password_has_to_wait() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_password_needs_the_old_one() {
     let (w, user) = anne().await;
-    assert_eq!(mistake(w.accounts.set_password(user, None, OTHER, w.now()).await), Mistake::Password);
-    assert_eq!(mistake(w.accounts.set_password(user, Some(OTHER), OTHER, w.now()).await), Mistake::Password);
+    for (old, want) in [
+        (None, Mistake::Missing("oldPassword")),
+        (Some(""), Mistake::Missing("oldPassword")),
+        (Some(OTHER), Mistake::OldPassword),
+    ] {
+        assert_eq!(mistake(w.accounts.set_password(user, old, OTHER, w.now()).await), want, "{old:?}");
+    }
     w.accounts.set_password(user, Some(GOOD), OTHER, w.now()).await.unwrap();
     assert_eq!(mistake(w.try_password(ANNE, GOOD).await), Mistake::Password);
     w.try_password(ANNE, OTHER).await.unwrap();
@@ -86,7 +91,7 @@ async fn old_passwords_are_not_to_be_guessed_with_a_found_token() {
     for _ in 0..5 {
         assert_eq!(
             mistake(w.accounts.set_password(user, Some(OTHER), OTHER, w.now()).await),
-            Mistake::Password
+            Mistake::OldPassword
         );
     }
     let answer = w.accounts.set_password(user, Some(GOOD), OTHER, w.now()).await;
@@ -106,10 +111,26 @@ async fn a_password_has_8_to_72_characters() {
     assert_eq!(mistake(w.try_password(ANNE, &"x".repeat(1_000_000)).await), Mistake::Password);
 }
 
+/// As hm-dianping stores it: the salt, and MD5 of password and salt.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_password_that_moved_in_is_stored_anew_when_it_is_used() {
+    const MOVED_IN: &str = "salt@b305cadbb3bce54f3aa59c64fec00dea";
+    let (w, user) = anne().await;
+    w.storage.users.put_password(user, MOVED_IN, w.now()).await.unwrap();
+    assert_eq!(mistake(w.try_password(ANNE, OTHER).await), Mistake::Password);
+    assert_eq!(mistake(w.accounts.set_password(user, None, OTHER, w.now()).await), Mistake::Password);
+    let stored = || async { w.storage.users.password(user).await.unwrap().unwrap() };
+    assert_eq!(stored().await, MOVED_IN);
+    w.try_password(ANNE, "password").await.unwrap();
+    assert!(stored().await.starts_with("$argon2id$"));
+    w.try_password(ANNE, "password").await.unwrap();
+    assert_eq!(mistake(w.try_password(ANNE, MOVED_IN).await), Mistake::Password);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stored_text_from_elsewhere_counts_as_no_password() {
     let (w, user) = anne().await;
-    w.storage.users.put_password(user, "salt@5f4dcc3b5aa765d61d8327deb882cf99", w.now()).await.unwrap();
+    w.storage.users.put_password(user, "password", w.now()).await.unwrap();
     assert_eq!(mistake(w.try_password(ANNE, "password").await), Mistake::Password);
     w.accounts.set_password(user, None, OTHER, w.now()).await.unwrap();
     w.try_password(ANNE, OTHER).await.unwrap();

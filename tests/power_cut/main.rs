@@ -8,26 +8,24 @@
 
 #[path = "../common/mod.rs"]
 mod common;
-mod image;
 
 use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context as _, ensure};
+use anyhow::ensure;
 use parking_lot::Mutex;
 
 use common::aftermath;
 use common::crowd::{Crowd, Mood};
 use common::dice::{Dice, number_from};
+use common::image::Site;
 use common::ledger::{Ledger, Promises};
 use common::mall::{self, Mall, Size};
 use common::rush::Rush;
-use common::server::Server;
-use image::Site;
+use common::server::{Server, allow_files};
 
 /// Claims at once: one commit takes all that wait, so this decides how large what is written at once becomes.
 const CONNECTIONS: [usize; 3] = [64, 512, 4096];
@@ -142,14 +140,4 @@ impl Cutter<'_> {
         rush.end()?;
         Ok((copy, known))
     }
-}
-
-/// Raises this process's limit of open files, which the server inherits.
-fn allow_files(files: usize) -> anyhow::Result<()> {
-    let (id, limit) = (std::process::id().to_string(), format!("--nofile={files}:"));
-    let output =
-        Command::new("prlimit").args(["--pid", &id, &limit]).output().context("cannot run prlimit")?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "{files} open files are too many here: {said}");
-    Ok(())
 }

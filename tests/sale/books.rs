@@ -98,10 +98,10 @@ async fn each_spoiled_term_is_named() {
         w.sql(spoil);
         let report = w.books.verify().await.unwrap();
         assert!(!report.balances(), "{spoil}");
-        let found = report.findings.iter().find(|finding| finding.term == term);
+        let found = report.findings.iter().find(|finding| finding.term.en == term);
         let found = found.unwrap_or_else(|| panic!("{spoil} is not named: {report}"));
-        assert!(found.voucher.is_none_or(|named| named == voucher.get()), "{found}");
-        assert_ne!(found.expected, found.found, "{found}");
+        assert!(found.voucher.is_none_or(|named| named == voucher.get()), "{found:?}");
+        assert_ne!(found.expected, found.found, "{found:?}");
         w.sql(undo);
         w.assert_balanced().await;
     }

@@ -277,7 +277,7 @@ async fn an_ordinary_voucher_is_bought_as_often_as_one_likes() {
         Refusal::NotFound("voucher")
     );
     let sale = w.sale(5).await;
-    assert!(matches!(refusal(w.orders.buy(ANNE, sale, w.now()).await), Refusal::BadRequest(_)));
+    assert!(matches!(refusal(w.orders.buy(ANNE, sale, w.now()).await), Refusal::SoldInSale));
 }
 
 #[tokio::test(flavor = "multi_thread")]

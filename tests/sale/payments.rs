@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mallbox::mall::payments::{AtGateway, Mood, Payments, Sandbox, Unreachable};
-use mallbox::mall::{Cashier, OrderDesk, Refusal};
+use mallbox::mall::payments::{AtGateway, Mood, Moved, Payments, Sandbox, Unreachable};
+use mallbox::mall::{Cashier, Failure, OrderDesk, Refusal};
 use mallbox_storage::{Cents, OrderId, OrderStatus, PaymentId, PaymentState, Step, Stepped, UserId};
 use tokio::sync::Semaphore;
 
-use crate::world::{MINUTE, PAY_WITHIN, PRICE, World, refusal, world};
+use crate::world::{MINUTE, PAY_WITHIN, PRICE, World, refusal, until, world};
 
 const ANNE: UserId = UserId::new(1);
 /// Longer than a payment is left alone.
@@ -21,11 +21,14 @@ async fn states(w: &World, order: OrderId) -> Vec<PaymentState> {
 }
 
 async fn at_gateway(w: &World, order: OrderId) -> Vec<AtGateway> {
-    let mut states = Vec::new();
-    for row in w.storage.payments.of_order(order).await.unwrap() {
-        states.push(w.gateway.status(row.id).await.unwrap());
-    }
-    states
+    let rows = w.storage.payments.of_order(order).await.unwrap();
+    rows.iter().map(|row| w.gateway.stands(row.id).unwrap()).collect()
+}
+
+/// How often money has changed hands.
+fn moved(w: &World) -> (u64, u64) {
+    let Moved { taken, given_back } = w.gateway.moved();
+    (taken, given_back)
 }
 
 /// The sandbox, behind a door that charges wait at once the money was taken.
@@ -48,8 +51,8 @@ impl Payments for Slow {
         self.sandbox.refund(payment, amount).await
     }
 
-    async fn status(&self, payment: PaymentId) -> Result<AtGateway, Unreachable> {
-        self.sandbox.status(payment).await
+    async fn close(&self, payment: PaymentId) -> Result<AtGateway, Unreachable> {
+        self.sandbox.close(payment).await
     }
 }
 
@@ -185,5 +188,214 @@ async fn a_started_payment_of_a_mall_that_stopped_is_settled_after_the_restart()
     );
     w.advance(MINUTE * 60).await;
     assert_eq!(w.status(order).await, OrderStatus::Paid);
+    w.assert_balanced().await;
+}
+
+/// Buyers pay at the very instant of their deadline. Whoever wins, nobody pays for nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn of_payment_and_expiry_exactly_one_wins() {
+    const BUYERS: u64 = 200;
+    let w = Arc::new(world());
+    let voucher = w.sale(BUYERS).await;
+    let mut orders = Vec::new();
+    for number in 1..=BUYERS {
+        w.user(number).await;
+        orders.push(w.claim(number, voucher).await.unwrap());
+    }
+    w.drain().await;
+    let payers: Vec<_> = orders
+        .iter()
+        .zip(1..)
+        .map(|(order, number)| {
+            let (w, order) = (Arc::clone(&w), *order);
+            tokio::spawn(async move {
+                // Spread over the while that the expiry takes.
+                tokio::time::sleep(Duration::from_micros(number * 200)).await;
+                w.orders.pay(UserId::new(number), order, w.now()).await
+            })
+        })
+        .collect();
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    w.advance(PAY_WITHIN).await;
+    let mut paid = 0;
+    for (payer, order) in payers.into_iter().zip(&orders) {
+        let (answer, status) = (payer.await.unwrap(), w.status(*order).await);
+        match answer {
+            Ok(view) => assert_eq!((view.order.status, status), (OrderStatus::Paid, OrderStatus::Paid)),
+            Err(Failure::Refused(Refusal::OrderStands(4))) => assert_eq!(status, OrderStatus::Cancelled),
+            Err(other) => panic!("order {order}: {other}"),
+        }
+        paid += u64::from(status == OrderStatus::Paid);
+    }
+    let (taken, given_back) = moved(&w);
+    println!("{paid} of {BUYERS} paid in time; {given_back} late payments went back");
+    assert_eq!(taken - given_back, paid);
+    assert_eq!(w.left(voucher).await, BUYERS - paid);
+    w.assert_balanced().await;
+}
+
+/// The row is written, the gateway has the money, and the mall dies before the order knows.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crash_between_gateway_and_order_is_made_good_after_the_restart() {
+    for (away, order_then, row_then, money) in [
+        (MINUTE, OrderStatus::Paid, PaymentState::Captured, (1, 0)),
+        // The order's time to pay runs out while nobody is there.
+        (PAY_WITHIN * 2, OrderStatus::Cancelled, PaymentState::Refunded, (1, 1)),
+    ] {
+        let w = world();
+        let voucher = w.sale(1).await;
+        let order = w.order(1, voucher).await;
+        let row = w.storage.payments.start(order, PRICE, w.now()).await.unwrap();
+        w.gateway.charge(row.id, row.amount).await.unwrap();
+        w.clock.advance(away);
+        let gateway = Arc::clone(&w.gateway);
+        let mut w = w.restart_at(gateway).await;
+        w.work();
+        w.advance(LATER).await;
+        assert_eq!(
+            (w.status(order).await, states(&w, order).await),
+            (order_then, vec![row_then]),
+            "{away:?}"
+        );
+        assert_eq!(moved(&w), money, "{away:?}");
+        assert_eq!(w.left(voucher).await, u64::from(order_then == OrderStatus::Cancelled));
+        w.advance(PAY_WITHIN * 2).await;
+        assert_eq!(w.status(order).await, order_then, "and it stays so");
+        w.assert_balanced().await;
+    }
+}
+
+/// The money is back, and the mall dies before the order knows.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crash_in_the_middle_of_a_refund_is_made_good_after_the_restart() {
+    for is_back in [false, true] {
+        let w = world();
+        let voucher = w.sale(1).await;
+        let order = w.order(1, voucher).await;
+        w.orders.pay(ANNE, order, w.now()).await.unwrap();
+        let row = w.storage.payments.of_order(order).await.unwrap()[0];
+        assert!(matches!(
+            w.storage.orders.step(order, Step::StartRefund, w.now()).await.unwrap(),
+            Stepped::Done(_)
+        ));
+        if is_back {
+            w.gateway.refund(row.id, row.amount).await.unwrap();
+        }
+        let gateway = Arc::clone(&w.gateway);
+        let mut w = w.restart_at(gateway).await;
+        w.work();
+        w.advance(LATER).await;
+        assert_eq!(w.status(order).await, OrderStatus::Refunded);
+        assert_eq!((states(&w, order).await, moved(&w)), (vec![PaymentState::Refunded], (1, 1)));
+        assert_eq!(w.left(voucher).await, 1, "the unit is back, once");
+        w.assert_balanced().await;
+    }
+}
+
+/// A charge that arrives when the mall has long given it up takes no money: there is no order that it would pay.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_charge_that_arrives_after_the_mall_gave_it_up_takes_no_money() {
+    let w = world();
+    let order = w.order(1, w.sale(1).await).await;
+    let later = Duration::from_millis(1_500);
+    w.gateway.behave(Mood::Slow(later));
+    assert_eq!(refusal(w.orders.pay(ANNE, order, w.now()).await), Refusal::Busy);
+    w.gateway.behave(Mood::Accepts);
+    w.advance(LATER).await;
+    assert_eq!(states(&w, order).await, [PaymentState::Failed]);
+    w.orders.pay(ANNE, order, w.now()).await.unwrap();
+    tokio::time::sleep(later).await;
+    assert_eq!(at_gateway(&w, order).await, [AtGateway::Declined, AtGateway::Captured]);
+    assert_eq!((w.status(order).await, moved(&w)), (OrderStatus::Paid, (1, 0)));
+    w.assert_balanced().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_gateway_that_is_merely_slow_is_waited_for() {
+    let w = world();
+    let order = w.order(1, w.sale(1).await).await;
+    w.gateway.behave(Mood::Slow(Duration::from_millis(300)));
+    let paid = w.orders.pay(ANNE, order, w.now()).await.unwrap();
+    assert_eq!(paid.order.status, OrderStatus::Paid);
+    let refunded = w.orders.refund(ANNE, order, w.now()).await.unwrap();
+    assert_eq!((refunded.order.status, moved(&w)), (OrderStatus::Refunded, (1, 1)));
+    w.assert_balanced().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_gateway_that_answers_twice_moves_money_once() {
+    let w = world();
+    let voucher = w.sale(2).await;
+    let (order, late) = (w.order(1, voucher).await, w.order(2, voucher).await);
+    w.gateway.behave(Mood::AnswersTwice);
+    for _ in 0..2 {
+        assert_eq!(w.orders.pay(ANNE, order, w.now()).await.unwrap().order.status, OrderStatus::Paid);
+    }
+    assert_eq!((states(&w, order).await, moved(&w)), (vec![PaymentState::Captured], (1, 0)));
+    for _ in 0..2 {
+        let view = w.orders.refund(ANNE, order, w.now()).await.unwrap();
+        assert_eq!(view.order.status, OrderStatus::Refunded);
+    }
+    assert_eq!((states(&w, order).await, moved(&w)), (vec![PaymentState::Refunded], (1, 1)));
+    // The answer to a lost charge comes twice too: after the order has expired.
+    w.gateway.behave(Mood::LosesAnswers);
+    assert_eq!(refusal(w.orders.pay(UserId::new(2), late, w.now()).await), Refusal::Busy);
+    w.gateway.behave(Mood::AnswersTwice);
+    w.advance(PAY_WITHIN).await;
+    w.advance(LATER).await;
+    assert_eq!((states(&w, late).await, moved(&w)), (vec![PaymentState::Refunded], (2, 2)));
+    assert_eq!(w.left(voucher).await, 2);
+    w.assert_balanced().await;
+}
+
+/// The money is back, nobody has heard so, and both the buyer and the chore ask again.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refund_whose_answer_is_lost_or_late_gives_the_money_back_once() {
+    for mood in [Mood::LosesAnswers, Mood::Slow(Duration::from_millis(1_200))] {
+        for again in [false, true] {
+            let w = world();
+            let voucher = w.sale(1).await;
+            let order = w.order(1, voucher).await;
+            w.orders.pay(ANNE, order, w.now()).await.unwrap();
+            w.gateway.behave(mood);
+            let view = w.orders.refund(ANNE, order, w.now()).await.unwrap();
+            assert_eq!(view.order.status, OrderStatus::Refunding, "{mood:?}");
+            assert_eq!(w.left(voucher).await, 0, "the unit is not back before the money is known to be");
+            w.gateway.behave(Mood::Accepts);
+            if again {
+                let view = w.orders.refund(ANNE, order, w.now()).await.unwrap();
+                assert_eq!(view.order.status, OrderStatus::Refunded, "{mood:?}");
+            }
+            w.advance(LATER).await;
+            until("the late call has come through", || async { moved(&w) == (1, 1) }).await;
+            assert_eq!(
+                (w.status(order).await, w.left(voucher).await),
+                (OrderStatus::Refunded, 1),
+                "{mood:?}"
+            );
+            w.assert_balanced().await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_late_payment_goes_back_when_the_gateway_does_and_not_twice() {
+    let w = world();
+    let voucher = w.sale(1).await;
+    let order = w.order(1, voucher).await;
+    w.gateway.behave(Mood::LosesAnswers);
+    assert_eq!(refusal(w.orders.pay(ANNE, order, w.now()).await), Refusal::Busy);
+    w.clock.advance(PAY_WITHIN);
+    // Every answer is lost, those to the refund too: hours of asking again.
+    for _ in 0..5 {
+        w.advance(MINUTE * 30).await;
+        assert_eq!(w.status(order).await, OrderStatus::Cancelled);
+        assert_eq!(w.left(voucher).await, 1, "the unit does not wait for the money");
+    }
+    w.gateway.behave(Mood::Accepts);
+    w.advance(LATER).await;
+    assert_eq!(states(&w, order).await, [PaymentState::Refunded]);
+    w.advance(LATER).await;
+    assert_eq!(moved(&w), (1, 1));
     w.assert_balanced().await;
 }

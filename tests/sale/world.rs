@@ -62,10 +62,10 @@ pub fn idle() -> World {
 }
 
 pub fn with_settings(settings: Settings) -> World {
-    open(TempDir::new().unwrap(), settings, NOON)
+    open(TempDir::new().unwrap(), settings, NOON, Arc::default())
 }
 
-fn open(dir: TempDir, settings: Settings, now: Timestamp) -> World {
+fn open(dir: TempDir, settings: Settings, now: Timestamp, gateway: Arc<Sandbox>) -> World {
     let storage = Storage::open(&Place::Embedded(EmbeddedOptions::new(dir.path().join("mall")))).unwrap();
     let clock = Arc::new(ManualClock::new(now));
     let context = Context {
@@ -74,7 +74,6 @@ fn open(dir: TempDir, settings: Settings, now: Timestamp) -> World {
         zone: TimeZone::get("Asia/Shanghai").unwrap(),
         settings: Arc::new(settings.clone()),
     };
-    let gateway = Arc::new(Sandbox::default());
     let cashier = Cashier::new(context.clone(), gateway.clone());
     let sales = SaleCounter::new(context.clone());
     let chores = sale_chores::chores(&context, &sales, &cashier);
@@ -123,13 +122,18 @@ impl World {
         }
     }
 
-    /// Stops the mall in order, and starts another in its directory, without workers.
-    pub async fn restart(mut self) -> Self {
+    /// Stops the mall in order, and starts another in its directory, without workers and with another gateway.
+    pub async fn restart(self) -> Self {
+        self.restart_at(Arc::default()).await
+    }
+
+    /// The same, at a gateway that was there all the while.
+    pub async fn restart_at(mut self, gateway: Arc<Sandbox>) -> Self {
         self.rest().await;
         self.storage.upkeep.close().await.unwrap();
         let (dir, settings, now) = (self.dir.take().unwrap(), self.settings.clone(), self.now());
         drop(self);
-        let world = open(dir, settings, now);
+        let world = open(dir, settings, now, gateway);
         world.sales.load(now).await.unwrap();
         sale_chores::restore_deadlines(&world.context).await.unwrap();
         world

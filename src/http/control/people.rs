@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::http::App;
 use crate::http::envelope::{Answer, Reply};
 use crate::http::extract::{Now, Path, Query};
-use crate::http::ops::audit::{self, Which};
+use crate::http::ops::audit::{self, CheckAnswer, EntryAnswer, Which};
 use crate::http::ops::users::{BlockedAnswer, Search, UserAnswer};
 use crate::mall::operator::By;
 
@@ -33,23 +33,23 @@ fn by(now: Timestamp) -> By {
     By { actor: Actor::CommandLine, at: now }
 }
 
-fn said(app: &App, user: User) -> Reply {
+fn said(app: &App, user: User) -> Reply<UserAnswer> {
     Ok(Answer::ok(UserAnswer::new(user, &app.context.zone)))
 }
 
-async fn users(State(app): State<App>, Query(search): Query<Search>) -> Reply {
+async fn users(State(app): State<App>, Query(search): Query<Search>) -> Reply<Vec<UserAnswer>> {
     search.page(&app, USERS_A_PAGE).await
 }
 
-async fn user(State(app): State<App>, Path(phone): Path<String>) -> Reply {
+async fn user(State(app): State<App>, Path(phone): Path<String>) -> Reply<UserAnswer> {
     said(&app, app.people.by_phone(&phone).await?)
 }
 
-async fn grant(State(app): State<App>, Now(now): Now, Path(phone): Path<String>) -> Reply {
+async fn grant(State(app): State<App>, Now(now): Now, Path(phone): Path<String>) -> Reply<UserAnswer> {
     said(&app, app.people.grant(&phone, by(now)).await?)
 }
 
-async fn revoke(State(app): State<App>, Now(now): Now, Path(phone): Path<String>) -> Reply {
+async fn revoke(State(app): State<App>, Now(now): Now, Path(phone): Path<String>) -> Reply<UserAnswer> {
     let user = app.people.by_phone(&phone).await?;
     said(&app, app.people.set_role(user.id, Role::Customer, by(now)).await?)
 }
@@ -65,21 +65,21 @@ async fn block(
     Now(now): Now,
     Path(phone): Path<String>,
     Query(why): Query<Why>,
-) -> Reply {
+) -> Reply<BlockedAnswer> {
     let user = app.people.by_phone(&phone).await?;
     let blocked = app.people.block(user.id, &why.reason, by(now)).await?;
     Ok(Answer::ok(BlockedAnswer::new(blocked, &app.context.zone)))
 }
 
-async fn unblock(State(app): State<App>, Now(now): Now, Path(phone): Path<String>) -> Reply {
+async fn unblock(State(app): State<App>, Now(now): Now, Path(phone): Path<String>) -> Reply<UserAnswer> {
     let user = app.people.by_phone(&phone).await?;
     said(&app, app.people.unblock(user.id, by(now)).await?)
 }
 
-async fn audit_log(State(app): State<App>, Query(which): Query<Which>) -> Reply {
+async fn audit_log(State(app): State<App>, Query(which): Query<Which>) -> Reply<Vec<EntryAnswer>> {
     which.page(&app).await
 }
 
-async fn verify_audit_log(State(app): State<App>) -> Reply {
+async fn verify_audit_log(State(app): State<App>) -> Reply<CheckAnswer> {
     audit::check(&app).await
 }

@@ -1,45 +1,61 @@
 //! `/ops/dead-letters`: claims that did not become orders are tried again, or given up.
 
-use axum::Router;
 use axum::extract::State;
-use axum::routing::{get, post};
 use jiff::tz::TimeZone;
 use mallbox_storage::{DeadState, OrderId, UserId};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::orders::FoundAnswer;
 use crate::http::App;
-use crate::http::envelope::{Answer, Reply};
+use crate::http::describe::Calls;
+use crate::http::envelope::{Answer, Paged, Reply};
 use crate::http::extract::{Now, Operator, Path, Query};
+use crate::language::both;
 use crate::mall::operator::By;
 use crate::mall::operator::dead_letters::{LetterView, Which};
 use crate::mall::wall_time;
 
 /// The routes of this area.
-pub(super) fn routes() -> Router<App> {
-    Router::new()
-        .route("/ops/dead-letters", get(page))
-        .route("/ops/dead-letters/{order}/replay", post(replay))
-        .route("/ops/dead-letters/{order}/void", post(void))
+pub(super) fn routes() -> Calls {
+    Calls::of(both("死信", "Dead letters"))
+        .get("/ops/dead-letters", page, both("未能成为订单的抢购", "Claims that did not become orders"))
+        .post(
+            "/ops/dead-letters/{order}/replay",
+            replay,
+            both("再次尝试转为订单", "Try again to make an order of it"),
+        )
+        .post(
+            "/ops/dead-letters/{order}/void",
+            void,
+            both("作废，归还占用的库存", "Give it up; the unit it holds goes back"),
+        )
 }
 
 /// A dead letter as an operator sees it.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct LetterAnswer {
     /// The order's id, as text: a browser would round the number.
+    #[schemars(example = &"662319245210910723")]
     order: String,
     voucher_id: u64,
     title: String,
     user_id: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     phone: Option<String>,
+    /// `OVERSOLD`, `DOUBLE`, `ID_CLASH` or `REFUSED`.
+    #[schemars(example = &"DOUBLE")]
     reason: String,
     detail: String,
     attempts: u32,
     holds_unit: bool,
+    /// `OPEN`, `REPLAYED` or `VOIDED`.
+    #[schemars(example = &"OPEN")]
     state: &'static str,
+    #[schemars(example = &"2026-11-21T10:09:17")]
     claim_time: String,
+    #[schemars(example = &"2026-11-21T10:09:17")]
     dead_time: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     close_time: Option<String>,
@@ -72,7 +88,7 @@ impl LetterAnswer {
 }
 
 /// Which to list; those that wait for a decision unless told.
-#[derive(Clone, Copy, Deserialize)]
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum StateWord {
     Open,
@@ -81,13 +97,19 @@ enum StateWord {
     All,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct PageQuery {
     state: Option<StateWord>,
+    /// The page, from 1.
+    #[schemars(example = 1)]
     current: Option<u32>,
 }
 
-async fn page(State(app): State<App>, _: Operator, Query(query): Query<PageQuery>) -> Reply {
+async fn page(
+    State(app): State<App>,
+    _: Operator,
+    Query(query): Query<PageQuery>,
+) -> Reply<Paged<LetterAnswer>> {
     let state = match query.state {
         None | Some(StateWord::Open) => Some(DeadState::Open),
         Some(StateWord::Replayed) => Some(DeadState::Replayed),
@@ -97,12 +119,13 @@ async fn page(State(app): State<App>, _: Operator, Query(query): Query<PageQuery
     let (views, total) = app.dead_letter_office.page(state, query.current.unwrap_or(1)).await?;
     let zone = &app.context.zone;
     let list: Vec<_> = views.into_iter().map(|view| LetterAnswer::new(view, zone)).collect();
-    Ok(Answer::page(list, total).no_store())
+    Ok(Answer::page(&list, total).no_store())
 }
 
 /// Needed only where several users' claims had one id.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct UserQuery {
+    /// Whose it is.
     user: Option<u64>,
 }
 
@@ -118,7 +141,7 @@ async fn replay(
     Now(now): Now,
     Path(order): Path<u64>,
     Query(query): Query<UserQuery>,
-) -> Reply {
+) -> Reply<FoundAnswer> {
     let order = app.dead_letter_office.replay(By::operator(user, now), query.which(order)).await?;
     Ok(Answer::ok(FoundAnswer::new(order, &app.context.zone)).no_store())
 }
@@ -129,7 +152,7 @@ async fn void(
     Now(now): Now,
     Path(order): Path<u64>,
     Query(query): Query<UserQuery>,
-) -> Reply {
+) -> Reply<LetterAnswer> {
     let view = app.dead_letter_office.void(By::operator(user, now), query.which(order)).await?;
     Ok(Answer::ok(LetterAnswer::new(view, &app.context.zone)).no_store())
 }

@@ -1,21 +1,21 @@
 //! The operator's side of the mall: `/ops/…`. Every call needs the operator's role.
 
-use axum::Router;
-
-use super::App;
+use super::describe::Calls;
+use live::Live;
 
 pub mod audit;
 mod dead_letters;
+pub mod live;
 mod orders;
 mod sales;
 pub mod users;
 
 /// The routes of this area.
-pub fn routes() -> Router<App> {
-    Router::new()
-        .merge(sales::routes())
+pub fn routes(live: Live) -> Calls {
+    sales::routes()
         .merge(orders::routes())
         .merge(dead_letters::routes())
         .merge(users::routes())
         .merge(audit::routes())
+        .merge(live::routes(live))
 }

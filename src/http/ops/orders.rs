@@ -1,26 +1,29 @@
 //! `/ops/orders`: found whosever they are, and voided.
 
-use axum::Router;
 use axum::extract::State;
-use axum::routing::{get, post};
 use jiff::tz::TimeZone;
 use mallbox_storage::{OrderId, UserId, VoucherId};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::http::App;
-use crate::http::envelope::{Answer, Reply};
+use crate::http::describe::Calls;
+use crate::http::envelope::{Answer, Paged, Reply};
 use crate::http::extract::{Json, Now, Operator, Path, Query};
 use crate::http::voucher_order::OrderAnswer;
+use crate::language::both;
 use crate::mall::operator::By;
 use crate::mall::operator::orders::{FoundOrder, OrderQuery};
 
 /// The routes of this area.
-pub(super) fn routes() -> Router<App> {
-    Router::new().route("/ops/orders", get(find)).route("/ops/orders/{id}/void", post(void))
+pub(super) fn routes() -> Calls {
+    Calls::of(both("订单管理", "All orders"))
+        .get("/ops/orders", find, both("查找任何人的订单", "Find orders, whosever they are"))
+        .post("/ops/orders/{id}/void", void, both("取消或退款一张订单", "Cancel or refund an order"))
 }
 
 /// An order as its buyer knows it, and whose it is.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct FoundAnswer {
     #[serde(flatten)]
@@ -38,17 +41,29 @@ impl FoundAnswer {
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct FindQuery {
+    /// The order's id.
     id: Option<u64>,
+    /// Whose they are, by phone number.
+    #[schemars(example = &"13900000002")]
     phone: Option<String>,
+    /// Whose they are, by id.
     user: Option<u64>,
     voucher: Option<u64>,
+    /// 1 unpaid, 2 paid, 3 used, 4 cancelled, 5 being refunded, 6 refunded.
+    #[schemars(example = 1)]
     status: Option<u8>,
+    /// The page, from 1.
+    #[schemars(example = 1)]
     current: Option<u32>,
 }
 
-async fn find(State(app): State<App>, _: Operator, Query(query): Query<FindQuery>) -> Reply {
+async fn find(
+    State(app): State<App>,
+    _: Operator,
+    Query(query): Query<FindQuery>,
+) -> Reply<Paged<FoundAnswer>> {
     let wanted = OrderQuery {
         id: query.id.map(OrderId::new),
         phone: query.phone,
@@ -59,11 +74,12 @@ async fn find(State(app): State<App>, _: Operator, Query(query): Query<FindQuery
     let (orders, total) = app.order_office.find(&wanted, query.current.unwrap_or(1)).await?;
     let zone = &app.context.zone;
     let list: Vec<_> = orders.into_iter().map(|found| FoundAnswer::new(found, zone)).collect();
-    Ok(Answer::page(list, total).no_store())
+    Ok(Answer::page(&list, total).no_store())
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct VoidBody {
+    /// Why: 1 to 200 characters, for the audit log.
     #[serde(default)]
     reason: String,
 }
@@ -74,7 +90,7 @@ async fn void(
     Now(now): Now,
     Path(order): Path<u64>,
     Json(body): Json<VoidBody>,
-) -> Reply {
+) -> Reply<FoundAnswer> {
     let by = By::operator(user, now);
     let voided = app.order_office.void(by, OrderId::new(order), &body.reason).await?;
     Ok(Answer::ok(FoundAnswer::new(voided, &app.context.zone)).no_store())

@@ -1,34 +1,36 @@
 //! `/ops/sales`: what there is, its window, its units, pause and end.
 
-use axum::Router;
 use axum::extract::State;
-use axum::routing::{get, post};
 use jiff::tz::TimeZone;
 use mallbox_storage::{Timestamp, VoucherId};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::http::App;
-use crate::http::envelope::{Answer, Reply};
+use crate::http::describe::Calls;
+use crate::http::envelope::{Answer, Paged, Reply};
 use crate::http::extract::{Json, Now, Operator, Path, Query};
 use crate::http::voucher::shelf_number;
+use crate::language::both;
 use crate::mall::books::{Finding, SaleBooks};
 use crate::mall::operator::By;
 use crate::mall::operator::sales::{Restocked, SaleAccount, SaleView, StockForm, WindowForm};
 use crate::mall::{Refusal, wall_time};
 
 /// The routes of this area.
-pub(super) fn routes() -> Router<App> {
-    Router::new()
-        .route("/ops/sales", get(page))
-        .route("/ops/sales/{id}", get(one).put(put_window))
-        .route("/ops/sales/{id}/stock", post(restock))
-        .route("/ops/sales/{id}/pause", post(pause))
-        .route("/ops/sales/{id}/resume", post(resume))
-        .route("/ops/sales/{id}/end", post(end))
+pub(super) fn routes() -> Calls {
+    Calls::of(both("秒杀管理", "Running sales"))
+        .get("/ops/sales", page, both("所有秒杀", "Every flash sale"))
+        .get("/ops/sales/{id}", one, both("一场秒杀及其账目", "One sale, and its books"))
+        .put("/ops/sales/{id}", put_window, both("修改起止时间", "Change when it begins or ends"))
+        .post("/ops/sales/{id}/stock", restock, both("增减库存", "Add units, or take some away"))
+        .post("/ops/sales/{id}/pause", pause, both("暂停", "Put it on hold"))
+        .post("/ops/sales/{id}/resume", resume, both("恢复", "Let it go on"))
+        .post("/ops/sales/{id}/end", end, both("立即结束", "End it at once"))
 }
 
 /// A sale as its operator sees it. Without `initial` and `left` it is unlimited.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct SaleAnswer {
     voucher_id: u64,
@@ -36,8 +38,12 @@ struct SaleAnswer {
     title: String,
     /// The voucher's: 1 on the shelf, 2 off it, 3 expired.
     status: u8,
+    /// `NOT_OPEN`, `OPEN`, `PAUSED`, `SOLD_OUT` or `ENDED`.
+    #[schemars(example = &"OPEN")]
     state: &'static str,
+    #[schemars(example = &"2026-11-21T10:09:17")]
     begin_time: String,
+    #[schemars(example = &"2026-11-21T10:09:17")]
     end_time: String,
     paused: bool,
     pay_within_seconds: u64,
@@ -74,24 +80,31 @@ impl SaleAnswer {
     }
 }
 
-fn answer(app: &App, view: SaleView) -> Reply {
+fn answer(app: &App, view: SaleView) -> Reply<SaleAnswer> {
     Ok(Answer::ok(SaleAnswer::new(view, &app.context.zone)).no_store())
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct PageQuery {
+    /// The page, from 1.
+    #[schemars(example = 1)]
     current: Option<u32>,
 }
 
-async fn page(State(app): State<App>, _: Operator, Now(now): Now, Query(query): Query<PageQuery>) -> Reply {
+async fn page(
+    State(app): State<App>,
+    _: Operator,
+    Now(now): Now,
+    Query(query): Query<PageQuery>,
+) -> Reply<Paged<SaleAnswer>> {
     let (views, total) = app.sale_office.page(query.current.unwrap_or(1), now).await?;
     let zone = &app.context.zone;
     let list: Vec<_> = views.into_iter().map(|view| SaleAnswer::new(view, zone)).collect();
-    Ok(Answer::page(list, total).no_store())
+    Ok(Answer::page(&list, total).no_store())
 }
 
 /// A sale with the terms of its equation. Without `balances` it never stood still while it was read.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct AccountAnswer {
     #[serde(flatten)]
@@ -103,7 +116,12 @@ struct AccountAnswer {
     findings: Vec<Finding>,
 }
 
-async fn one(State(app): State<App>, _: Operator, Now(now): Now, Path(voucher): Path<u64>) -> Reply {
+async fn one(
+    State(app): State<App>,
+    _: Operator,
+    Now(now): Now,
+    Path(voucher): Path<u64>,
+) -> Reply<AccountAnswer> {
     let SaleAccount { view, books, findings } = app.sale_office.account(VoucherId::new(voucher), now).await?;
     let answer = AccountAnswer {
         sale: SaleAnswer::new(view, &app.context.zone),
@@ -114,10 +132,12 @@ async fn one(State(app): State<App>, _: Operator, Now(now): Now, Path(voucher): 
     Ok(Answer::ok(answer).no_store())
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct WindowBody {
+    #[schemars(example = &"2026-11-21T10:09:17")]
     begin_time: Option<String>,
+    #[schemars(example = &"2026-11-21T10:09:17")]
     end_time: Option<String>,
 }
 
@@ -127,7 +147,7 @@ async fn put_window(
     Now(now): Now,
     Path(voucher): Path<u64>,
     Json(body): Json<WindowBody>,
-) -> Reply {
+) -> Reply<SaleAnswer> {
     let instant = |name, text: Option<String>| {
         let parse = |text: String| wall_time::parse(&text, &app.context.zone).ok_or(Refusal::BadValue(name));
         text.map(parse).transpose()
@@ -138,15 +158,19 @@ async fn put_window(
     answer(&app, view)
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct StockBody {
+    /// How many; negative takes as many away as nobody holds.
+    #[schemars(example = 100)]
     add: Option<i64>,
+    /// A name for this change, 1 to 64 characters: a repeat under the same name changes nothing.
+    #[schemars(example = &"truck 7")]
     request_id: Option<String>,
 }
 
 /// The sale as it is now, and by how many units it was changed.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct RestockedAnswer {
     by: i64,
@@ -160,7 +184,7 @@ async fn restock(
     Now(now): Now,
     Path(voucher): Path<u64>,
     Json(body): Json<StockBody>,
-) -> Reply {
+) -> Reply<RestockedAnswer> {
     let form = StockForm { add: body.add, request: body.request_id };
     let Restocked { by, view } =
         app.sale_office.restock(By::operator(user, now), VoucherId::new(voucher), form).await?;
@@ -173,7 +197,7 @@ async fn pause(
     Operator(user): Operator,
     Now(now): Now,
     Path(voucher): Path<u64>,
-) -> Reply {
+) -> Reply<SaleAnswer> {
     let view = app.sale_office.pause(By::operator(user, now), VoucherId::new(voucher)).await?;
     answer(&app, view)
 }
@@ -183,7 +207,7 @@ async fn resume(
     Operator(user): Operator,
     Now(now): Now,
     Path(voucher): Path<u64>,
-) -> Reply {
+) -> Reply<SaleAnswer> {
     let view = app.sale_office.resume(By::operator(user, now), VoucherId::new(voucher)).await?;
     answer(&app, view)
 }
@@ -193,7 +217,7 @@ async fn end(
     Operator(user): Operator,
     Now(now): Now,
     Path(voucher): Path<u64>,
-) -> Reply {
+) -> Reply<SaleAnswer> {
     let view = app.sale_office.end(By::operator(user, now), VoucherId::new(voucher)).await?;
     answer(&app, view)
 }

@@ -1,33 +1,38 @@
 //! People, as operators see them: `/ops/users/…`.
 
-use axum::Router;
 use axum::extract::State;
-use axum::routing::{get, post, put};
 use jiff::tz::TimeZone;
 use mallbox_storage::{Page, Role, User, UserFilter, UserId};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::http::App;
+use crate::http::describe::Calls;
 use crate::http::envelope::{Answer, Reply};
 use crate::http::extract::{Json, Now, Operator, Path, Query};
+use crate::language::both;
 use crate::mall::operator::By;
 use crate::mall::wall_time;
 
 /// The routes of this area.
-pub fn routes() -> Router<App> {
-    Router::new()
-        .route("/ops/users", get(list))
-        .route("/ops/users/{id}", get(one))
-        .route("/ops/users/{id}/block", post(block))
-        .route("/ops/users/{id}/unblock", post(unblock))
-        .route("/ops/users/{id}/role", put(set_role))
+pub fn routes() -> Calls {
+    Calls::of(both("用户管理", "Users"))
+        .get("/ops/users", list, both("查找用户，每页20人", "Find users, 20 a page"))
+        .get("/ops/users/{id}", one, both("一位用户", "One user"))
+        .post(
+            "/ops/users/{id}/block",
+            block,
+            both("停用账号，结束其会话", "Keep a user out, and end their sessions"),
+        )
+        .post("/ops/users/{id}/unblock", unblock, both("恢复账号", "Let a user in again"))
+        .put("/ops/users/{id}/role", set_role, both("设置角色", "Give a user another role"))
 }
 
 /// Users on a page.
 const PAGE: u32 = 20;
 
 /// A role's word in the API.
-#[derive(Clone, Copy, Serialize, Deserialize)]
+#[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum RoleName {
     /// Buys.
@@ -55,7 +60,7 @@ impl From<Role> for RoleName {
 }
 
 /// A person, as an operator sees them.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct UserAnswer {
     id: u64,
@@ -63,13 +68,16 @@ pub(crate) struct UserAnswer {
     nick_name: String,
     icon: String,
     role: RoleName,
+    #[schemars(example = &"2026-11-21T10:09:17")]
     create_time: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     blocked: Option<BlockAnswer>,
 }
 
-#[derive(Serialize)]
+/// Since when somebody is kept out, and why.
+#[derive(Serialize, JsonSchema)]
 struct BlockAnswer {
+    #[schemars(example = &"2026-11-21T10:09:17")]
     since: String,
     reason: String,
 }
@@ -85,21 +93,27 @@ impl UserAnswer {
 }
 
 /// Which users are looked for.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub(crate) struct Search {
+    /// How their phone number begins.
     #[serde(default)]
+    #[schemars(example = &"139")]
     phone: String,
+    /// What is in their name.
     #[serde(default)]
     name: String,
     role: Option<RoleName>,
+    /// The blocked alone.
     #[serde(default)]
     blocked: bool,
+    /// The page, from 1.
+    #[schemars(example = 1)]
     current: Option<u32>,
 }
 
 impl Search {
     /// A page of them.
-    pub(crate) async fn page(self, app: &App, size: u32) -> Reply {
+    pub(crate) async fn page(self, app: &App, size: u32) -> Reply<Vec<UserAnswer>> {
         let Self { phone, name, role, blocked, current } = self;
         let filter = UserFilter { phone, name, role: role.map(Role::from), blocked };
         let users = app.people.list(&filter, Page::new(current.unwrap_or(1), size)).await?;
@@ -110,7 +124,7 @@ impl Search {
 }
 
 /// A user who was blocked, and how many sessions of theirs ended.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct BlockedAnswer {
     #[serde(flatten)]
@@ -124,16 +138,17 @@ impl BlockedAnswer {
     }
 }
 
-async fn list(State(app): State<App>, _: Operator, Query(search): Query<Search>) -> Reply {
+async fn list(State(app): State<App>, _: Operator, Query(search): Query<Search>) -> Reply<Vec<UserAnswer>> {
     search.page(&app, PAGE).await
 }
 
-async fn one(State(app): State<App>, _: Operator, Path(id): Path<u64>) -> Reply {
+async fn one(State(app): State<App>, _: Operator, Path(id): Path<u64>) -> Reply<UserAnswer> {
     said(&app, app.people.get(UserId::new(id)).await?)
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct BlockBody {
+    /// Why: 1 to 200 characters, for operators and for the audit log.
     #[serde(default)]
     reason: String,
 }
@@ -144,7 +159,7 @@ async fn block(
     Now(now): Now,
     Path(id): Path<u64>,
     Json(body): Json<BlockBody>,
-) -> Reply {
+) -> Reply<BlockedAnswer> {
     let by = By::operator(operator, now);
     let blocked = app.people.block(UserId::new(id), &body.reason, by).await?;
     Ok(Answer::ok(BlockedAnswer::new(blocked, &app.context.zone)).no_store())
@@ -155,11 +170,11 @@ async fn unblock(
     Operator(operator): Operator,
     Now(now): Now,
     Path(id): Path<u64>,
-) -> Reply {
+) -> Reply<UserAnswer> {
     said(&app, app.people.unblock(UserId::new(id), By::operator(operator, now)).await?)
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct RoleBody {
     role: RoleName,
 }
@@ -170,12 +185,12 @@ async fn set_role(
     Now(now): Now,
     Path(id): Path<u64>,
     Json(body): Json<RoleBody>,
-) -> Reply {
+) -> Reply<UserAnswer> {
     let by = By::operator(operator, now);
     said(&app, app.people.set_role(UserId::new(id), body.role.into(), by).await?)
 }
 
 /// Never kept by anybody on the way: there is a phone number in it.
-fn said(app: &App, user: User) -> Reply {
+fn said(app: &App, user: User) -> Reply<UserAnswer> {
     Ok(Answer::ok(UserAnswer::new(user, &app.context.zone)).no_store())
 }

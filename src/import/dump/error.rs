@@ -1,6 +1,9 @@
 //! What is wrong with a dump, and where.
 
-use std::fmt;
+use std::error::Error;
+use std::{fmt, io};
+
+use crate::language::{Both, Language, Told, sentence};
 
 /// A place in the file, counted from 1; columns are bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -11,34 +14,75 @@ pub struct Position {
     pub column: u64,
 }
 
+impl Position {
+    /// For people.
+    pub(super) fn words(self, l: Language) -> String {
+        let Self { line, column } = self;
+        sentence!(l, "第{line}行第{column}列", "line {line}, column {column}")
+    }
+}
+
+/// In English, for tests and benches.
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}, column {}", self.line, self.column)
+        f.write_str(&self.words(Language::En))
     }
 }
 
 /// Why a file cannot be taken.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum DumpError {
     /// The file is not what it should be.
-    #[error("{at}: {what}")]
     Bad {
         /// Where.
         at: Position,
         /// One sentence without a full stop.
-        what: String,
+        what: Told,
     },
     /// The file as a whole is not what it should be.
-    #[error("{0}")]
-    NoDump(String),
+    NoDump(Both),
     /// The file cannot be read.
-    #[error("cannot be read: {0}")]
-    Io(#[from] std::io::Error),
+    Io(io::Error),
 }
 
 impl DumpError {
     /// Something is wrong at this place.
-    pub fn at(at: Position, what: impl Into<String>) -> Self {
+    pub fn at(at: Position, what: impl Into<Told>) -> Self {
         Self::Bad { at, what: what.into() }
+    }
+
+    /// For people.
+    #[must_use]
+    pub fn words(&self, l: Language) -> String {
+        match self {
+            Self::Bad { at, what } => {
+                let (at, what) = (at.words(l), what.spoken(l));
+                sentence!(l, "{at}：{what}", "{at}: {what}")
+            }
+            Self::NoDump(what) => what.spoken(l).to_owned(),
+            Self::Io(_) => sentence!(l, "无法读取", "cannot be read"),
+        }
+    }
+}
+
+/// In English; people are told [`DumpError::words`].
+impl fmt::Display for DumpError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.words(Language::En))
+    }
+}
+
+impl Error for DumpError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Io(error) => Some(error),
+            Self::Bad { .. } | Self::NoDump(_) => None,
+        }
+    }
+}
+
+impl From<io::Error> for DumpError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
     }
 }

@@ -17,6 +17,7 @@ pub use error::{DumpError, Position};
 
 use self::rows::{Insert, Meaning};
 use self::tokens::Tokens;
+use crate::language::both;
 
 /// A table that the reader is to look for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -168,16 +169,25 @@ impl<R: Read> Dump<R> {
 
     /// Passes a byte order mark, and tells what cannot be a dump by its first bytes.
     fn begin(&mut self) -> Result<(), DumpError> {
-        let no_dump = |what: &str| Err(DumpError::NoDump(format!("this is no SQL dump but {what}")));
+        let no_dump = |zh, en| Err(DumpError::NoDump(both(zh, en)));
         match self.tokens.source.ahead(4)? {
-            [] => no_dump("an empty file"),
-            [0x1f, 0x8b, ..] => no_dump("a gzip file; unpack it first, with gunzip"),
-            [b'P', b'K', 3 | 5 | 7, ..] => no_dump("a zip file; unpack it first"),
-            [0x28, 0xb5, 0x2f, 0xfd] | [b'B', b'Z', b'h', ..] | [0xfd, b'7', b'z', ..] => {
-                no_dump("a compressed file; unpack it first")
-            }
+            [] => no_dump("这不是SQL转储，而是空文件", "this is no SQL dump but an empty file"),
+            [0x1f, 0x8b, ..] => no_dump(
+                "这不是SQL转储，而是gzip文件；请先用gunzip解压",
+                "this is no SQL dump but a gzip file; unpack it first, with gunzip",
+            ),
+            [b'P', b'K', 3 | 5 | 7, ..] => no_dump(
+                "这不是SQL转储，而是zip文件；请先解压",
+                "this is no SQL dump but a zip file; unpack it first",
+            ),
+            [0x28, 0xb5, 0x2f, 0xfd] | [b'B', b'Z', b'h', ..] | [0xfd, b'7', b'z', ..] => no_dump(
+                "这不是SQL转储，而是压缩文件；请先解压",
+                "this is no SQL dump but a compressed file; unpack it first",
+            ),
             [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => no_dump(
-                "a text in UTF-16, as PowerShell's `>` writes it; let mysqldump write it with --result-file",
+                "这不是SQL转储，而是UTF-16文本（PowerShell的`>`写出的就是）；请让mysqldump用--result-file写文件",
+                "this is no SQL dump but a text in UTF-16, as PowerShell's `>` writes it; let mysqldump write it with \
+                 --result-file",
             ),
             [0xef, 0xbb, 0xbf, ..] => {
                 self.tokens.source.pass(3);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::statements::{MOST_COLUMNS, cut_off, remember};
 use super::tokens::{Kind, Token};
 use super::{Cell, Dump, DumpError, Position, Row, Value};
+use crate::language::{Both, both, told};
 
 /// An `INSERT` whose rows are being read.
 pub(super) struct Insert {
@@ -48,7 +49,10 @@ impl<R: Read> Dump<R> {
         if token.kind != Kind::Word || !(self.tokens.says("VALUES") || self.tokens.says("VALUE")) {
             return Err(DumpError::at(
                 token.at,
-                format!("rows of {name} are expected here, as VALUES (…), (…)"),
+                told!(
+                    "此处应为{name}的数据，形如VALUES (…), (…)",
+                    "rows of {name} are expected here, as VALUES (…), (…)"
+                ),
             ));
         }
         let columns = self.meaning(table, named, began)?;
@@ -65,17 +69,30 @@ impl<R: Read> Dump<R> {
                 Kind::Mark(b')') if names.is_empty() => return Ok(names),
                 Kind::Word | Kind::Name | Kind::Text => names.push(self.small_text()),
                 Kind::End => return Err(cut_off(began)),
-                _ => return Err(DumpError::at(token.at, "a column's name is expected here")),
+                _ => {
+                    return Err(DumpError::at(
+                        token.at,
+                        both("此处应为列名", "a column's name is expected here"),
+                    ));
+                }
             }
             if names.len() > MOST_COLUMNS {
-                return Err(DumpError::at(token.at, "more columns than a table of MySQL can have"));
+                return Err(DumpError::at(
+                    token.at,
+                    both("列数超过MySQL表的上限", "more columns than a table of MySQL can have"),
+                ));
             }
             let after = self.tokens.next()?;
             match after.kind {
                 Kind::Mark(b')') => return Ok(names),
                 Kind::Mark(b',') => {}
                 Kind::End => return Err(cut_off(began)),
-                _ => return Err(DumpError::at(after.at, "a comma or a bracket is expected here")),
+                _ => {
+                    return Err(DumpError::at(
+                        after.at,
+                        both("此处应为逗号或括号", "a comma or a bracket is expected here"),
+                    ));
+                }
             }
         }
     }
@@ -90,8 +107,12 @@ impl<R: Read> Dump<R> {
         let wanted = self.wanted[table];
         let Some(names) = named else {
             let what = || {
-                let (name, by) = (wanted.name, "neither by a CREATE TABLE nor by this INSERT");
-                format!("the columns of {name} are named {by}; dump them too, or with --complete-insert")
+                let name = wanted.name;
+                told!(
+                    "{name}的列名既不在CREATE TABLE里，也不在这条INSERT里；请连表结构一起转储，或加--complete-insert",
+                    "the columns of {name} are named neither by a CREATE TABLE nor by this INSERT; dump them too, or \
+                     with --complete-insert"
+                )
             };
             return self.known[table].meaning.clone().ok_or_else(|| DumpError::at(began, what()));
         };
@@ -119,7 +140,7 @@ impl<R: Read> Dump<R> {
             // ON DUPLICATE KEY UPDATE …, AS new
             Kind::Word => return self.pass_statement(insert.began).map(|()| None),
             Kind::End => return Err(cut_off(insert.began)),
-            _ => return Err(DumpError::at(token.at, "a row is expected here")),
+            _ => return Err(DumpError::at(token.at, both("此处应为一行数据", "a row is expected here"))),
         }
         let at = token.at;
         let missing = Cell { value: Value::Missing, at, offset_s: None };
@@ -140,22 +161,34 @@ impl<R: Read> Dump<R> {
             width += 1;
             match after.kind {
                 Kind::Mark(b',') if width < insert.columns.len() => {}
-                Kind::Mark(b',') => return Err(self.wrong_width(insert, at, "more")),
+                Kind::Mark(b',') => return Err(self.wrong_width(insert, at, both("多", "more"))),
                 Kind::Mark(b')') => break,
                 Kind::End => return Err(cut_off(insert.began)),
-                _ => return Err(DumpError::at(after.at, "a comma or a bracket is expected here")),
+                _ => {
+                    return Err(DumpError::at(
+                        after.at,
+                        both("此处应为逗号或括号", "a comma or a bracket is expected here"),
+                    ));
+                }
             }
         }
         if width < insert.columns.len() {
-            return Err(self.wrong_width(insert, at, "fewer"));
+            return Err(self.wrong_width(insert, at, both("少", "fewer")));
         }
         let Insert { table, replaces, .. } = *insert;
         Ok(Some(Row { table, cells, at, replaces }))
     }
 
-    fn wrong_width(&self, insert: &Insert, at: Position, than: &str) -> DumpError {
+    fn wrong_width(&self, insert: &Insert, at: Position, than: Both) -> DumpError {
         let (name, columns) = (self.wanted[insert.table].name, insert.columns.len());
-        DumpError::at(at, format!("a row of {name} with {than} values than its {columns} columns"))
+        let Both { zh, en } = than;
+        DumpError::at(
+            at,
+            told!(
+                "{name}的这一行，值的个数比{columns}列{zh}",
+                "a row of {name} with {en} values than its {columns} columns"
+            ),
+        )
     }
 
     /// A value, and the token after it.
@@ -167,7 +200,7 @@ impl<R: Read> Dump<R> {
             Kind::Mark(sign @ (b'-' | b'+')) => {
                 let number = self.tokens.next()?;
                 if number.kind != Kind::Number {
-                    return Err(DumpError::at(number.at, "a number is expected here"));
+                    return Err(DumpError::at(number.at, both("此处应为数字", "a number is expected here")));
                 }
                 let sign = if sign == b'-' { "-" } else { "" };
                 Value::Number(format!("{sign}{}", self.small_text()))
@@ -182,7 +215,12 @@ impl<R: Read> Dump<R> {
                 match literal.kind {
                     Kind::Text | Kind::Bytes if is_binary => Value::Bytes(self.tokens.take_text()),
                     Kind::Text | Kind::Bytes => Value::Text(self.tokens.take_text()),
-                    _ => return Err(DumpError::at(literal.at, "a text is expected here")),
+                    _ => {
+                        return Err(DumpError::at(
+                            literal.at,
+                            both("此处应为文本", "a text is expected here"),
+                        ));
+                    }
                 }
             }
             Kind::Word => {
@@ -199,7 +237,7 @@ impl<R: Read> Dump<R> {
                 Value::Expression
             }
             Kind::End => return Err(cut_off(began)),
-            _ => return Err(DumpError::at(token.at, "a value is expected here")),
+            _ => return Err(DumpError::at(token.at, both("此处应为值", "a value is expected here"))),
         };
         Ok((value, self.tokens.next()?))
     }

@@ -5,6 +5,7 @@ use std::io::Read;
 
 use super::tokens::{Kind, Token};
 use super::{Column, Dump, DumpError, Position};
+use crate::language::{Language, both, told};
 
 /// Names of what is not wanted are remembered for the report, but not without end.
 const MOST_NAMES: usize = 200;
@@ -74,21 +75,32 @@ impl<R: Read> Dump<R> {
 
     fn no_statement(&self, at: Position) -> DumpError {
         let found: String = String::from_utf8_lossy(self.tokens.text()).chars().take(20).collect();
-        let found = if found.is_empty() { "this".to_owned() } else { format!("`{}`", found.escape_debug()) };
-        DumpError::at(at, format!("{found} begins no statement of a MySQL dump"))
+        let found = found.escape_debug();
+        let what = if self.tokens.text().is_empty() {
+            both("MySQL转储里没有这样开头的语句", "this begins no statement of a MySQL dump").into()
+        } else {
+            told!("MySQL转储里没有以`{found}`开头的语句", "`{found}` begins no statement of a MySQL dump")
+        };
+        DumpError::at(at, what)
     }
 
     /// A file that ends here: has it been cut off between two statements?
     fn end(&self) -> Result<(), DumpError> {
         let frame = self.tokens.frame();
         let cut = if frame.has_head && !frame.has_end {
-            "its last line should be `-- Dump completed`"
+            both(
+                "转储被截断：最后一行应是`-- Dump completed`",
+                "the dump is cut off: its last line should be `-- Dump completed`",
+            )
         } else if frame.is_navicat && self.checks_are_off {
-            "`SET FOREIGN_KEY_CHECKS = 1` should come last"
+            both(
+                "转储被截断：最后应是`SET FOREIGN_KEY_CHECKS = 1`",
+                "the dump is cut off: `SET FOREIGN_KEY_CHECKS = 1` should come last",
+            )
         } else {
             return Ok(());
         };
-        Err(DumpError::at(self.tokens.source.position(), format!("the dump is cut off: {cut}")))
+        Err(DumpError::at(self.tokens.source.position(), cut))
     }
 
     /// The end of a statement that says nothing more.
@@ -149,9 +161,10 @@ impl<R: Read> Dump<R> {
                 Kind::End => return Err(cut_off(began)),
                 Kind::Word | Kind::Name => {
                     if let Some(table) = self.wanted.iter().find(|table| self.tokens.says(table.name)) {
-                        let what = format!(
-                            "{verb} changes rows of {}, which no dump does; load the script into MySQL and dump that",
-                            table.name
+                        let name = table.name;
+                        let what = told!(
+                            "{verb}会改动{name}的数据，转储不会这样做；请先把脚本导入MySQL，再转储",
+                            "{verb} changes rows of {name}, which no dump does; load the script into MySQL and dump that"
                         );
                         return Err(DumpError::at(began, what));
                     }
@@ -218,8 +231,11 @@ impl<R: Read> Dump<R> {
             return self.pass_from(token, began);
         };
         if let Some(first) = self.known[table].made {
-            let what =
-                format!("{name} is made a second time, after {first}: a dump of one database is wanted");
+            let (zh, en) = (first.words(Language::Zh), first.words(Language::En));
+            let what = told!(
+                "{name}在{zh}之后又建了一次：需要的是单个数据库的转储",
+                "{name} is made a second time, after {en}: a dump of one database is wanted"
+            );
             return Err(DumpError::at(began, what));
         }
         self.known[table].made = Some(began);
@@ -250,11 +266,17 @@ impl<R: Read> Dump<R> {
             let kind = self.tokens.next()?;
             if !is_key {
                 if !matches!(token.kind, Kind::Word | Kind::Name | Kind::Text) {
-                    return Err(DumpError::at(token.at, "a column's name is expected here"));
+                    return Err(DumpError::at(
+                        token.at,
+                        both("此处应为列名", "a column's name is expected here"),
+                    ));
                 }
                 columns.push(Column { name, is_timestamp: self.tokens.says("TIMESTAMP") });
                 if columns.len() > MOST_COLUMNS {
-                    return Err(DumpError::at(token.at, "more columns than a table of MySQL can have"));
+                    return Err(DumpError::at(
+                        token.at,
+                        both("列数超过MySQL表的上限", "more columns than a table of MySQL can have"),
+                    ));
                 }
             }
             if self.pass_item(kind, began)? {
@@ -272,7 +294,9 @@ impl<R: Read> Dump<R> {
                 Kind::Mark(b')') if depth == 0 => return Ok(true),
                 Kind::Mark(b')') => depth -= 1,
                 Kind::Mark(b',') if depth == 0 => return Ok(false),
-                Kind::Mark(b';') => return Err(DumpError::at(token.at, "a bracket is not closed")),
+                Kind::Mark(b';') => {
+                    return Err(DumpError::at(token.at, both("括号没有闭合", "a bracket is not closed")));
+                }
                 Kind::End => return Err(cut_off(began)),
                 _ => {}
             }
@@ -287,7 +311,12 @@ impl<R: Read> Dump<R> {
             match token.kind {
                 Kind::Word | Kind::Name | Kind::Text => {}
                 Kind::End => return Err(cut_off(began)),
-                _ => return Err(DumpError::at(token.at, "a table's name is expected here")),
+                _ => {
+                    return Err(DumpError::at(
+                        token.at,
+                        both("此处应为表名", "a table's name is expected here"),
+                    ));
+                }
             }
             let name = self.small_text();
             let after = self.tokens.next()?;
@@ -327,7 +356,13 @@ pub(super) fn remember(names: &mut BTreeSet<String>, name: String) {
 }
 
 pub(super) fn cut_off(began: Position) -> DumpError {
-    DumpError::at(began, "the file ends inside the statement that begins here: it is cut off")
+    DumpError::at(
+        began,
+        both(
+            "文件在由此开始的语句中间结束：文件被截断",
+            "the file ends inside the statement that begins here: it is cut off",
+        ),
+    )
 }
 
 /// `+08:00` in seconds; `SYSTEM` and names of zones are none.
@@ -340,5 +375,5 @@ fn offset_s(text: &[u8]) -> Option<i32> {
     let (hours, minutes) = std::str::from_utf8(rest).ok()?.split_once(':')?;
     let (hours, minutes): (i32, i32) = (hours.parse().ok()?, minutes.parse().ok()?);
     let is_one = (0..=14).contains(&hours) && (0..60).contains(&minutes);
-    is_one.then_some(sign * (hours * 3600 + minutes * 60))
+    is_one.then(|| sign * (hours * 3600 + minutes * 60))
 }

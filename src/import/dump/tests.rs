@@ -134,6 +134,9 @@ fn instants_are_told_the_zone_that_mysqldump_writes_them_in() {
     assert_eq!(offset(&format!("SET time_zone = \"-03:30\";{MADE}"), insert), Some(-12_600));
     assert_eq!(offset(&format!("{utc}{}", MADE.replace("timestamp", "datetime")), insert), None);
     assert_eq!(offset(&format!("{utc}SET TIME_ZONE=@OLD_TIME_ZONE;{MADE}"), insert), None);
+    for none in ["SYSTEM", "+108088023:00", "+08:60", "08:00", "+0x:00"] {
+        assert_eq!(offset(&format!("SET TIME_ZONE='{none}';{MADE}"), insert), None, "{none}");
+    }
     assert_eq!(offset(&format!("{utc}SET @OLD=@@TIME_ZONE;{MADE}"), insert), Some(0));
     assert_eq!(offset(utc, "INSERT INTO tb_shop (created) VALUES ('x');"), Some(0));
 }

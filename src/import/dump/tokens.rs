@@ -4,6 +4,7 @@ use std::io::Read;
 
 use super::error::{DumpError, Position};
 use super::source::Source;
+use crate::language::{both, told};
 
 /// A value that is kept may be this long; MySQL's own MEDIUMTEXT is no longer.
 const LONGEST_VALUE: usize = 16 << 20;
@@ -125,7 +126,10 @@ impl<R: Read> Tokens<R> {
 
     fn end(&mut self) -> Result<Kind, DumpError> {
         match self.conditional.take() {
-            Some(at) => Err(DumpError::at(at, "the file ends inside the comment that begins here")),
+            Some(at) => Err(DumpError::at(
+                at,
+                both("文件在由此开始的注释中间结束", "the file ends inside the comment that begins here"),
+            )),
             None => Ok(Kind::End),
         }
     }
@@ -165,7 +169,7 @@ impl<R: Read> Tokens<R> {
             return self.block_comment(opening);
         }
         if self.conditional.is_some() {
-            return Err(DumpError::at(at, "a `/*!` comment inside another"));
+            return Err(DumpError::at(at, both("`/*!`注释里又有一个", "a `/*!` comment inside another")));
         }
         self.source.pass(opening + count);
         self.conditional = Some(at);
@@ -191,7 +195,10 @@ impl<R: Read> Tokens<R> {
         self.source.pass(opening);
         loop {
             if self.source.pass_until(|byte| byte == b'*', |_| {})?.is_none() {
-                return Err(DumpError::at(at, "the file ends inside the comment that begins here"));
+                return Err(DumpError::at(
+                    at,
+                    both("文件在由此开始的注释中间结束", "the file ends inside the comment that begins here"),
+                ));
             }
             let ends = self.source.ahead(2)?.starts_with(b"*/");
             self.source.pass(if ends { 2 } else { 1 });
@@ -216,15 +223,26 @@ impl<R: Read> Tokens<R> {
             let stop = self.source.pass_until(|byte| byte == quote || (escapes && byte == b'\\'), piece)?;
             if self.text.len() > longest {
                 let what = match kind {
-                    Kind::Name => format!("a name of more than {LONGEST_NAME} bytes"),
-                    _ => format!("a value of more than {} MiB", LONGEST_VALUE >> 20),
+                    Kind::Name => {
+                        told!("名称超过{LONGEST_NAME}字节", "a name of more than {LONGEST_NAME} bytes")
+                    }
+                    _ => {
+                        let most = LONGEST_VALUE >> 20;
+                        told!("值超过{most} MiB", "a value of more than {most} MiB")
+                    }
                 };
                 return Err(DumpError::at(at, what));
             }
             let second = self.source.ahead(2)?.get(1).copied();
             let meant = match (stop, second) {
                 (None, _) | (Some(b'\\'), None) => {
-                    return Err(DumpError::at(at, "the file ends inside the text that begins here"));
+                    return Err(DumpError::at(
+                        at,
+                        both(
+                            "文件在由此开始的文本中间结束",
+                            "the file ends inside the text that begins here",
+                        ),
+                    ));
                 }
                 (Some(b'\\'), Some(escaped)) if quote != b'`' => unescaped(escaped),
                 (Some(_), Some(again)) if again == quote => quote,
@@ -264,7 +282,13 @@ impl<R: Read> Tokens<R> {
         let (mut byte, mut count) = (0_u32, missing);
         for digit in &self.text {
             let Some(value) = char::from(*digit).to_digit(base) else {
-                return Err(DumpError::at(at, "a hexadecimal or binary value with other characters in it"));
+                return Err(DumpError::at(
+                    at,
+                    both(
+                        "十六进制或二进制值里有其他字符",
+                        "a hexadecimal or binary value with other characters in it",
+                    ),
+                ));
             };
             byte = byte * base + value;
             count += 1;

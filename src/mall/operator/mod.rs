@@ -5,11 +5,13 @@ pub mod audit;
 pub mod dead_letters;
 pub mod orders;
 pub mod people;
+mod running;
 pub mod sales;
 
-pub use act::By;
+pub use act::{By, Deed, act};
 pub use audit::{AuditLog, Doing};
 pub use dead_letters::DeadLetterOffice;
 pub use orders::OrderOffice;
 pub use people::PeopleOffice;
+pub use running::running_sales;
 pub use sales::SaleOffice;

@@ -83,13 +83,12 @@ impl PeopleOffice {
     /// ended. A repeat gives another reason, and ends what an earlier try may have left.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`]; [`Refusal::LastOperator`]; [`Refusal::BadRequest`] for a reason that is empty or too long.
+    /// [`Refusal::NotFound`]; [`Refusal::LastOperator`]; [`Refusal::BadValue`] for a reason that is empty or too long.
     /// If the store is in trouble, the user may be blocked with sessions that are still live: call again.
     pub async fn block(&self, user: UserId, reason: &str, by: By) -> Result<(User, u64), Failure> {
         let reason = reason.trim();
         if !(1..=LONGEST_REASON).contains(&reason.chars().count()) {
-            let text = format!("reason: expected a text of 1 to {LONGEST_REASON} characters");
-            return Err(Refusal::BadRequest(text).into());
+            return Err(Refusal::BadValue("reason").into());
         }
         let deed = deed("user.block", user, json!({ "reason": reason }));
         let storage = self.context.storage.clone();

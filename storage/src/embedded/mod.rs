@@ -7,6 +7,8 @@
 mod buyers;
 mod deadlines;
 mod disk;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 mod journal;
 mod lane;
 mod lock;

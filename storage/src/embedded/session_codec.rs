@@ -9,6 +9,7 @@ use crate::{Phone, Timestamp, TokenHash, UserId};
 const VERSION: u8 = 1;
 
 /// An entry as read back.
+#[derive(Debug)]
 pub(super) enum Entry {
     Session(TokenHash, Session),
     Code(Phone, Code),

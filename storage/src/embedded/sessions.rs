@@ -37,6 +37,14 @@ pub(super) struct Code {
     pub(super) issued_that_day: u32,
 }
 
+impl Code {
+    /// A clock that was set back must not lock a phone out for longer than the rules say: they count from now on.
+    fn set_back(&mut self, now: Timestamp) {
+        self.issued = self.issued.min(now);
+        self.day_began = self.day_began.min(now);
+    }
+}
+
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct LiveCode {
     pub(super) code: String,
@@ -110,7 +118,10 @@ impl Sessions for EmbeddedSessions {
         self.journal.ready(OP)?;
         let written = {
             let mut codes = self.codes.lock();
-            let before = codes.get(phone);
+            let before = codes.get_mut(phone).map(|before| {
+                before.set_back(now);
+                &*before
+            });
             if let Some(refusal) = before.and_then(|before| too_soon(before, rules, now)) {
                 return Ok(refusal);
             }
@@ -230,8 +241,7 @@ impl Sessions for EmbeddedSessions {
 }
 
 fn too_soon(before: &Code, rules: &CodeRules, now: Timestamp) -> Option<CodeIssue> {
-    // A clock set back must not lock a phone out for longer than the rule says.
-    let gap = rules.gap.saturating_sub(now.since(before.issued)).min(rules.gap);
+    let gap = rules.gap.saturating_sub(now.since(before.issued));
     if !gap.is_zero() {
         return Some(CodeIssue::TooSoon { retry_after: gap });
     }

@@ -11,6 +11,7 @@ crate::contract_on_redis! {
     a_code_works_once_and_only_while_it_lives,
     wrong_tries_kill_a_code,
     codes_keep_their_distance_and_their_number_a_day,
+    a_clock_set_back_locks_no_phone_out,
     one_of_many_who_try_a_code_is_right,
     a_session_slides_and_ends_at_the_instant,
     a_session_is_extended_to_within_a_minute,
@@ -81,6 +82,27 @@ async fn codes_keep_their_distance_and_their_number_a_day(w: &World) {
     }
 }
 
+async fn a_clock_set_back_locks_no_phone_out(w: &World) {
+    for _ in 0..RULES.per_day {
+        let now = NOON + RULES.gap;
+        assert_eq!(
+            w.storage
+                .sessions
+                .issue_code(&phone(), "1", &CodeRules { gap: Duration::ZERO, ..RULES }, now)
+                .await
+                .unwrap(),
+            CodeIssue::Issued
+        );
+    }
+    // A year ahead, until somebody noticed.
+    let back = NOON - 365 * 24 * HOUR;
+    let refused = issue(w, back).await;
+    assert_eq!(refused, CodeIssue::TooSoon { retry_after: RULES.gap }, "the gap counts from now on");
+    let refused = issue(w, back + RULES.gap).await;
+    assert_eq!(refused, CodeIssue::TooMany { retry_after: 24 * HOUR - RULES.gap }, "and so does the day");
+    assert_eq!(issue(w, back + 24 * HOUR).await, CodeIssue::Issued);
+}
+
 async fn one_of_many_who_try_a_code_is_right(w: &World) {
     assert_eq!(issue(w, NOON).await, CodeIssue::Issued);
     let tries: Vec<_> = (0..32)
@@ -101,6 +123,9 @@ async fn a_session_slides_and_ends_at_the_instant(w: &World) {
     w.storage.sessions.begin(token(1), UserId::new(7), TTL, NOON).await.unwrap();
     assert_eq!(find(w, 1, NOON + TTL - MS).await, Some(7));
     assert_eq!(find(w, 1, NOON).await, Some(7), "an earlier look never shortens it");
+    let look = w.storage.sessions.find(token(1), Duration::ZERO, NOON + 2 * TTL - 2 * MS).await.unwrap();
+    assert_eq!(look, Some(UserId::new(7)), "a look of no length extends nothing");
+    assert_eq!(w.storage.sessions.find(token(1), Duration::ZERO, NOON + 2 * TTL - MS).await.unwrap(), None);
     assert_eq!(find(w, 1, NOON + 2 * TTL - 2 * MS).await, Some(7));
     assert_eq!(find(w, 1, NOON + 3 * TTL - 2 * MS).await, None, "dead at the instant");
     assert_eq!(find(w, 2, NOON).await, None, "another token is another session");

@@ -51,7 +51,8 @@ pub(crate) struct Process {
 impl Process {
     /// Starts a program below the watch. Its output goes to `log`.
     pub(crate) fn start(program: &'static str, args: &[String], log: PathBuf) -> Result<Self, ServerError> {
-        let found = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+        let found =
+            Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
         found.map_err(|source| ServerError::Missing { program, source })?;
         let out = std::fs::File::create(&log)?;
         let watch = Command::new("sh")

@@ -17,7 +17,7 @@ const LARGEST_VALUE: usize = 4095;
 pub(crate) const PART_CLAIMS: usize = (LARGEST_VALUE - HEAD - CHECKSUM) / CLAIM;
 
 /// A part as read back.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
     pub(crate) commit: u64,
     pub(crate) part: u16,
@@ -43,21 +43,26 @@ pub(crate) fn encode(commit: u64, claims: &[Claim]) -> impl Iterator<Item = ([u8
     (0..parts).map(move |part| {
         let first = usize::from(part) * PART_CLAIMS;
         let mine = &claims[first..claims.len().min(first + PART_CLAIMS)];
-        let key = key(commit, part);
-        let mut value = Vec::with_capacity(HEAD + mine.len() * CLAIM + CHECKSUM);
-        value.push(VERSION);
-        value.extend(part.to_le_bytes());
-        value.extend(parts.to_le_bytes());
-        value.extend(u16::try_from(mine.len()).expect("a part holds 127 claims at the most").to_le_bytes());
-        for claim in mine {
-            value.extend(claim.order.get().to_le_bytes());
-            value.extend(claim.voucher.get().to_le_bytes());
-            value.extend(claim.user.get().to_le_bytes());
-            value.extend(claim.at.as_millis().to_le_bytes());
-        }
-        value.extend(checksum(&key, &value).to_le_bytes());
-        (key, value)
+        encode_part(commit, part, parts, mine)
     })
+}
+
+/// One part: its key and its value.
+pub(super) fn encode_part(commit: u64, part: u16, parts: u16, claims: &[Claim]) -> ([u8; 10], Vec<u8>) {
+    let key = key(commit, part);
+    let mut value = Vec::with_capacity(HEAD + claims.len() * CLAIM + CHECKSUM);
+    value.push(VERSION);
+    value.extend(part.to_le_bytes());
+    value.extend(parts.to_le_bytes());
+    value.extend(u16::try_from(claims.len()).expect("a part holds 127 claims at the most").to_le_bytes());
+    for claim in claims {
+        value.extend(claim.order.get().to_le_bytes());
+        value.extend(claim.voucher.get().to_le_bytes());
+        value.extend(claim.user.get().to_le_bytes());
+        value.extend(claim.at.as_millis().to_le_bytes());
+    }
+    value.extend(checksum(&key, &value).to_le_bytes());
+    (key, value)
 }
 
 /// Reads a part back, or says what is wrong with it.
@@ -84,12 +89,11 @@ pub(crate) fn decode(key: &[u8], value: &[u8]) -> Result<Part, &'static str> {
     if part != u16::from_le_bytes([head[1], head[2]]) {
         return Err("a record under another part's key");
     }
-    Ok(Part {
-        commit: u64::from_be_bytes(commit),
-        part,
-        parts: u16::from_le_bytes([head[3], head[4]]),
-        claims: claims.iter().map(claim).collect(),
-    })
+    let parts = u16::from_le_bytes([head[3], head[4]]);
+    if part >= parts {
+        return Err("a record beyond the last part of its commit");
+    }
+    Ok(Part { commit: u64::from_be_bytes(commit), part, parts, claims: claims.iter().map(claim).collect() })
 }
 
 fn claim(bytes: &[u8; CLAIM]) -> Claim {
@@ -103,7 +107,7 @@ fn claim(bytes: &[u8; CLAIM]) -> Claim {
     }
 }
 
-fn checksum(key: &[u8; 10], content: &[u8]) -> u32 {
+pub(super) fn checksum(key: &[u8; 10], content: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(key);
     hasher.update(content);

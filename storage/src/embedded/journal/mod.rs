@@ -9,6 +9,8 @@
 
 mod codec;
 pub(crate) mod commit;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod properties;
 pub(crate) mod recovery;
 mod store;
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use super::codec;
+use super::codec::{self, Part};
 use super::store::{Change, Store, StoreFault};
 use crate::{Claim, Durability, OpenError};
 
@@ -51,6 +51,9 @@ pub(crate) struct Content {
     pub(crate) entries: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
+/// More commits than these are not lost between two writes of the record: what says so is itself not to be trusted.
+const MOST_MISSING: u64 = 1 << 20;
+
 /// Opens the log, or makes one where there may be none.
 ///
 /// What is damaged or missing is an error, unless `accept_loss`: then what can still be read goes into a new store, and
@@ -91,7 +94,7 @@ pub(crate) fn recover(
         );
     }
     set_aside(log_dir).map_err(|error| failed(error.into()))?;
-    fill_gaps(&mut content, witness);
+    fill_gaps(&mut content, witness).map_err(lost)?;
     let store = make(log_dir, 1, new_id, durability, &content).map_err(failed)?;
     Ok(Recovered { store, log_id: new_id, content })
 }
@@ -133,12 +136,27 @@ fn absence(witness: &Witness) -> Vec<String> {
     }
 }
 
-/// Commits as they are read: how many parts each should have, and has.
+/// A commit as it is read: how many parts it should have, and has.
 #[derive(Debug, Default)]
 struct Commit {
     parts: u16,
     found: u16,
+    /// Its parts do not agree on how many they are.
+    is_torn: bool,
     claims: Vec<Claim>,
+}
+
+impl Commit {
+    fn add(&mut self, part: Part) {
+        self.is_torn |= self.found > 0 && self.parts != part.parts;
+        self.parts = part.parts;
+        self.found = self.found.saturating_add(1);
+        self.claims.extend(part.claims);
+    }
+
+    fn is_whole(&self) -> bool {
+        self.found == self.parts && !self.is_torn
+    }
 }
 
 fn read(store: &Store, witness: &Witness) -> (Content, Vec<String>) {
@@ -147,16 +165,12 @@ fn read(store: &Store, witness: &Witness) -> (Content, Vec<String>) {
     let mut content = Content::default();
     match store.id() {
         Ok(id) if witness.log_id.is_none() || id == witness.log_id => {}
-        Ok(_) => faults.push("it belongs to another mall".to_owned()),
+        Ok(None) => faults.push("nothing of what was in it can be read".to_owned()),
+        Ok(Some(_)) => faults.push("it belongs to another mall".to_owned()),
         Err(fault) => faults.push(fault.to_string()),
     }
     let scan = store.claims(|key, value| match codec::decode(key, value) {
-        Ok(part) => {
-            let commit = commits.entry(part.commit).or_default();
-            commit.parts = part.parts;
-            commit.found += 1;
-            commit.claims.extend(part.claims);
-        }
+        Ok(part) => commits.entry(part.commit).or_default().add(part),
         Err(fault) => faults.push(format!("{fault}, at key {}", hex(key))),
     });
     let scan =
@@ -176,10 +190,13 @@ fn sort_out(
     faults: &mut Vec<String>,
 ) {
     let highest = commits.last_key_value().map_or(0, |(number, _)| *number);
+    if highest.max(witness.applied).max(witness.seen) == u64::MAX {
+        faults.push("its numbers are used up".to_owned());
+    }
     for (number, commit) in commits {
         if number <= witness.applied {
             content.leftovers.insert(number, commit.parts);
-        } else if commit.found == commit.parts {
+        } else if commit.is_whole() {
             content.commits.insert(number, commit.claims);
         } else if number == highest && number > witness.seen {
             // Being written when the mall went down, so nobody was answered.
@@ -191,12 +208,12 @@ fn sort_out(
         }
         content.last_commit = number;
     }
-    let mut expected = witness.applied + 1;
+    let mut last = witness.applied;
     for number in content.commits.keys() {
-        if *number != expected {
-            faults.push(format!("commits {expected} to {} are missing", number - 1));
+        if number - last > 1 {
+            faults.push(format!("commits {} to {} are missing", last + 1, number - 1));
         }
-        expected = number + 1;
+        last = *number;
     }
     let seen = witness.seen.max(witness.applied);
     if content.last_commit < seen {
@@ -216,6 +233,18 @@ fn sort_out(
     }
 }
 
+/// What parts in the order of their keys are taken for, and what is wrong with them.
+#[cfg(any(test, fuzzing))]
+pub(super) fn sorted_out(parts: impl IntoIterator<Item = Part>, witness: &Witness) -> (Content, Vec<String>) {
+    let (mut content, mut faults) = (Content::default(), Vec::new());
+    let mut commits: BTreeMap<u64, Commit> = BTreeMap::new();
+    for part in parts {
+        commits.entry(part.commit).or_default().add(part);
+    }
+    sort_out(commits, witness, &mut content, &mut faults);
+    (content, faults)
+}
+
 /// Removes settled commits, but the last one, and an unfinished one, before its number is used again.
 fn drop_settled(store: &Store, content: &mut Content, witness: &Witness) -> Result<(), StoreFault> {
     let last = content.last_commit;
@@ -232,12 +261,17 @@ fn drop_settled(store: &Store, content: &mut Content, witness: &Witness) -> Resu
 }
 
 /// After a loss: the numbers that are missing count as empty commits, so that the next start finds no gap.
-fn fill_gaps(content: &mut Content, witness: &Witness) {
+fn fill_gaps(content: &mut Content, witness: &Witness) -> Result<(), String> {
     content.leftovers.clear();
     content.last_commit = content.last_commit.max(witness.applied).max(witness.seen);
+    let missing = content.last_commit - witness.applied;
+    if missing > MOST_MISSING || content.last_commit == u64::MAX {
+        return Err(format!("{missing} commits are missing, which no loss of the log alone explains"));
+    }
     for number in witness.applied + 1..=content.last_commit {
         content.commits.entry(number).or_default();
     }
+    Ok(())
 }
 
 /// Moves a damaged log out of the way, and keeps it for whoever wants to look into it.

@@ -7,12 +7,14 @@ local before = redis.call('HMGET', KEYS[1], 'issued', 'day', 'count')
 local now, gap, per_day, day = tonumber(ARGV[2]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local day_began, count = ARGV[2], 0
 if before[1] then
-    -- A clock set back must not lock a phone out for longer than the rule says.
-    local wait = gap - math.max(0, now - tonumber(before[1]))
+    -- A clock that was set back locks no phone out: gap and day count from when that is first seen.
+    local issued, began = math.min(tonumber(before[1]), now), math.min(tonumber(before[2]), now)
+    redis.call('HSET', KEYS[1], 'issued', issued, 'day', began)
+    local wait = gap - (now - issued)
     if wait > 0 then return {'too soon', wait} end
-    local of_day = math.max(0, now - tonumber(before[2]))
+    local of_day = now - began
     if of_day < day then
-        day_began, count = before[2], tonumber(before[3])
+        day_began, count = began, tonumber(before[3])
         if per_day > 0 and count >= per_day then return {'too many', day - of_day} end
     end
 end

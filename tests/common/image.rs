@@ -70,9 +70,18 @@ impl Site {
 
     /// Mounts an image at a new directory.
     pub fn mount(&self, image: &Path, name: &str) -> anyhow::Result<Mounted> {
+        self.mount_with("loop", image, name)
+    }
+
+    /// The same, and nothing can be written there.
+    pub fn mount_read_only(&self, image: &Path, name: &str) -> anyhow::Result<Mounted> {
+        self.mount_with("loop,ro", image, name)
+    }
+
+    fn mount_with(&self, options: &str, image: &Path, name: &str) -> anyhow::Result<Mounted> {
         let at = self.dir.join(name);
         fs::create_dir_all(&at)?;
-        run("mount", &["-o", "loop", &text(image)?, &text(&at)?])?;
+        run("mount", &["-o", options, &text(image)?, &text(&at)?])?;
         Ok(Mounted { at })
     }
 }

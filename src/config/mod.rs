@@ -1,4 +1,7 @@
-//! What can be chosen when a mall is started: flags, and the environment behind them.
+//! What can be chosen when a mall is started: flags, the environment behind them, and behind both a file.
+
+mod file;
+mod limits;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -9,9 +12,18 @@ use mallbox_storage::Durability;
 
 use crate::mall::Settings;
 
-/// The flags of `serve`.
+pub use file::{FileMistake, example, flags};
+pub use limits::LimitsConfig;
+
+/// The flags of `serve`. A configuration file sets them by the same names.
 #[derive(Args, Clone, Debug)]
 pub struct ServeConfig {
+    /// A file in TOML that sets what neither a flag nor the environment does.
+    #[arg(long, env = "MALLBOX_CONFIG", value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Print such a file with every setting, its default and what it does, and do nothing else.
+    #[arg(long)]
+    pub print_config: bool,
     /// The directory in which the mall keeps everything; made if it is not there.
     #[arg(long, env = "MALLBOX_DATA", value_name = "DIR")]
     pub data: Option<PathBuf>,
@@ -21,18 +33,15 @@ pub struct ServeConfig {
     /// Start even though accepted claims are lost from the order log.
     #[arg(long)]
     pub accept_lost_log: bool,
-    /// Limits on codes, tries and claims; `off` is for benches.
-    #[arg(long, env = "MALLBOX_LIMITS", default_value = "on")]
-    pub limits: Switch,
     /// How login codes are sent: `console`, or the URL of a gateway they are posted to.
     #[arg(long, env = "MALLBOX_SMS", default_value = "console", value_name = "console|URL")]
     pub sms: String,
     /// Serve a directory that was made by `mallbox demo`.
     #[arg(long)]
     pub demo_data: bool,
-    /// Claims that may wait for the record before more are refused.
-    #[arg(long, env = "MALLBOX_MAX_BACKLOG", value_name = "CLAIMS", value_parser = at_least_one())]
-    pub max_backlog: Option<u64>,
+    /// What may be done how often.
+    #[command(flatten)]
+    pub limits: LimitsConfig,
     /// How the mall is reached.
     #[command(flatten)]
     pub site: SiteConfig,
@@ -104,12 +113,7 @@ impl ServeConfig {
     /// How the mall is to behave.
     #[must_use]
     pub fn settings(&self) -> Settings {
-        let mut settings = Settings::default();
-        if self.limits == Switch::Off {
-            settings = settings.without_limits();
-        }
-        settings.max_backlog = self.max_backlog.unwrap_or(settings.max_backlog);
-        settings
+        self.limits.settings()
     }
 }
 

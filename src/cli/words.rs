@@ -1,0 +1,396 @@
+//! What the command line says when it cannot go on, in each language.
+//!
+//! One `match`: the compiler sees to it that nothing is left without words, and nothing said in one language alone.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use mallbox_storage::OpenError;
+
+use crate::config::FileMistake;
+use crate::http::ServerError;
+use crate::import::ImportError;
+use crate::language::{Language, sentence};
+
+/// The command was typed wrongly: exit code 2.
+#[derive(Debug)]
+pub(super) enum Misuse {
+    /// `serve` was not told where.
+    NoData,
+    /// `demo` was not told where, and there is no home.
+    NoHome,
+    /// A mall, and no demo's.
+    NotADemo(PathBuf),
+    /// A demo's mall, and nobody said that this is meant.
+    IsADemo(PathBuf),
+    /// A file where a directory is to be.
+    IsAFile(PathBuf),
+    /// A directory that holds something else: what.
+    HoldsOther(PathBuf, String),
+    /// No directory of web pages.
+    NoWeb(PathBuf),
+    /// No configuration file, or one that cannot be read; why.
+    NoFile(PathBuf, io::Error),
+    /// Something is wrong in the configuration file.
+    InFile(PathBuf, FileMistake),
+    /// `--sms` is neither `console` nor a gateway's URL; why.
+    BadGateway(String),
+    /// No phone number.
+    NoPhone(String),
+    /// An import into a demo.
+    ImportIntoDemo(PathBuf),
+    /// An import into a mall in which somebody is.
+    ImportIntoUsed(PathBuf),
+    /// No directory of pictures.
+    NoPictures(PathBuf),
+    /// No mall there.
+    NoMall(PathBuf),
+}
+
+/// Something is in the way of a command that was typed rightly.
+#[derive(Debug)]
+pub(super) enum Hindrance {
+    /// Somebody else's mall.
+    SomebodyElses(PathBuf),
+    /// A directory cannot be made.
+    CannotMake(PathBuf),
+    /// A directory cannot be written to.
+    CannotWrite(PathBuf),
+    /// A file cannot be read.
+    CannotRead(PathBuf),
+    /// The system gives no threads.
+    NoThreads,
+    /// A mall keeps its zone: which it has, and which was asked for.
+    ZoneStays(String, String),
+    /// The zone of the mall is not known to this program.
+    ZoneUnknown(String),
+    /// The mall cannot be read.
+    MallUnreadable,
+    /// The mall could not mark its stop as clean.
+    NotClosed,
+    /// The mall runs and does not answer.
+    NoAnswer,
+    /// The mall did not say whether its books balance.
+    NoVerdict,
+    /// The mall did not say whether its audit log is whole.
+    NoVerdictOnAudit,
+    /// The dump was not taken, none of it.
+    NotImported(PathBuf),
+    /// What an import had begun cannot be taken away.
+    NotCleanedUp(PathBuf),
+    /// An import is done, and the mall could not mark its stop as clean.
+    ImportedNotClosed,
+    /// A file without a token.
+    NoToken(PathBuf),
+}
+
+impl Misuse {
+    pub(super) fn words(&self, l: Language) -> String {
+        match self {
+            Self::NoData => sentence!(
+                l,
+                "serve需要--data 目录，商城的一切都保存在那里",
+                "serve needs --data DIR, the directory in which the mall keeps everything"
+            ),
+            Self::NoHome => sentence!(
+                l,
+                "找不到用户主目录，请用--data指定目录",
+                "there is no home directory; say --data DIR"
+            ),
+            Self::NotADemo(dir) => {
+                let dir = dir.display();
+                sentence!(
+                    l,
+                    "{dir}里是一座正式商城，不是演示；请用--data指定其他目录",
+                    "{dir} holds a mall that is no demo; say --data with another directory"
+                )
+            }
+            Self::IsADemo(dir) => {
+                let dir = dir.display();
+                sentence!(
+                    l,
+                    "{dir}由`mallbox demo`创建，其中人物均属虚构；确要使用，请加--demo-data",
+                    "{dir} was made by `mallbox demo`, and its people are invented; add --demo-data to serve it all \
+                     the same"
+                )
+            }
+            Self::IsAFile(path) => {
+                let path = path.display();
+                sentence!(
+                    l,
+                    "{path}是文件；--data需要目录的路径",
+                    "{path} is a file; --data takes the path of a directory"
+                )
+            }
+            Self::HoldsOther(dir, name) => {
+                let dir = dir.display();
+                sentence!(
+                    l,
+                    "{dir}里没有商城，却有其他文件（{name}）；请用--data指定新目录或空目录",
+                    "{dir} holds no mall, but other files ({name}); say --data with a new or empty directory"
+                )
+            }
+            Self::NoWeb(dir) => {
+                let dir = dir.display();
+                sentence!(l, "--web {dir}：没有这个目录", "--web {dir}: there is no such directory")
+            }
+            Self::NoFile(path, error) => {
+                let (path, why) = (path.display(), of_system(error, l));
+                sentence!(l, "无法读取{path}：{why}", "cannot read {path}: {why}")
+            }
+            Self::InFile(path, mistake) => format!("{}:{}", path.display(), mistake.words(l)),
+            Self::BadGateway(why) => sentence!(l, "--sms不合要求：{why}", "{why}"),
+            Self::NoPhone(text) => sentence!(l, "{text}不是手机号", "{text} is no phone number"),
+            Self::ImportIntoDemo(dir) => {
+                let dir = dir.display();
+                sentence!(
+                    l,
+                    "{dir}是演示商城；导入需要空的商城，请用--data指定新目录",
+                    "{dir} is a demo's; import wants an empty mall: say --data with a new directory"
+                )
+            }
+            Self::ImportIntoUsed(dir) => {
+                let dir = dir.display();
+                sentence!(
+                    l,
+                    "{dir}里的商城已在使用；导入需要空的商城，请用--data指定新目录",
+                    "the mall in {dir} is in use; import wants an empty mall: say --data with a new directory"
+                )
+            }
+            Self::NoPictures(dir) => {
+                let dir = dir.display();
+                sentence!(l, "--imgs {dir}：没有这个目录", "--imgs {dir}: there is no such directory")
+            }
+            Self::NoMall(dir) => {
+                let dir = dir.display();
+                sentence!(l, "{dir}里没有商城", "there is no mall in {dir}")
+            }
+        }
+    }
+}
+
+impl Hindrance {
+    fn words(&self, l: Language) -> String {
+        match self {
+            Self::SomebodyElses(dir) => {
+                let dir = dir.display();
+                sentence!(
+                    l,
+                    "{dir}属于其他用户；请以该用户或root身份运行",
+                    "{dir} belongs to another user; be that user, or root"
+                )
+            }
+            Self::CannotMake(dir) => {
+                let dir = dir.display();
+                sentence!(l, "无法创建目录{dir}", "cannot make the directory {dir}")
+            }
+            Self::CannotWrite(dir) => {
+                let dir = dir.display();
+                sentence!(l, "无法写入{dir}", "cannot write to {dir}")
+            }
+            Self::CannotRead(path) => {
+                let path = path.display();
+                sentence!(l, "无法读取{path}", "cannot read {path}")
+            }
+            Self::NoThreads => sentence!(l, "无法启动线程", "cannot start the program's threads"),
+            Self::ZoneStays(kept, asked) => sentence!(
+                l,
+                "这座商城的时区永远是{kept}，不能改为{asked}；请去掉--zone",
+                "this mall's time zone is {kept} for ever and cannot become {asked}; leave --zone out"
+            ),
+            Self::ZoneUnknown(zone) => {
+                sentence!(l, "这里没有商城所用的时区{zone}", "this mall's time zone {zone} is not known here")
+            }
+            Self::MallUnreadable => sentence!(l, "无法读取商城", "the mall cannot be read"),
+            Self::NotClosed => sentence!(
+                l,
+                "已应答的都已保存，但未能正常关闭",
+                "what was answered is kept, but the stop was not clean"
+            ),
+            Self::NoAnswer => sentence!(
+                l,
+                "商城正在运行，但其控制接口没有应答",
+                "the mall runs, but its control socket does not answer"
+            ),
+            Self::NoVerdict => {
+                sentence!(l, "商城没有说明账目是否平衡", "the mall did not say whether its books balance")
+            }
+            Self::NoVerdictOnAudit => {
+                sentence!(
+                    l,
+                    "商城没有说明审计日志是否完好",
+                    "the mall did not say whether its audit log is whole"
+                )
+            }
+            Self::NotImported(file) => {
+                let file = file.display();
+                sentence!(l, "{file}：没有导入任何内容", "{file}: nothing was imported")
+            }
+            Self::NotCleanedUp(dir) => {
+                let dir = dir.display();
+                sentence!(l, "无法清除在{dir}里留下的内容", "what was begun in {dir} could not be removed")
+            }
+            Self::ImportedNotClosed => {
+                sentence!(l, "已全部导入，但未能正常关闭", "everything is in, but the stop was not clean")
+            }
+            Self::NoToken(file) => {
+                let file = file.display();
+                sentence!(l, "{file}里没有令牌", "{file} holds no token")
+            }
+        }
+    }
+
+    /// With what brought it about.
+    pub(super) fn since(self, cause: impl Into<anyhow::Error>) -> anyhow::Error {
+        Hindered { by: self, cause: Some(cause.into()) }.into()
+    }
+}
+
+impl From<Hindrance> for anyhow::Error {
+    fn from(by: Hindrance) -> Self {
+        Hindered { by, cause: None }.into()
+    }
+}
+
+/// A hindrance on its way to whoever typed the command.
+#[derive(Debug)]
+struct Hindered {
+    by: Hindrance,
+    cause: Option<anyhow::Error>,
+}
+
+impl fmt::Display for Hindered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.by.words(Language::En).fmt(f)
+    }
+}
+
+impl Error for Hindered {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.cause.as_ref().map(|cause| &**cause as &(dyn Error + 'static))
+    }
+}
+
+impl fmt::Display for Misuse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.words(Language::En).fmt(f)
+    }
+}
+
+impl Error for Misuse {}
+
+/// One sentence of an error and what brought it about.
+pub(super) fn told(error: &anyhow::Error, l: Language) -> String {
+    let mut sentence = String::new();
+    for cause in error.chain() {
+        let text = of_one(cause, l);
+        // Some errors say their cause themselves.
+        if sentence.is_empty() {
+            sentence = text;
+        } else if !sentence.contains(&text) {
+            sentence += match l {
+                Language::Zh => "：",
+                Language::En => ": ",
+            };
+            sentence += &text;
+        }
+    }
+    sentence
+}
+
+fn of_one(error: &(dyn Error + 'static), l: Language) -> String {
+    if let Some(misuse) = error.downcast_ref::<Misuse>() {
+        return misuse.words(l);
+    }
+    if let Some(hindered) = error.downcast_ref::<Hindered>() {
+        return hindered.by.words(l);
+    }
+    if let Some(error) = error.downcast_ref::<OpenError>() {
+        return of_store(error, l);
+    }
+    if let Some(error) = error.downcast_ref::<ServerError>() {
+        return of_server(error, l);
+    }
+    if let Some(error) = error.downcast_ref::<ImportError>() {
+        return of_import(error, l);
+    }
+    match error.downcast_ref::<io::Error>() {
+        Some(error) => of_system(error, l),
+        None => error.to_string(),
+    }
+}
+
+/// What the system says. It has its own words; those met most often have Chinese ones here.
+pub(super) fn of_system(error: &io::Error, l: Language) -> String {
+    let zh = match error.kind() {
+        io::ErrorKind::PermissionDenied => "权限不足",
+        io::ErrorKind::NotFound => "没有这个文件或目录",
+        io::ErrorKind::StorageFull => "磁盘已满",
+        io::ErrorKind::ReadOnlyFilesystem => "文件系统只读",
+        io::ErrorKind::NotADirectory => "不是目录",
+        io::ErrorKind::IsADirectory => "是目录，不是文件",
+        io::ErrorKind::InvalidData => "不是UTF-8文本",
+        _ => return error.to_string(),
+    };
+    match l {
+        Language::Zh => zh.to_owned(),
+        Language::En => error.to_string(),
+    }
+}
+
+fn of_import(error: &ImportError, l: Language) -> String {
+    match error {
+        ImportError::Dump(error) => error.words(l),
+        ImportError::Store(error) => error.to_string(),
+        ImportError::Pictures(_) => sentence!(l, "无法写入图片", "the pictures cannot be written"),
+    }
+}
+
+fn of_server(error: &ServerError, l: Language) -> String {
+    match error {
+        ServerError::InUse(address) => sentence!(
+            l,
+            "{address}已被其他程序占用；请停止那个程序，或用--listen换一个地址",
+            "{address} is in use by another program; stop it, or choose another address with --listen"
+        ),
+        ServerError::NotAllowed(address) => sentence!(
+            l,
+            "当前用户不能监听{address}；请用--listen选择1023以上的端口",
+            "{address} may not be listened on by this user; choose a port above 1023 with --listen"
+        ),
+        ServerError::Other(address, error) => {
+            let why = of_system(error, l);
+            sentence!(l, "无法监听{address}：{why}", "cannot listen on {address}: {why}")
+        }
+        ServerError::Thread(error) => {
+            let why = of_system(error, l);
+            sentence!(l, "无法为服务启动线程：{why}", "cannot start a thread for the server: {why}")
+        }
+    }
+}
+
+fn of_store(error: &OpenError, l: Language) -> String {
+    let english = || error.to_string();
+    match (l, error) {
+        (Language::Zh, OpenError::InUse { path, owner }) => {
+            let owner = owner.map(|pid| format!("（进程{pid}）")).unwrap_or_default();
+            format!("{}正被另一个mallbox使用{owner}；请停止它，或换一个目录", path.display())
+        }
+        (Language::Zh, OpenError::Io { path, source, .. }) => {
+            format!("无法读写{}：{}", path.display(), of_system(source, l))
+        }
+        (Language::Zh, OpenError::NotOurs { path, detail }) => {
+            format!("{}不是这个版本的商城：{detail}", path.display())
+        }
+        (Language::Zh, OpenError::LostLog { path, detail }) => format!(
+            "{}里的订单日志已损坏：{detail}。已接受的抢购可能丢失。请从备份恢复该目录；若要舍弃丢失的部分而启动，请加             --accept-lost-log",
+            path.display()
+        ),
+        (Language::Zh, OpenError::DamagedRecord { path, detail }) => {
+            format!("数据库{}已损坏：{detail}。请从备份恢复该目录", path.display())
+        }
+        _ => english(),
+    }
+}

@@ -1,0 +1,264 @@
+//! `--config FILE`: the flags of `serve` in TOML, each by its own name.
+//!
+//! What the file sets becomes flags behind those that were typed, and clap reads both: there is one list of names, one
+//! reading of values, and whatever `serve` learns to take, a file can set.
+
+use std::any::TypeId;
+use std::error::Error as _;
+use std::ffi::OsString;
+use std::fmt::Write as _;
+
+use clap::{Arg, ArgAction, Command};
+use toml::de::{DeTable, DeValue};
+
+use crate::language::{Language, sentence};
+
+/// What is wrong in the file.
+#[derive(Debug)]
+pub struct FileMistake {
+    line: usize,
+    what: What,
+}
+
+#[derive(Debug)]
+enum What {
+    /// It is no TOML; the parser's words.
+    NotToml(String),
+    /// There is no such setting; the names there are.
+    Unknown(String, Vec<String>),
+    /// The value is of another type.
+    WrongType(String, Kind, &'static str),
+    /// The value is none that the setting takes; why.
+    BadValue(String, String),
+}
+
+/// What a setting takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Text,
+    Whole,
+    TrueOrFalse,
+}
+
+impl FileMistake {
+    /// Line, setting, and what is expected there.
+    #[must_use]
+    pub fn words(&self, l: Language) -> String {
+        let said = match &self.what {
+            What::NotToml(why) => sentence!(l, "不是合法的TOML：{why}", "not TOML: {why}"),
+            What::Unknown(name, names) => {
+                let names = names.join(", ");
+                sentence!(
+                    l,
+                    "没有{name}这个设置；可用的有：{names}",
+                    "there is no setting {name}; there are: {names}"
+                )
+            }
+            What::WrongType(name, kind, got) => {
+                let kind = kind.words(l);
+                sentence!(l, "{name}应为{kind}，而不是{got}", "{name}: expected {kind}, not {got}")
+            }
+            What::BadValue(name, why) => sentence!(l, "{name}：{why}", "{name}: {why}"),
+        };
+        format!("{}: {said}", self.line)
+    }
+}
+
+impl Kind {
+    fn of(setting: &Arg) -> Self {
+        if matches!(setting.get_action(), ArgAction::SetTrue) {
+            return Self::TrueOrFalse;
+        }
+        let parsed = setting.get_value_parser().type_id();
+        if [TypeId::of::<u64>(), TypeId::of::<u32>()].into_iter().any(|number| parsed == number) {
+            return Self::Whole;
+        }
+        Self::Text
+    }
+
+    fn words(self, l: Language) -> String {
+        match self {
+            Self::Text => sentence!(l, "引号中的文本", "text between quotes"),
+            Self::Whole => sentence!(l, "整数", "a whole number"),
+            Self::TrueOrFalse => sentence!(l, "true或false", "true or false"),
+        }
+    }
+}
+
+/// Settings that make no sense in a file.
+const NOT_IN_A_FILE: [&str; 5] = ["config", "print-config", "help", "version", "lang"];
+
+/// What a file may set, by name.
+fn settings(serve: &Command) -> impl Iterator<Item = (&str, &Arg)> {
+    let named = serve.get_arguments().filter_map(|setting| Some((setting.get_long()?, setting)));
+    named.filter(|(name, _)| !NOT_IN_A_FILE.contains(name))
+}
+
+/// The flags that the file stands for. `is_given` tells whether a setting was typed or is in the environment: both come
+/// before the file, whose value is checked all the same.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub fn flags(
+    text: &str,
+    serve: &Command,
+    is_given: impl Fn(&Arg) -> bool,
+) -> Result<Vec<OsString>, FileMistake> {
+    let line = |at: usize| 1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count();
+    let table = DeTable::parse(text).map_err(|error| FileMistake {
+        line: line(error.span().map_or(0, |span| span.start)),
+        what: What::NotToml(error.message().to_owned()),
+    })?;
+    let mut entries: Vec<_> = table.get_ref().iter().collect();
+    entries.sort_by_key(|(name, _)| name.span().start);
+    let mut flags = Vec::new();
+    for (name, value) in entries {
+        let mistake = |what| FileMistake { line: line(name.span().start), what };
+        let name = name.get_ref().to_string();
+        let Some((_, setting)) = settings(serve).find(|(known, _)| *known == name) else {
+            let names = settings(serve).map(|(name, _)| name.to_owned()).collect();
+            return Err(mistake(What::Unknown(name, names)));
+        };
+        let flag = flag(&name, setting, value.get_ref()).map_err(mistake)?;
+        let Some(flag) = flag else { continue };
+        check(&name, setting, serve, &flag).map_err(mistake)?;
+        if !is_given(setting) {
+            flags.push(flag);
+        }
+    }
+    Ok(flags)
+}
+
+/// One setting as a flag; `None` for a switch that is not thrown.
+fn flag(name: &str, setting: &Arg, value: &DeValue<'_>) -> Result<Option<OsString>, What> {
+    let kind = Kind::of(setting);
+    match (kind, value) {
+        (Kind::TrueOrFalse, DeValue::Boolean(thrown)) => Ok(thrown.then(|| format!("--{name}").into())),
+        (Kind::Text, DeValue::String(text)) => Ok(Some(format!("--{name}={text}").into())),
+        (Kind::Whole, DeValue::Integer(number)) => Ok(Some(format!("--{name}={number}").into())),
+        (kind, other) => Err(What::WrongType(name.to_owned(), kind, other.type_str())),
+    }
+}
+
+/// Has clap read this one setting, for its words.
+fn check(name: &str, setting: &Arg, serve: &Command, flag: &OsString) -> Result<(), What> {
+    let read = serve.clone().no_binary_name(true).try_get_matches_from([flag]);
+    let Err(error) = read else { return Ok(()) };
+    let possible: Vec<_> =
+        setting.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
+    let why = match error.source() {
+        Some(source) => source.to_string(),
+        None if !possible.is_empty() => possible.join(" | "),
+        None => error.kind().to_string(),
+    };
+    Err(What::BadValue(name.to_owned(), why))
+}
+
+/// A file with every setting, each with what it does and its default, and none of them set.
+#[must_use]
+pub fn example(serve: &Command) -> String {
+    let mut out =
+        String::from("# mallbox serve --config FILE. A flag and the environment come before what is here.\n");
+    for (name, setting) in settings(serve) {
+        let help = setting.get_help().map(ToString::to_string).unwrap_or_default();
+        let default = setting.get_default_values().first().map(|value| value.to_string_lossy().into_owned());
+        let placeholder = setting.get_value_names().and_then(|names| names.first()).map(ToString::to_string);
+        let value = default.or(placeholder).unwrap_or_default();
+        let possible = setting.get_possible_values();
+        let possible: Vec<_> = possible.iter().map(|value| value.get_name()).collect();
+        let of = match (Kind::of(setting), possible.is_empty()) {
+            (Kind::Text, false) => format!(" ({})", possible.join(", ")),
+            _ => String::new(),
+        };
+        let value = match Kind::of(setting) {
+            Kind::Text => format!("{value:?}"),
+            Kind::Whole => value,
+            Kind::TrueOrFalse => "false".to_owned(),
+        };
+        // Writing to a String cannot fail.
+        let _ = write!(out, "\n# {help}{of}\n#{name} = {value}\n");
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Args as _, FromArgMatches as _};
+
+    use super::*;
+    use crate::config::ServeConfig;
+
+    fn serve() -> Command {
+        let command = ServeConfig::augment_args(Command::new("serve"));
+        // The tests' own environment says nothing.
+        command.mut_args(|setting| setting.env(None::<&str>))
+    }
+
+    fn read(text: &str) -> Result<ServeConfig, FileMistake> {
+        let flags = flags(text, &serve(), |_| false)?;
+        let matches = serve().no_binary_name(true).get_matches_from(flags);
+        Ok(ServeConfig::from_arg_matches(&matches).unwrap())
+    }
+
+    #[test]
+    fn a_file_sets_what_flags_set() {
+        let config = read(
+            "# a shop\ndata = '/srv/mall'\nlisten = \"0.0.0.0:80\"\nconnections = 1_000\ndemo-data = true\n\
+             accept-lost-log = false\nzone = 'Asia/Shanghai'\nclaims-per-minute = 0\n",
+        )
+        .unwrap();
+        assert_eq!(config.data.as_deref(), Some(std::path::Path::new("/srv/mall")));
+        assert_eq!((config.site.listen.port(), config.site.connections), (80, 1_000));
+        assert!(config.demo_data && !config.accept_lost_log);
+        assert_eq!(config.site.zone.as_ref().and_then(|zone| zone.iana_name()), Some("Asia/Shanghai"));
+        assert!(config.settings().claim_limit.is_none());
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_line_and_what_was_expected() {
+        for (text, en, zh) in [
+            ("\nlisten = 8080", "2: listen: expected text between quotes, not integer", "引号中的文本"),
+            ("connections = '9'", "1: connections: expected a whole number, not string", "整数"),
+            ("demo-data = 'yes'", "1: demo-data: expected true or false, not string", "true或false"),
+            ("data = 'a'\nprot = 80", "2: there is no setting prot; there are: data, ", "没有prot这个设置"),
+            ("[site]\nlisten = ''", "1: there is no setting site;", "没有site"),
+            ("config = 'a'", "1: there is no setting config;", "没有config"),
+            ("listen = 'here'", "1: listen: invalid socket address syntax", "listen：invalid"),
+            ("connections = 0", "1: connections: 0 is not in 1..", "0 is not in"),
+            ("durability = 'some'", "1: durability: power | process | relaxed", "power | process"),
+            ("zone = 'Asia/Atlantis'", "1: zone: there is no time zone Asia/Atlantis", "Atlantis"),
+            ("data = 'a'\n\ndata = 'b'", "3: not TOML: duplicate key", "不是合法的TOML"),
+            ("data = \n", "1: not TOML: ", "不是合法的TOML"),
+        ] {
+            let mistake = read(text).unwrap_err();
+            let (said_en, said_zh) = (mistake.words(Language::En), mistake.words(Language::Zh));
+            assert!(said_en.starts_with(en), "{text}: {said_en}");
+            assert!(said_zh.contains(zh), "{text}: {said_zh}");
+        }
+    }
+
+    #[test]
+    fn the_example_names_every_setting_and_can_be_read_back() {
+        let example = example(&serve());
+        let all: String = example
+            .lines()
+            .filter_map(|line| line.strip_prefix('#').filter(|line| !line.starts_with(' ')))
+            .map(|line| line.replace("NAME", "Asia/Shanghai") + "\n")
+            .collect();
+        assert_eq!(all.lines().count(), settings(&serve()).count(), "{example}");
+        let config = read(&all).unwrap();
+        assert_eq!(config.data.as_deref(), Some(std::path::Path::new("DIR")));
+        // What is not set and what the example shows as default are the same.
+        assert_eq!(format!("{:?}", config.settings()), format!("{:?}", read("").unwrap().settings()));
+    }
+
+    #[test]
+    fn the_example_of_the_readme_is_read() {
+        let readme = include_str!("../../README.md");
+        let example = readme.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+        let config = read(example).unwrap();
+        assert!(config.data.is_some());
+        // What it says of the limits is what holds without it.
+        assert_eq!(format!("{:?}", config.settings()), format!("{:?}", read("").unwrap().settings()));
+    }
+}

@@ -1,0 +1,120 @@
+//! What may be done how often, and how long things live.
+
+use std::time::Duration;
+
+use clap::Args;
+use mallbox_storage::{CodeRules, Limit};
+
+use super::{Switch, at_least_one};
+use crate::mall::Settings;
+
+/// The flags of `serve` that limit.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Limits")]
+pub struct LimitsConfig {
+    /// Limits on codes, tries, claims and calls; `off` is for benches.
+    #[arg(long, env = "MALLBOX_LIMITS", default_value = "on")]
+    pub limits: Switch,
+    /// Claims of one user a minute; 0 = no limit.
+    #[arg(long, env = "MALLBOX_CLAIMS_PER_MINUTE", default_value_t = 5, value_name = "NUMBER")]
+    pub claims_per_minute: u32,
+    /// Calls from one address a second; 0 = no limit, since a company may share one address.
+    #[arg(long, env = "MALLBOX_CALLS_PER_SECOND", default_value_t = 0, value_name = "NUMBER")]
+    pub calls_per_second: u32,
+    /// Seconds between two login codes to one phone.
+    #[arg(long, env = "MALLBOX_CODE_GAP", default_value_t = 55, value_name = "SECONDS")]
+    pub code_gap: u32,
+    /// Login codes to one phone a day; 0 = no limit.
+    #[arg(long, env = "MALLBOX_CODES_PER_DAY", default_value_t = 10, value_name = "NUMBER")]
+    pub codes_per_day: u32,
+    /// Seconds for which a login code is good.
+    #[arg(long, env = "MALLBOX_CODE_LIVES", default_value_t = 120, value_name = "SECONDS", value_parser = positive())]
+    pub code_lives: u32,
+    /// Wrong tries after which a login code is dead.
+    #[arg(long, env = "MALLBOX_CODE_TRIES", default_value_t = 5, value_name = "NUMBER", value_parser = positive())]
+    pub code_tries: u32,
+    /// Minutes for which somebody stays logged in without a call.
+    #[arg(long, env = "MALLBOX_SESSION_MINUTES", default_value_t = 30, value_name = "MINUTES", value_parser = positive())]
+    pub session_minutes: u32,
+    /// Minutes a buyer has to pay, for sales that do not say.
+    #[arg(long, env = "MALLBOX_PAY_MINUTES", default_value_t = 15, value_name = "MINUTES", value_parser = positive())]
+    pub pay_minutes: u32,
+    /// Claims that may wait for the record before more are refused.
+    #[arg(long, env = "MALLBOX_MAX_BACKLOG", default_value_t = 2_000_000, value_name = "CLAIMS", value_parser = at_least_one())]
+    pub max_backlog: u64,
+}
+
+impl LimitsConfig {
+    /// How the mall is to behave.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        let seconds = |count: u32| Duration::from_secs(count.into());
+        let minutes = |count: u32| seconds(60) * count;
+        let limit = |count: u32, per: Duration| (count > 0).then_some(Limit { count, per });
+        let settings = Settings {
+            codes: CodeRules {
+                lives: seconds(self.code_lives),
+                gap: seconds(self.code_gap),
+                per_day: self.codes_per_day,
+                tries: self.code_tries,
+            },
+            session_ttl: minutes(self.session_minutes),
+            claim_limit: limit(self.claims_per_minute, minutes(1)),
+            address_limit: limit(self.calls_per_second, seconds(1)),
+            pay_within: minutes(self.pay_minutes),
+            max_backlog: self.max_backlog,
+            ..Settings::default()
+        };
+        match self.limits {
+            Switch::On => settings,
+            Switch::Off => settings.without_limits(),
+        }
+    }
+}
+
+fn positive() -> clap::builder::RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(1..)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Command, FromArgMatches as _};
+
+    use super::*;
+
+    fn settings(arguments: &[&str]) -> Settings {
+        let command = LimitsConfig::augment_args(Command::new("serve")).no_binary_name(true);
+        // The tests' own environment says nothing.
+        let command = command.mut_args(|setting| setting.env(None::<&str>));
+        LimitsConfig::from_arg_matches(&command.get_matches_from(arguments)).unwrap().settings()
+    }
+
+    #[test]
+    fn unless_told_otherwise_it_is_as_the_mall_has_it() {
+        assert_eq!(format!("{:?}", settings(&[])), format!("{:?}", Settings::default()));
+        let off = Settings::default().without_limits();
+        assert_eq!(format!("{:?}", settings(&["--limits", "off"])), format!("{off:?}"));
+    }
+
+    #[test]
+    fn each_limit_can_be_set() {
+        let told = settings(&[
+            "--claims-per-minute=7",
+            "--calls-per-second=9",
+            "--code-gap=1",
+            "--codes-per-day=2",
+            "--code-lives=3",
+            "--code-tries=4",
+            "--session-minutes=5",
+            "--pay-minutes=6",
+            "--max-backlog=8",
+        ]);
+        let limit = |count, seconds| Some(Limit { count, per: Duration::from_secs(seconds) });
+        assert_eq!((told.claim_limit, told.address_limit), (limit(7, 60), limit(9, 1)));
+        let CodeRules { lives, gap, per_day, tries } = told.codes;
+        assert_eq!((lives.as_secs(), gap.as_secs(), per_day, tries), (3, 1, 2, 4));
+        assert_eq!((told.session_ttl.as_secs(), told.pay_within.as_secs(), told.max_backlog), (300, 360, 8));
+        let none = settings(&["--claims-per-minute=0", "--calls-per-second=0"]);
+        assert_eq!((none.claim_limit, none.address_limit), (None, None));
+    }
+}

@@ -1,0 +1,52 @@
+//! Whether a body has arrived: who is too slow when a call runs out of time, the mall or the client.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::task::{Context, Poll};
+
+use hyper::body::{Body, Frame, SizeHint};
+
+/// Set while somebody waits for more of a body.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Arrival(Arc<AtomicBool>);
+
+impl Arrival {
+    /// Whether the client is what is waited for.
+    pub(super) fn is_awaited(&self) -> bool {
+        self.0.load(Relaxed)
+    }
+
+    /// A body that tells of its arrival here.
+    pub(super) fn watch<B>(&self, body: B) -> Arriving<B> {
+        Arriving { body, arrival: self.clone() }
+    }
+}
+
+/// A body on its way.
+pub(super) struct Arriving<B> {
+    body: B,
+    arrival: Arrival,
+}
+
+impl<B: Body + Unpin> Body for Arriving<B> {
+    type Data = B::Data;
+    type Error = B::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
+        let polled = Pin::new(&mut self.body).poll_frame(cx);
+        self.arrival.0.store(polled.is_pending(), Relaxed);
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

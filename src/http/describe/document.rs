@@ -1,0 +1,141 @@
+//! The whole document, and the call that answers it.
+
+use std::sync::{Arc, OnceLock};
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::header::{CACHE_CONTROL, HeaderValue};
+use axum::http::{Method, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Map, Value, json};
+
+use super::calls::{Call, Calls};
+use super::operation::{Operation, REFUSALS};
+use super::outputs::Output;
+use super::schemas::Schemas;
+use crate::http::App;
+use crate::http::error::ApiError;
+use crate::http::json::json_response;
+use crate::http::words::CODES;
+use crate::language::{Both, both};
+
+/// The API's description in OpenAPI 3.1, as an answer.
+#[derive(Clone, Debug)]
+pub struct Document(Bytes);
+
+impl IntoResponse for Document {
+    fn into_response(self) -> Response {
+        let mut response = json_response(StatusCode::OK, self.0);
+        response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        response
+    }
+}
+
+impl Output for Result<Document, ApiError> {
+    fn describe(operation: &mut Operation, _: &mut Schemas) {
+        let response = json!({
+            "description": "OpenAPI 3.1",
+            "content": { "application/json": { "schema": { "type": "object" } } },
+        });
+        operation.answers(StatusCode::OK, response);
+    }
+}
+
+impl Calls {
+    /// The routes, and among them the description of all, itself included. `prefix` is where the API is.
+    pub fn with_document(self, prefix: &str) -> Router<App> {
+        let written = Arc::new(OnceLock::new());
+        let shown = Arc::clone(&written);
+        let answer = move |State(_): State<App>| {
+            let document = shown.get().cloned().map(Document);
+            async move { document.ok_or_else(|| ApiError::bug("the API is not described")) }
+        };
+        let own = Self::of(both("文档", "Documents")).get(
+            "/openapi.json",
+            answer,
+            both("本文档（OpenAPI 3.1）", "This document, OpenAPI 3.1"),
+        );
+        let (router, calls) = self.merge(own).into_parts();
+        // Set once, right here: whoever asks comes later.
+        let _ = written.set(Bytes::from(document(&calls, prefix).to_string()));
+        router
+    }
+}
+
+fn document(calls: &[Call], prefix: &str) -> Value {
+    let mut schemas = Schemas::default();
+    let mut paths = Map::new();
+    let mut areas: Vec<Both> = Vec::new();
+    for call in calls {
+        let mut operation = Operation::new(call.path);
+        (call.describe)(&mut operation, &mut schemas);
+        let path = paths.entry(call.path).or_insert_with(|| json!({}));
+        path[method_name(&call.method)] = operation.into_value(call);
+        if !areas.contains(&call.area) {
+            areas.push(call.area);
+        }
+    }
+    let mut named = schemas.into_named();
+    named.insert("Refusal".to_owned(), refusal());
+    let token = json!({
+        "type": "apiKey", "in": "header", "name": "authorization",
+        "description": "What POST /user/login answers; `Bearer ` before it is optional",
+    });
+    let server = if prefix.is_empty() { "/" } else { prefix };
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "mallbox", "version": env!("CARGO_PKG_VERSION"),
+            "summary": "A whole local-life mall", "x-summary-zh": "一座完整的本地生活商城",
+            "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
+        },
+        "servers": [{ "url": server }],
+        "tags": areas.iter().map(|area| json!({ "name": area.en, "x-name-zh": area.zh })).collect::<Vec<_>>(),
+        "paths": paths,
+        "components": {
+            "schemas": named,
+            "responses": refusals(),
+            "securitySchemes": { "token": token },
+        },
+    })
+}
+
+fn method_name(method: &Method) -> String {
+    method.as_str().to_ascii_lowercase()
+}
+
+fn refusals() -> Map<String, Value> {
+    let schema = json!({ "$ref": "#/components/schemas/Refusal" });
+    let refusals = REFUSALS.iter().map(|(_, name, when)| {
+        let response = json!({
+            "description": when.en, "x-description-zh": when.zh,
+            "content": { "application/json": { "schema": schema } },
+        });
+        ((*name).to_owned(), response)
+    });
+    refusals.collect()
+}
+
+/// The envelope that says no.
+fn refusal() -> Value {
+    json!({
+        "type": "object",
+        "description": "The mall says no",
+        "properties": {
+            "success": { "const": false },
+            "errorMsg": {
+                "type": "string", "minLength": 1, "examples": ["库存不足"],
+                "description": "For people, in Chinese or, as Accept-Language asks, in English",
+            },
+            "code": { "type": "string", "enum": CODES, "description": "For programs; never changes" },
+            "data": {
+                "type": "integer", "minimum": 0, "maximum": u64::MAX,
+                "description": "With ALREADY_BOUGHT: the order held",
+            },
+            "dataText": { "type": "string", "pattern": "^[0-9]{1,20}$", "description": "The same, exactly" },
+        },
+        "required": ["success", "errorMsg", "code"],
+        "additionalProperties": false,
+    })
+}

@@ -1,0 +1,96 @@
+//! What a handler's arguments say of its call.
+
+use axum::Extension;
+use axum::extract::State;
+use axum::http::StatusCode;
+use schemars::JsonSchema;
+use serde_json::{Value, json};
+
+use super::operation::Operation;
+use super::schemas::{Schemas, strip_null};
+use crate::http::App;
+use crate::http::extract::{Json, Login, MaybeLogin, Now, Operator, Path, Query, Token};
+
+/// An argument of a handler.
+pub trait Input {
+    /// Adds what the argument takes from a request, and how it may refuse it. Nothing, unless told otherwise.
+    fn describe(_operation: &mut Operation, _schemas: &mut Schemas) {}
+}
+
+impl Input for State<App> {}
+impl Input for Now {}
+impl<T> Input for Extension<T> {}
+
+impl Input for Token {
+    fn describe(operation: &mut Operation, _: &mut Schemas) {
+        operation.wants_token(false);
+    }
+}
+
+impl Input for MaybeLogin {
+    fn describe(operation: &mut Operation, _: &mut Schemas) {
+        operation.wants_token(false);
+    }
+}
+
+impl Input for Login {
+    fn describe(operation: &mut Operation, _: &mut Schemas) {
+        operation.wants_token(true);
+    }
+}
+
+impl Input for Operator {
+    fn describe(operation: &mut Operation, _: &mut Schemas) {
+        operation.wants_operator();
+    }
+}
+
+impl<T: JsonSchema> Input for Path<T> {
+    fn describe(operation: &mut Operation, schemas: &mut Schemas) {
+        let whole = schemas.read_in_place::<T>();
+        for (at, name) in operation.path_names().enumerate() {
+            // Of several values each has its place; one value is the whole.
+            let schema = whole["prefixItems"].get(at).unwrap_or(&whole).clone();
+            operation.takes("path", name, true, schema);
+        }
+        operation.refuses(StatusCode::BAD_REQUEST);
+    }
+}
+
+impl<T: JsonSchema> Input for Query<T> {
+    fn describe(operation: &mut Operation, schemas: &mut Schemas) {
+        let form = schemas.read_in_place::<T>();
+        let required = form["required"].as_array();
+        for (name, schema) in form["properties"].as_object().into_iter().flatten() {
+            let required = required.is_some_and(|names| names.iter().any(|required| required == name));
+            let mut schema = schema.clone();
+            // What is absent in a query is not there; it is never `null`.
+            strip_null(&mut schema);
+            operation.takes("query", name, required, or_empty(schema, required));
+        }
+        operation.refuses(StatusCode::BAD_REQUEST);
+    }
+}
+
+impl<T: JsonSchema> Input for Json<T> {
+    fn describe(operation: &mut Operation, schemas: &mut Schemas) {
+        let schema = schemas.read::<T>();
+        operation.takes_body(schema);
+        operation.refuses(StatusCode::BAD_REQUEST);
+        operation.refuses(StatusCode::PAYLOAD_TOO_LARGE);
+        operation.refuses(StatusCode::REQUEST_TIMEOUT);
+    }
+}
+
+/// An empty value is an absent one (`?typeId=&current=1`), as pages write it.
+fn or_empty(mut schema: Value, required: bool) -> Value {
+    if required || schema["type"] == "string" {
+        return schema;
+    }
+    let description = schema.as_object_mut().and_then(|schema| schema.remove("description"));
+    let mut either = json!({ "anyOf": [schema, { "const": "" }] });
+    if let Some(description) = description {
+        either["description"] = description;
+    }
+    either
+}

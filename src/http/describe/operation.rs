@@ -1,0 +1,171 @@
+//! One call, while it is being described.
+
+use std::collections::BTreeMap;
+
+use axum::http::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use super::calls::Call;
+use crate::language::{Both, both};
+
+/// What is known of a call so far.
+#[derive(Debug)]
+pub struct Operation {
+    path: &'static str,
+    parameters: Vec<Value>,
+    body: Option<Value>,
+    responses: BTreeMap<u16, Value>,
+    security: Option<Value>,
+    role: Option<&'static str>,
+}
+
+/// Refusals that look alike wherever they are met: status, name, and when it is answered.
+pub(super) const REFUSALS: [(StatusCode, &str, Both); 9] = [
+    (StatusCode::BAD_REQUEST, "BadRequest", both("请求有误", "What no form can send")),
+    (StatusCode::UNAUTHORIZED, "NotLoggedIn", both("未登录", "Nobody is logged in")),
+    (StatusCode::FORBIDDEN, "Forbidden", both("没有权限", "Only an operator may")),
+    (StatusCode::NOT_FOUND, "UnknownPath", both("没有这个地址", "There is no such path")),
+    (StatusCode::REQUEST_TIMEOUT, "BodyTooSlow", both("请求内容未能及时送达", "A body that does not arrive")),
+    (StatusCode::PAYLOAD_TOO_LARGE, "TooLarge", both("请求内容太大", "A body above 1 MiB")),
+    (StatusCode::TOO_MANY_REQUESTS, "RateLimited", both("操作太频繁", "Too often; Retry-After says when")),
+    (StatusCode::INTERNAL_SERVER_ERROR, "Internal", both("内部错误", "A bug; the log has it under the id")),
+    (StatusCode::SERVICE_UNAVAILABLE, "Unavailable", both("暂不可用", "Trouble; Retry-After says when")),
+];
+
+impl Operation {
+    /// Of the call at this path. Any call may be too many, hit a bug, or meet a mall in trouble.
+    pub(super) fn new(path: &'static str) -> Self {
+        let operation = Self {
+            path,
+            parameters: Vec::new(),
+            body: None,
+            responses: BTreeMap::new(),
+            security: None,
+            role: None,
+        };
+        [StatusCode::TOO_MANY_REQUESTS, StatusCode::INTERNAL_SERVER_ERROR, StatusCode::SERVICE_UNAVAILABLE]
+            .into_iter()
+            .fold(operation, Self::refusing)
+    }
+
+    fn refusing(mut self, status: StatusCode) -> Self {
+        self.refuses(status);
+        self
+    }
+
+    /// It may refuse with this status, in the usual envelope.
+    pub fn refuses(&mut self, status: StatusCode) {
+        if let Some((_, name, _)) = REFUSALS.iter().find(|(of, ..)| *of == status) {
+            self.answers(status, json!({ "$ref": format!("#/components/responses/{name}") }));
+        }
+    }
+
+    /// It may answer this; the value is a response object.
+    pub fn answers(&mut self, status: StatusCode, response: Value) {
+        self.responses.insert(status.as_u16(), response);
+    }
+
+    /// It takes a parameter `in` the path, the query or a header; the value is the rest of the parameter object.
+    pub fn takes(&mut self, place: &'static str, name: &str, required: bool, schema: Value) {
+        let mut schema = schema;
+        let description = schema.as_object_mut().and_then(|schema| schema.remove("description"));
+        let mut parameter = json!({ "name": name, "in": place, "required": required, "schema": schema });
+        if let Some(description) = description {
+            parameter["description"] = description;
+        }
+        self.parameters.push(parameter);
+    }
+
+    /// It takes a JSON body.
+    pub fn takes_body(&mut self, schema: Value) {
+        self.body =
+            Some(json!({ "required": true, "content": { "application/json": { "schema": schema } } }));
+    }
+
+    /// It looks at the token: it must be there, or it may be. An argument that does without takes nothing from one that
+    /// does not.
+    pub(super) fn wants_token(&mut self, required: bool) {
+        if required {
+            self.security = Some(json!([{ "token": [] }]));
+            self.refuses(StatusCode::UNAUTHORIZED);
+        } else {
+            self.security.get_or_insert_with(|| json!([{}, { "token": [] }]));
+        }
+    }
+
+    /// It is for operators alone.
+    pub(super) fn wants_operator(&mut self) {
+        self.wants_token(true);
+        self.role = Some("operator");
+        self.refuses(StatusCode::FORBIDDEN);
+    }
+
+    /// Names between braces, in the order of the path.
+    pub(super) fn path_names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+    }
+
+    /// The operation object of OpenAPI.
+    pub(super) fn into_value(self, call: &Call) -> Value {
+        let mut value = json!({
+            "operationId": id(&call.method, call.path),
+            "tags": [call.area.en],
+            "summary": call.summary.en,
+            "x-summary-zh": call.summary.zh,
+            "responses": self.responses.into_iter().map(|(status, response)| (status.to_string(), response))
+                .collect::<serde_json::Map<_, _>>(),
+            "security": self.security.unwrap_or_else(|| json!([])),
+        });
+        if !self.parameters.is_empty() {
+            value["parameters"] = self.parameters.into();
+        }
+        if let Some(body) = self.body {
+            value["requestBody"] = body;
+        }
+        if let Some(role) = self.role {
+            value["x-role"] = role.into();
+        }
+        value
+    }
+}
+
+/// `GET /sale/{id}/page` → `getSaleByIdPage`.
+fn id(method: &Method, path: &str) -> String {
+    let mut id = method.as_str().to_ascii_lowercase();
+    for part in path.split(['/', '-', '.']).filter(|part| !part.is_empty()) {
+        let (by, name) = match part.strip_prefix('{').and_then(|part| part.strip_suffix('}')) {
+            Some(name) => ("By", name),
+            None => ("", part),
+        };
+        id += by;
+        let mut letters = name.chars();
+        id.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+        id += letters.as_str();
+    }
+    id
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_that_one_argument_needs_is_needed_whatever_the_others_do() {
+        for order in [[true, false], [false, true]] {
+            let mut operation = Operation::new("/");
+            order.into_iter().for_each(|required| operation.wants_token(required));
+            assert_eq!(operation.security, Some(json!([{ "token": [] }])), "{order:?}");
+        }
+    }
+
+    #[test]
+    fn an_operation_is_named_by_its_method_and_path() {
+        for (method, path, want) in [
+            (Method::GET, "/sale/{id}/page", "getSaleByIdPage"),
+            (Method::POST, "/voucher-order/seckill/{voucherId}", "postVoucherOrderSeckillByVoucherId"),
+            (Method::GET, "/openapi.json", "getOpenapiJson"),
+        ] {
+            assert_eq!(id(&method, path), want);
+        }
+    }
+}

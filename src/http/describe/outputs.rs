@@ -1,0 +1,84 @@
+//! What a handler's result says of its call.
+
+use axum::http::StatusCode;
+use schemars::JsonSchema;
+use serde_json::{Value, json};
+
+use super::operation::Operation;
+use super::schemas::Schemas;
+use crate::http::envelope::{Nothing, OrderNumber, Paged, Perhaps, Reply};
+
+/// The result of a handler. To be implemented by answers that are no envelope.
+pub trait Output {
+    /// Adds what is answered.
+    fn describe(operation: &mut Operation, schemas: &mut Schemas);
+}
+
+/// What can stand in an envelope.
+pub trait Shape {
+    /// The schema of an envelope that says yes.
+    fn envelope(schemas: &mut Schemas) -> Value;
+}
+
+impl<T: JsonSchema> Shape for T {
+    fn envelope(schemas: &mut Schemas) -> Value {
+        good(&[("data", schemas.written::<T>())], &["data"])
+    }
+}
+
+impl Shape for Nothing {
+    fn envelope(_: &mut Schemas) -> Value {
+        good(&[], &[])
+    }
+}
+
+impl<T: JsonSchema> Shape for Perhaps<T> {
+    fn envelope(schemas: &mut Schemas) -> Value {
+        good(&[("data", schemas.written::<T>())], &[])
+    }
+}
+
+impl<T: JsonSchema> Shape for Paged<T> {
+    fn envelope(schemas: &mut Schemas) -> Value {
+        let total = schemas.written::<u64>();
+        good(&[("data", schemas.written::<Vec<T>>()), ("total", total)], &["data", "total"])
+    }
+}
+
+impl Shape for OrderNumber {
+    fn envelope(schemas: &mut Schemas) -> Value {
+        let exact = json!({
+            "type": "string", "pattern": "^[0-9]{1,20}$", "description": "The same, exactly",
+            "examples": ["662319245210910723"],
+        });
+        let mut rounded = schemas.written::<u64>();
+        rounded["description"] = "The order's id. It is above 2^53: a browser rounds it".into();
+        good(&[("data", rounded), ("dataText", exact)], &["data", "dataText"])
+    }
+}
+
+fn good(fields: &[(&str, Value)], required: &[&str]) -> Value {
+    let required = [&["success"], required].concat();
+    let mut schema = json!({
+        "type": "object",
+        "properties": { "success": { "const": true } },
+        "required": required,
+        "additionalProperties": false,
+    });
+    for (name, field) in fields {
+        schema["properties"][name] = field.clone();
+    }
+    schema
+}
+
+impl<T: Shape> Output for Reply<T> {
+    fn describe(operation: &mut Operation, schemas: &mut Schemas) {
+        // A refusal of business is an answer: pages expect it with 200.
+        let schema = json!({ "oneOf": [T::envelope(schemas), { "$ref": "#/components/schemas/Refusal" }] });
+        let response = json!({
+            "description": "Done, or refused with the reason",
+            "content": { "application/json": { "schema": schema } },
+        });
+        operation.answers(StatusCode::OK, response);
+    }
+}

@@ -1,0 +1,334 @@
+//! Live figures as server-sent events: `/ops/live`.
+//!
+//! A browser's `EventSource` cannot send a header, and a token in an address would end up in logs and histories: so this
+//! takes the header like every other call, and a page reads it with `fetch` and a streaming body.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::Extension;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName};
+use axum::response::{IntoResponse, Response};
+use http_body_util::channel::{Channel, Sender};
+use hyper::body::Frame;
+use mallbox_storage::Role;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::MissedTickBehavior;
+use tokio_util::sync::CancellationToken;
+
+use crate::http::describe::{Calls, Operation, Output, Schemas};
+use crate::http::extract::{Operator, Token};
+use crate::http::health::{Health, Readiness, resident_bytes};
+use crate::http::metrics::{Metrics, Sample};
+use crate::http::{ApiError, App};
+use crate::language::both;
+use crate::mall::operator::running_sales;
+use crate::mall::sales::LiveSale;
+use crate::mall::{Failure, Refusal, wall_time};
+
+/// What the figures are read from, and how many may watch.
+#[derive(Clone)]
+pub struct Live {
+    health: Health,
+    metrics: Arc<Metrics>,
+    stop: CancellationToken,
+    places: Arc<Semaphore>,
+}
+
+/// Who takes no event for so many intervals is let go.
+const PATIENCE: u32 = 10;
+/// Sales in an event, at the most.
+const MOST_SALES: usize = 100;
+
+impl Live {
+    /// Of this mall, for so many listeners at once, until `stop`.
+    #[must_use]
+    pub fn new(health: Health, metrics: Arc<Metrics>, places: usize, stop: CancellationToken) -> Self {
+        Self { health, metrics, stop, places: Arc::new(Semaphore::new(places)) }
+    }
+}
+
+/// The routes of this area.
+pub fn routes(live: Live) -> Calls {
+    Calls::of(both("实时数据", "Live figures"))
+        .get("/ops/live", watch, both("实时数据，每秒一次", "Live figures, an event a second"))
+        .with(live)
+}
+
+/// A body that goes on for as long as somebody watches.
+struct Events(Body);
+
+impl IntoResponse for Events {
+    fn into_response(self) -> Response {
+        let headers = [
+            (CONTENT_TYPE, "text/event-stream"),
+            (CACHE_CONTROL, "no-store"),
+            // nginx would gather events before it hands them on.
+            (HeaderName::from_static("x-accel-buffering"), "no"),
+        ];
+        (headers, self.0).into_response()
+    }
+}
+
+impl Output for Result<Events, ApiError> {
+    fn describe(operation: &mut Operation, schemas: &mut Schemas) {
+        let schema = json!({
+            "type": "string",
+            "description": "Events whose `data` is the JSON of `x-data`; the last one is named `end` and has a `code`",
+            "x-data": schemas.written::<Figures<'static>>(),
+        });
+        let response = json!({
+            "description": "Figures, until the mall stops or the listener may watch no longer",
+            "content": { "text/event-stream": { "schema": schema } },
+        });
+        operation.answers(StatusCode::OK, response);
+    }
+}
+
+async fn watch(
+    State(app): State<App>,
+    _: Operator,
+    Token(token): Token,
+    Extension(live): Extension<Live>,
+) -> Result<Events, ApiError> {
+    let place = Arc::clone(&live.places).try_acquire_owned().map_err(|_| Refusal::Busy)?;
+    // One event: what is not taken is not made either.
+    let (sender, body) = Channel::new(1);
+    let token = token.unwrap_or_default();
+    let listener = Listener { app, live, token, sender, last: None, _place: place };
+    tokio::spawn(listener.run());
+    Ok(Events(Body::new(body)))
+}
+
+/// Somebody who watches.
+struct Listener {
+    app: App,
+    live: Live,
+    token: String,
+    sender: Sender<Bytes>,
+    /// The counts that were sent last, and when.
+    last: Option<(Counts, Instant)>,
+    _place: OwnedSemaphorePermit,
+}
+
+#[derive(Clone)]
+struct Counts {
+    sample: Sample,
+    persisted: u64,
+}
+
+/// Why somebody is told nothing more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Ended {
+    /// The mall stops.
+    Stopping,
+    /// Nobody is logged in with this token any more.
+    NotLoggedIn,
+    /// They are no operator any more.
+    Forbidden,
+    /// They have gone away, or do not read.
+    Away,
+}
+
+impl Listener {
+    async fn run(mut self) {
+        let every = self.app.context.settings.live_every;
+        let mut ticks = tokio::time::interval(every);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let stop = self.live.stop.clone();
+        let ended = loop {
+            tokio::select! {
+                () = stop.cancelled() => break Ended::Stopping,
+                _ = ticks.tick() => {}
+            }
+            if let Some(ended) = self.is_ended().await {
+                break ended;
+            }
+            let event = self.event().await;
+            let handed_over = hand_over(&mut self.sender, event, every * PATIENCE);
+            tokio::select! {
+                () = stop.cancelled() => break Ended::Stopping,
+                handed_over = handed_over => if !handed_over { break Ended::Away },
+            }
+        };
+        let code = match ended {
+            Ended::Stopping => "STOPPING",
+            Ended::NotLoggedIn => "NOT_LOGGED_IN",
+            Ended::Forbidden => "FORBIDDEN",
+            Ended::Away => return,
+        };
+        // Who has not taken the last event does without this one.
+        let event = format!("event: end\ndata: {{\"code\":\"{code}\"}}\n\n");
+        let _ = self.sender.try_send(Frame::data(Bytes::from(event)));
+    }
+
+    /// Session and role are looked up each time. Watching does not keep a session alive: a page that is left open would do
+    /// so for ever. While the store is in trouble nobody is sent away.
+    async fn is_ended(&self) -> Option<Ended> {
+        let accounts = &self.app.accounts;
+        let standing: Result<_, Failure> = async {
+            let user = accounts.who_is_still_there(&self.token, self.app.context.now()).await?;
+            Ok(match user {
+                None => Some(Ended::NotLoggedIn),
+                Some(user) if accounts.role(user).await? == Role::Operator => None,
+                Some(_) => Some(Ended::Forbidden),
+            })
+        }
+        .await;
+        standing.unwrap_or(None)
+    }
+
+    async fn event(&mut self) -> Bytes {
+        let now = self.app.context.now();
+        let readiness = self.live.health.readiness().await;
+        let sales = running_sales(&self.app, MOST_SALES, now).await.ok();
+        let counts = Counts { sample: self.live.metrics.sample(), persisted: self.live.health.persisted() };
+        let at = Instant::now();
+        let lately = self.last.as_ref().map(|(before, then)| Lately::new(&counts, before, at - *then));
+        let zone = &self.app.context.zone;
+        let figures = Figures {
+            time: wall_time::text(now, zone),
+            readiness: Ready::from(&readiness),
+            connections: self.live.metrics.connections.load(std::sync::atomic::Ordering::Relaxed),
+            memory_bytes: resident_bytes(),
+            requests: counts.sample.requests,
+            accepted: counts.sample.accepted(),
+            refused: counts.sample.refused().collect(),
+            persisted: counts.persisted,
+            backlog: readiness.backlog,
+            lately,
+            sales: sales.map(|sales| sales.iter().map(SaleFigures::from).collect()),
+        };
+        self.last = Some((counts, at));
+        let mut event = b"data: ".to_vec();
+        // Names and numbers can always be written as JSON.
+        let _ = serde_json::to_writer(&mut event, &figures);
+        event.extend_from_slice(b"\n\n");
+        Bytes::from(event)
+    }
+}
+
+/// Whether the event was taken off our hands in time.
+async fn hand_over(sender: &mut Sender<Bytes>, event: Bytes, patience: Duration) -> bool {
+    matches!(tokio::time::timeout(patience, sender.send_data(event)).await, Ok(Ok(())))
+}
+
+/// How the mall is at one instant. Counts are since the start.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Figures<'a> {
+    #[schemars(example = &"2026-11-21T10:09:17")]
+    time: String,
+    #[serde(flatten)]
+    readiness: Ready<'a>,
+    connections: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory_bytes: Option<u64>,
+    requests: u64,
+    accepted: u64,
+    refused: BTreeMap<&'static str, u64>,
+    /// Claims written as orders.
+    persisted: u64,
+    /// Claims accepted that are no orders yet.
+    backlog: u64,
+    /// Since the event before; not in the first one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lately: Option<Lately>,
+    /// Absent while they cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sales: Option<Vec<SaleFigures>>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Ready<'a> {
+    ready: bool,
+    troubles: &'a [String],
+    backend: &'static str,
+    durability: &'static str,
+}
+
+impl<'a> From<&'a Readiness> for Ready<'a> {
+    fn from(readiness: &'a Readiness) -> Self {
+        let Readiness { ready, troubles, backend, durability, .. } = readiness;
+        Self { ready: *ready, troubles, backend, durability }
+    }
+}
+
+/// Counts between two events.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Lately {
+    /// In real time.
+    millis: u64,
+    requests: u64,
+    accepted: u64,
+    refused: BTreeMap<&'static str, u64>,
+    persisted: u64,
+    /// Of all claims answered, refused ones too; absent if there were none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    claim_millis: Option<Percentiles>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Percentiles {
+    p50: f64,
+    p90: f64,
+    p99: f64,
+}
+
+impl Lately {
+    fn new(counts: &Counts, before: &Counts, span: Duration) -> Self {
+        let sample = counts.sample.since(&before.sample);
+        let percentile = |percent| sample.latency_ms(percent);
+        Self {
+            millis: u64::try_from(span.as_millis()).unwrap_or(u64::MAX),
+            requests: sample.requests,
+            accepted: sample.accepted(),
+            refused: sample.refused().collect(),
+            persisted: counts.persisted.saturating_sub(before.persisted),
+            claim_millis: percentile(50)
+                .zip(percentile(90))
+                .zip(percentile(99))
+                .map(|((p50, p90), p99)| Percentiles { p50, p90, p99 }),
+        }
+    }
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct SaleFigures {
+    voucher_id: u64,
+    /// −1 = unlimited.
+    stock: i64,
+    state: &'static str,
+}
+
+impl From<&LiveSale> for SaleFigures {
+    fn from(sale: &LiveSale) -> Self {
+        let stock = sale.stock.map_or(-1, |stock| i64::try_from(stock).unwrap_or(i64::MAX));
+        Self { voucher_id: sale.voucher.get(), stock, state: sale.state.name() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn who_does_not_read_is_let_go_and_nothing_piles_up() {
+        let patience = Duration::from_millis(20);
+        let (mut sender, body) = Channel::<Bytes>::new(1);
+        let event = || Bytes::from_static(b"data: 1\n\n");
+        assert!(hand_over(&mut sender, event(), patience).await);
+        assert!(!hand_over(&mut sender, event(), patience).await, "the first one still waits");
+        drop(body);
+        assert!(!hand_over(&mut sender, event(), Duration::from_secs(9)).await, "gone away");
+    }
+}

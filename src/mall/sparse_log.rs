@@ -1,0 +1,40 @@
+//! Something that goes wrong again and again is told less and less often.
+
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+/// After so long without it, the next time counts as the first again.
+const OVER_AFTER: Duration = Duration::from_secs(10 * 60);
+
+/// Tells which of many alike to write to the log: the 1st, 2nd, 4th, 8th … in real time, so that a trouble of a minute
+/// and one of a week both leave a few lines.
+#[derive(Debug, Default)]
+pub(super) struct SparseLog {
+    times: Mutex<Option<(u64, Instant)>>,
+}
+
+impl SparseLog {
+    /// It went wrong again. `Some` if that is to be told: how often by now.
+    pub(super) fn again(&self) -> Option<u64> {
+        let mut times = self.times.lock();
+        let before = times.filter(|(_, last)| last.elapsed() < OVER_AFTER).map_or(0, |(count, _)| count);
+        *times = Some((before + 1, Instant::now()));
+        (before + 1).is_power_of_two().then_some(before + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trouble_that_stays_is_told_less_and_less_often_and_a_new_one_at_once() {
+        let log = SparseLog::default();
+        let told: Vec<u64> = (0..100).filter_map(|_| log.again()).collect();
+        assert_eq!(told, [1, 2, 4, 8, 16, 32, 64]);
+        let Some(long_ago) = Instant::now().checked_sub(OVER_AFTER) else { return };
+        *log.times.lock() = Some((100, long_ago));
+        assert_eq!(log.again(), Some(1));
+    }
+}

@@ -1,0 +1,247 @@
+//! Live figures: `/ops/live`, read as it comes.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use mallbox::mall::Settings;
+use serde_json::{Value, json};
+
+use crate::world::{World, sale};
+
+/// The mall's own limit on a call, which must not end a stream.
+const DEADLINE: Duration = Duration::from_millis(1_500);
+
+fn world() -> World {
+    telling(3, Duration::from_millis(40))
+}
+
+/// A mall that tells its figures to so many, so often.
+fn telling(live_places: usize, live_every: Duration) -> World {
+    let settings = Settings { inbox: true, live_every, live_places, ..Settings::default() };
+    World::with(settings.without_limits(), |_| {}, "/api", false)
+}
+
+/// An open stream of events.
+pub struct Stream {
+    lines: BufReader<TcpStream>,
+    head: String,
+}
+
+impl Stream {
+    pub fn open(w: &World, token: &str) -> Self {
+        Self::over(w.connect(), token)
+    }
+
+    fn over(mut stream: TcpStream, token: &str) -> Self {
+        let request = format!("GET /api/ops/live HTTP/1.1\r\nhost: x\r\nauthorization: {token}\r\n\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut lines = BufReader::new(stream);
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") && lines.read_line(&mut head).unwrap() > 0 {}
+        Self { lines, head }
+    }
+
+    fn status(&self) -> &str {
+        self.head.split(' ').nth(1).unwrap_or("none")
+    }
+
+    /// The next event: its name, if it has one, and what it tells. `None` at the end of the stream.
+    fn next(&mut self) -> Option<(Option<String>, Value)> {
+        let mut name = None;
+        loop {
+            let mut line = String::new();
+            if self.lines.read_line(&mut line).unwrap() == 0 {
+                return None;
+            }
+            if let Some(event) = line.strip_prefix("event: ") {
+                name = Some(event.trim_end().to_owned());
+            } else if let Some(data) = line.strip_prefix("data: ") {
+                return Some((name, serde_json::from_str(data).unwrap()));
+            } else if line == "0\r\n" {
+                // The last chunk: the answer is whole, and not torn.
+                return None;
+            }
+        }
+    }
+
+    pub fn figures(&mut self) -> Value {
+        match self.next() {
+            Some((None, figures)) => figures,
+            other => panic!("no figures: {other:?}"),
+        }
+    }
+
+    /// The first figures that are so.
+    fn until(&mut self, is_so: impl Fn(&Value) -> bool) -> Value {
+        let began = Instant::now();
+        loop {
+            let figures = self.figures();
+            if is_so(&figures) {
+                return figures;
+            }
+            assert!(began.elapsed() < Duration::from_secs(10), "never so: {figures}");
+        }
+    }
+
+    /// The code of the end, which has to come within a few events.
+    fn end(&mut self) -> String {
+        let began = Instant::now();
+        while began.elapsed() < Duration::from_secs(5) {
+            if let Some((Some(name), end)) = self.next() {
+                assert_eq!(name, "end");
+                assert_eq!(self.next(), None, "nothing after the end");
+                return end["code"].as_str().unwrap().to_owned();
+            }
+        }
+        panic!("the stream did not end");
+    }
+}
+
+#[test]
+fn figures_are_told_as_they_change_and_for_longer_than_a_call_may_take() {
+    let w = world();
+    let mut stream = Stream::open(&w, &w.operator);
+    assert_eq!(stream.status(), "200");
+    for header in ["content-type: text/event-stream", "cache-control: no-store", "x-accel-buffering: no"] {
+        assert!(stream.head.contains(header), "{}", stream.head);
+    }
+    let began = Instant::now();
+    let first = stream.figures();
+    assert_eq!(first.get("lately"), None);
+    for (name, want) in [
+        ("time", json!("2026-11-21T20:00:00")),
+        ("ready", json!(true)),
+        ("troubles", json!([])),
+        ("durability", json!("power")),
+        ("accepted", json!(0)),
+        ("refused", json!({})),
+        ("backlog", json!(0)),
+        ("sales", json!([{"voucherId": 2, "stock": 2, "state": "OPEN"}])),
+    ] {
+        assert_eq!(first[name], want, "{name}");
+    }
+    assert!(first["memoryBytes"].as_u64().unwrap() > 1 << 20 && first["connections"].as_u64().unwrap() > 0);
+
+    for (token, code) in [(&w.customer, None), (&w.customer, Some("ALREADY_BOUGHT")), (&w.other, None)] {
+        let said = w.call("POST", "/voucher-order/seckill/2", token, "");
+        assert_eq!(said.body.get("code").and_then(Value::as_str), code);
+    }
+    assert_eq!(w.call("POST", "/voucher-order/seckill/2", &w.operator, "").body["code"], "SOLD_OUT");
+    let after = stream.until(|figures| figures["persisted"] == 2 && figures["refused"]["sold_out"] == 1);
+    assert_eq!(after["accepted"], 2);
+    assert_eq!(after["refused"], json!({"already_bought": 1, "sold_out": 1}));
+    assert_eq!(after["sales"], json!([{"voucherId": 2, "stock": 0, "state": "SOLD_OUT"}]));
+    let quiet = stream.until(|figures| figures["lately"]["accepted"] == 0);
+    assert!(quiet["lately"]["millis"].as_u64().unwrap() >= 20, "{quiet}");
+    assert!(
+        quiet["lately"].get("claimMillis").is_none() || quiet["lately"]["refused"] != json!({}),
+        "{quiet}"
+    );
+    assert_eq!(w.call("POST", "/voucher-order/seckill/2", &w.operator, "").body["code"], "SOLD_OUT");
+    let lately = stream.until(|figures| figures["lately"]["refused"]["sold_out"] == 1)["lately"].clone();
+    let [p50, p90, p99] = ["p50", "p90", "p99"].map(|p| lately["claimMillis"][p].as_f64().unwrap());
+    assert!(0.0 < p50 && p50 <= p90 && p90 <= p99 && p99 <= 1500.0, "{lately}");
+
+    // Another sale begins with the clock alone.
+    for _ in 0..3 {
+        w.advance(Duration::from_secs(20 * 60));
+        assert_eq!(w.call("GET", "/user/me", &w.operator, "").status, 200);
+    }
+    let later = stream.until(|figures| figures["time"] == "2026-11-21T21:00:00");
+    assert_eq!(later["sales"][1], json!({"voucherId": 3, "stock": -1, "state": "OPEN"}));
+    while began.elapsed() < DEADLINE + Duration::from_millis(500) {
+        stream.figures();
+    }
+}
+
+#[test]
+fn only_operators_are_told_and_only_by_the_header() {
+    let w = world();
+    assert_eq!(Stream::open(&w, &w.customer).status(), "403");
+    assert_eq!(Stream::open(&w, "x").status(), "401");
+    let in_address = w.ask("GET", &format!("/api/ops/live?token={0}&authorization={0}", w.operator), "", b"");
+    assert_eq!((in_address.status, &in_address.body["code"]), (401, &json!("NOT_LOGGED_IN")));
+    assert_eq!(w.call("POST", "/ops/live", &w.operator, "").status, 405);
+}
+
+#[test]
+fn a_stream_ends_with_the_rights_of_who_watches() {
+    let w = world();
+    let operator = |id: u64| {
+        let role = w.call("PUT", &format!("/ops/users/{id}/role"), &w.operator, r#"{"role":"operator"}"#);
+        assert_eq!(role.status, 200);
+    };
+    operator(2);
+    operator(3);
+    let mut streams = [&w.customer, &w.other].map(|token| Stream::open(&w, token));
+    streams.iter_mut().for_each(|stream| drop(stream.figures()));
+    let [demoted, blocked] = &mut streams;
+    w.call("PUT", "/ops/users/2/role", &w.operator, r#"{"role":"customer"}"#);
+    assert_eq!(demoted.end(), "FORBIDDEN");
+    w.call("POST", "/ops/users/3/block", &w.operator, r#"{"reason":"left"}"#);
+    assert_eq!(blocked.end(), "NOT_LOGGED_IN");
+
+    let mut own = Stream::open(&w, &w.operator);
+    own.figures();
+    w.call("POST", "/user/logout", &w.operator, "");
+    assert_eq!(own.end(), "NOT_LOGGED_IN");
+}
+
+#[test]
+fn watching_keeps_no_session_alive() {
+    let w = world();
+    let mut stream = Stream::open(&w, &w.operator);
+    for time in ["2026-11-21T20:14:59", "2026-11-21T20:29:59"] {
+        w.advance(Duration::from_millis(15 * 60_000 - 1));
+        stream.until(|figures| figures["time"] == time);
+    }
+    w.advance(Duration::from_millis(2));
+    assert_eq!(stream.end(), "NOT_LOGGED_IN");
+    assert_eq!(w.call("GET", "/user/me", &w.operator, "").status, 401);
+}
+
+#[test]
+fn a_mall_that_stops_waits_for_nobody_who_watches() {
+    let w = world();
+    let mut stream = Stream::open(&w, &w.operator);
+    stream.figures();
+    let reader = std::thread::spawn(move || stream.end());
+    let began = Instant::now();
+    w.stop();
+    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+    assert_eq!(reader.join().unwrap(), "STOPPING");
+}
+
+#[test]
+fn so_many_may_watch_and_no_more_until_one_leaves() {
+    let w = world();
+    let mut streams: Vec<_> = (0..3).map(|_| Stream::open(&w, &w.operator)).collect();
+    streams.iter_mut().for_each(|stream| drop(stream.figures()));
+    let full = Stream::open(&w, &w.operator);
+    assert_eq!(full.status(), "503");
+    assert!(full.head.contains("retry-after: 1"), "{}", full.head);
+    streams.pop();
+    let began = Instant::now();
+    while Stream::open(&w, &w.operator).status() != "200" {
+        assert!(began.elapsed() < Duration::from_secs(5), "no place became free");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Events of 5 KB, until system and server have gathered all that they will. Who never reads loses the place.
+#[test]
+fn who_never_reads_loses_the_place() {
+    let w = telling(1, Duration::from_millis(5));
+    for _ in 0..99 {
+        w.add("/voucher/seckill", &sale("2026-11-21T19:00:00", "2026-11-21T23:00:00", 1));
+    }
+    let stuck = Stream::over(w.connect_narrowly(), &w.operator);
+    assert_eq!(Stream::open(&w, &w.operator).status(), "503");
+    let began = Instant::now();
+    while Stream::open(&w, &w.operator).status() != "200" {
+        assert!(began.elapsed() < Duration::from_secs(60), "they keep their places");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    drop(stuck);
+}

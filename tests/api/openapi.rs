@@ -1,0 +1,336 @@
+//! The API's description against the API: the routes that exist, and what they really answer.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use crate::live::Stream;
+use crate::world::{OTHER, Said, World, sale, shop, voucher, world};
+
+const METHODS: [&str; 4] = ["get", "post", "put", "delete"];
+
+fn document(w: &World) -> Value {
+    let said = w.call("GET", "/openapi.json", "", "");
+    assert_eq!(said.status, 200, "{said:?}");
+    said.body
+}
+
+/// Every call that is described: `POST /user/login`.
+fn described(document: &Value) -> BTreeSet<String> {
+    let mut calls = BTreeSet::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for method in item.as_object().unwrap().keys() {
+            assert!(METHODS.contains(&method.as_str()), "{method} {path}");
+            calls.insert(format!("{} {path}", method.to_uppercase()));
+        }
+    }
+    calls
+}
+
+/// With something in the place of each name.
+fn filled(path: &str) -> String {
+    path.split('/').map(|part| if part.starts_with('{') { "1" } else { part }).collect::<Vec<_>>().join("/")
+}
+
+#[test]
+fn what_is_described_is_there_by_these_methods_and_no_others() {
+    let w = world();
+    let document = document(&w);
+    for (path, item) in document["paths"].as_object().unwrap() {
+        let said = w.call("BREW", &filled(path), "", "");
+        assert_eq!(said.status, 405, "{path} is described and not there: {}", said.text);
+        let allowed = said.head.lines().find_map(|line| line.strip_prefix("allow: ")).unwrap_or_default();
+        let allowed: BTreeSet<_> =
+            allowed.split(',').map(str::to_ascii_lowercase).filter(|method| method != "head").collect();
+        let described: BTreeSet<_> = item.as_object().unwrap().keys().cloned().collect();
+        assert_eq!(allowed, described, "{path}: left is what routes take, right what is described");
+    }
+}
+
+#[test]
+fn every_call_says_in_both_languages_what_it_does_and_has_a_name_of_its_own() {
+    let w = world();
+    let document = document(&w);
+    let mut names = BTreeSet::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let (en, zh) = (&operation["summary"], &operation["x-summary-zh"]);
+            assert!(en.as_str().is_some_and(|text| !text.is_empty() && text.is_ascii()), "{method} {path}");
+            assert!(zh.as_str().is_some_and(|text| !text.is_ascii()), "{method} {path}");
+            assert!(names.insert(operation["operationId"].to_string()), "{method} {path}: {operation}");
+            let of_path = operation["parameters"].as_array().into_iter().flatten();
+            let of_path = of_path.filter(|parameter| parameter["in"] == "path").count();
+            assert_eq!(of_path, path.matches('{').count(), "{method} {path}: names in the path");
+        }
+    }
+}
+
+#[test]
+fn the_document_says_where_the_api_is() {
+    for prefix in ["/api", "/mall/api", ""] {
+        let settings = mallbox::mall::Settings { inbox: true, ..Default::default() };
+        let w = World::with(settings.without_limits(), |_| {}, prefix, false);
+        let want = if prefix.is_empty() { "/" } else { prefix };
+        assert_eq!(document(&w)["servers"][0]["url"], want);
+    }
+}
+
+/// Holds what is answered to what is described.
+struct Checker<'a> {
+    w: &'a World,
+    document: Value,
+    /// Calls that said yes, and calls that said anything.
+    good: BTreeSet<String>,
+    seen: BTreeMap<String, usize>,
+}
+
+impl<'a> Checker<'a> {
+    fn new(w: &'a World) -> Self {
+        Self { w, document: document(w), good: BTreeSet::new(), seen: BTreeMap::new() }
+    }
+
+    /// Sends it, and checks status and body. `call` is how it is described.
+    fn ask(&mut self, call: &str, path: &str, token: &str, body: &Value) -> Said {
+        let (method, _) = call.split_once(' ').unwrap();
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let said = self.w.call(method, path, token, &body);
+        self.check(call, &said);
+        said
+    }
+
+    fn check(&mut self, call: &str, said: &Said) {
+        let (method, path) = call.split_once(' ').unwrap();
+        let operation = &self.document["paths"][path][method.to_lowercase()];
+        assert!(operation.is_object(), "{call} is not described");
+        let mut response = &operation["responses"][said.status.to_string()];
+        if let Some(name) = response["$ref"].as_str() {
+            response = self.document.pointer(name.trim_start_matches('#')).unwrap();
+        }
+        assert!(
+            response.is_object(),
+            "{call} answers {}, which is not described: {}",
+            said.status,
+            said.text
+        );
+        let schema = &response["content"]["application/json"]["schema"];
+        if schema.is_null() {
+            assert_eq!(said.text, "", "{call} answers more than is described");
+        } else {
+            self.hold(call, schema, &said.body);
+        }
+        if said.body["success"] == true || !said.body["openapi"].is_null() {
+            self.good.insert(call.to_owned());
+        }
+        *self.seen.entry(call.to_owned()).or_default() += 1;
+    }
+
+    /// Events are described beside the text that they come in.
+    fn check_event(&mut self, call: &str, event: &Value) {
+        let (method, path) = call.split_once(' ').unwrap();
+        let response = &self.document["paths"][path][method.to_lowercase()]["responses"]["200"];
+        let schema = &response["content"]["text/event-stream"]["schema"]["x-data"];
+        assert!(schema.is_object(), "{call} tells events that are not described: {response}");
+        self.hold(call, schema, event);
+        self.good.insert(call.to_owned());
+    }
+
+    fn hold(&self, call: &str, schema: &Value, value: &Value) {
+        let schema = json!({ "allOf": [schema], "components": self.document["components"] });
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        let faults: Vec<_> = validator.iter_errors(value).map(|fault| fault.to_string()).collect();
+        assert!(faults.is_empty(), "{call}: {faults:?}: {value}");
+    }
+}
+
+fn people(check: &mut Checker<'_>) {
+    let (customer, none) = (check.w.customer.clone(), &Value::Null);
+    check.ask("POST /user/code", &format!("/user/code?phone={OTHER}"), "", none);
+    check.ask("POST /user/code", "/user/code?phone=1", "", none);
+    let inbox = check.ask("GET /demo/inbox", &format!("/demo/inbox?phone={OTHER}"), "", none);
+    let code = json!({ "phone": OTHER, "code": inbox.body["data"]["code"] });
+    let token = check.ask("POST /user/login", "/user/login", "", &code).body["data"].clone();
+    check.ask("POST /user/login", "/user/login", "", &json!({ "phone": OTHER, "code": "000000" }));
+    check.ask("POST /user/login", "/user/login", "", &json!({ "phone": 1 }));
+    check.ask("POST /user/logout", "/user/logout", token.as_str().unwrap(), none);
+    for token in ["", customer.as_str()] {
+        check.ask("GET /user/me", "/user/me", token, none);
+        check.ask("GET /user/{id}", "/user/2", token, none);
+        check.ask("GET /user/info/{id}", "/user/info/2", token, none);
+        let card = json!({ "nickName": "小鱼", "city": "杭州", "gender": true, "birthday": "2000-01-31" });
+        check.ask("PUT /user/info", "/user/info", token, &card);
+        check.ask("PUT /user/password", "/user/password", token, &json!({ "password": "correct horse" }));
+    }
+    let found = check.ask("GET /user/info/{id}", "/user/info/2", "", none);
+    assert_eq!(found.body["data"]["birthday"], "2000-01-31", "with everything that may be absent");
+    check.ask("PUT /user/password", "/user/password", &customer, &json!({ "password": "correct horse" }));
+    check.ask("GET /user/{id}", "/user/99", "", none);
+    check.ask("GET /user/{id}", "/user/x", "", none);
+    check.ask("GET /user/info/{id}", "/user/info/99", "", none);
+}
+
+fn shops_and_vouchers(check: &mut Checker<'_>) {
+    let (customer, operator, none) = (check.w.customer.clone(), check.w.operator.clone(), &Value::Null);
+    for token in ["", &customer, &operator] {
+        check.ask("POST /shop", "/shop", token, &shop());
+        check.ask("PUT /shop", "/shop", token, &json!({ "id": 1, "score": 40 }));
+        check.ask("POST /voucher", "/voucher", token, &voucher());
+        let sale = sale("2026-11-21T19:00:00", "2026-11-21T23:00:00", 2);
+        check.ask("POST /voucher/seckill", "/voucher/seckill", token, &sale);
+    }
+    check.ask("POST /shop", "/shop", &operator, &json!({ "x": "east" }));
+    check.ask("POST /shop", "/shop", &operator, &json!({ "x": "e".repeat(1_100_000) }));
+    check.ask("GET /shop-type/list", "/shop-type/list", "", none);
+    for id in ["1", "99", "x"] {
+        check.ask("GET /shop/{id}", &format!("/shop/{id}"), "", none);
+        check.ask("GET /voucher/list/{shopId}", &format!("/voucher/list/{id}"), "", none);
+    }
+    for query in ["", "?typeId=2&current=1&sortBy=score", "?&current=x", "?name=%E8%8C%B6"] {
+        check.ask("GET /shop/of/type", &format!("/shop/of/type{query}"), "", none);
+        check.ask("GET /shop/of/name", &format!("/shop/of/name{query}"), "", none);
+    }
+}
+
+fn sales_and_orders(check: &mut Checker<'_>) {
+    let (customer, operator, none) = (check.w.customer.clone(), check.w.operator.clone(), &Value::Null);
+    for id in ["2", "3", "99", "x"] {
+        check.ask("GET /sale/{voucherId}", &format!("/sale/{id}"), "", none);
+        check.ask("GET /sale/{voucherId}/page", &format!("/sale/{id}/page"), "", none);
+        for token in ["", &customer, &customer] {
+            let claim = "POST /voucher-order/seckill/{voucherId}";
+            check.ask(claim, &format!("/voucher-order/seckill/{id}"), token, none);
+        }
+    }
+    let page = check.w.ask("GET", "/api/sale/2/page", "if-none-match: *\r\n", b"");
+    assert_eq!(page.status, 304);
+    check.check("GET /sale/{voucherId}/page", &page);
+    let buy = |check: &mut Checker<'_>, id: &str, token: &str| {
+        check.ask("POST /voucher-order/{id}", &format!("/voucher-order/{id}"), token, &Value::Null)
+    };
+    for (id, token) in [("1", ""), ("2", customer.as_str()), ("99", &customer), ("x", &customer)] {
+        buy(check, id, token);
+    }
+    for steps in [&["cancel", "pay"][..], &["refund", "pay", "refund"], &["use", "pay", "use", "cancel"]] {
+        let id = buy(check, "1", &customer).body["dataText"].as_str().unwrap().to_owned();
+        for step in steps {
+            let call = format!("POST /voucher-order/{{id}}/{step}");
+            for token in ["", if *step == "use" { &operator } else { &customer }] {
+                check.ask(&call, &format!("/voucher-order/{id}/{step}"), token, none);
+            }
+        }
+        check.ask("GET /voucher-order/{id}", &format!("/voucher-order/{id}"), &customer, none);
+    }
+    check.ask("GET /voucher-order/{id}", "/voucher-order/1", &customer, none);
+    for query in ["", "?current=2", "?current=x"] {
+        check.ask("GET /voucher-order/of/me", &format!("/voucher-order/of/me{query}"), &customer, none);
+    }
+}
+
+/// Without a token, with a customer's, and with an operator's, whose answer this is.
+fn ask_as_each(check: &mut Checker<'_>, call: &str, path: &str, body: &Value) -> Said {
+    let (customer, operator) = (check.w.customer.clone(), check.w.operator.clone());
+    for (token, status) in [(String::new(), 401), (customer, 403)] {
+        assert_eq!(check.ask(call, path, &token, body).status, status, "{call}");
+    }
+    check.ask(call, path, &operator, body)
+}
+
+/// Two claims that the record refuses: the first is replayed, the second voided.
+fn dead_letters(check: &mut Checker<'_>) {
+    let (operator, other, none) = (check.w.operator.clone(), check.w.other.clone(), &Value::Null);
+    check.w.sql(
+        "CREATE TRIGGER poison BEFORE INSERT ON orders WHEN NEW.user_id IN (1, 3)
+         BEGIN SELECT RAISE(ABORT, 'poison'); END",
+    );
+    let orders = [operator, other].map(|token| {
+        let said = check.w.call("POST", "/voucher-order/seckill/2", &token, "");
+        said.body["dataText"].as_str().unwrap_or_else(|| panic!("{said:?}")).to_owned()
+    });
+    check.w.drain();
+    let listed = ask_as_each(check, "GET /ops/dead-letters", "/ops/dead-letters", none);
+    assert_eq!(listed.body["total"], 2, "{listed:?}");
+    let (replay, void) = ("POST /ops/dead-letters/{order}/replay", "POST /ops/dead-letters/{order}/void");
+    let path = |order: &str, step: &str| format!("/ops/dead-letters/{order}/{step}");
+    let refused = ask_as_each(check, replay, &path(&orders[0], "replay"), none);
+    assert_eq!(refused.body["code"], "STILL_DEAD", "{refused:?}");
+    check.w.sql("DROP TRIGGER poison");
+    ask_as_each(check, replay, &path(&orders[0], "replay"), none);
+    ask_as_each(check, void, &path(&orders[1], "void"), none);
+    ask_as_each(check, void, &path(&orders[0], "void"), none);
+    ask_as_each(check, "GET /ops/dead-letters", "/ops/dead-letters?state=all&current=1", none);
+}
+
+fn running_sales(check: &mut Checker<'_>) {
+    let none = &Value::Null;
+    for stock in [json!({ "add": 10, "requestId": "truck 7" }), json!({ "add": 0 })] {
+        ask_as_each(check, "POST /ops/sales/{id}/stock", "/ops/sales/2/stock", &stock);
+        ask_as_each(check, "POST /ops/sales/{id}/stock", "/ops/sales/3/stock", &stock);
+    }
+    dead_letters(check);
+    let found = ask_as_each(check, "GET /ops/orders", "/ops/orders?voucher=2&status=1", none);
+    let order = found.body["data"][0]["id"].as_str().unwrap_or_else(|| panic!("{found:?}"));
+    let reason = json!({ "reason": "买错了" });
+    ask_as_each(check, "POST /ops/orders/{id}/void", &format!("/ops/orders/{order}/void"), &reason);
+    ask_as_each(check, "POST /ops/orders/{id}/void", "/ops/orders/1/void", &reason);
+    for id in ["2", "3", "99", "x"] {
+        let path = format!("/ops/sales/{id}");
+        let end = json!({ "endTime": "2026-11-22T01:00:00" });
+        for step in ["pause", "resume", "end"] {
+            let operator = check.w.operator.clone();
+            check.ask(&format!("POST /ops/sales/{{id}}/{step}"), &format!("{path}/{step}"), &operator, none);
+            check.ask("GET /ops/sales/{id}", &path, &operator, none);
+            check.ask("PUT /ops/sales/{id}", &path, &operator, &end);
+        }
+    }
+    for query in ["", "?current=2", "?current=x"] {
+        ask_as_each(check, "GET /ops/sales", &format!("/ops/sales{query}"), none);
+    }
+}
+
+fn users_and_audit_log(check: &mut Checker<'_>) {
+    let none = &Value::Null;
+    let reason = json!({ "reason": "buys for resale" });
+    for id in ["3", "99", "x"] {
+        let path = format!("/ops/users/{id}");
+        ask_as_each(check, "POST /ops/users/{id}/block", &format!("{path}/block"), &reason);
+        ask_as_each(check, "GET /ops/users/{id}", &path, none);
+        ask_as_each(check, "GET /ops/users", "/ops/users?blocked=true&phone=139&role=customer", none);
+        ask_as_each(check, "POST /ops/users/{id}/unblock", &format!("{path}/unblock"), none);
+        for role in ["operator", "customer", "king"] {
+            let role = json!({ "role": role });
+            ask_as_each(check, "PUT /ops/users/{id}/role", &format!("{path}/role"), &role);
+        }
+    }
+    let last = ask_as_each(check, "POST /ops/users/{id}/block", "/ops/users/1/block", &reason);
+    assert_eq!(last.body["code"], "LAST_OPERATOR", "{last:?}");
+    ask_as_each(check, "GET /ops/audit", "/ops/audit?max=5&before=9", none);
+    ask_as_each(check, "GET /ops/audit/verify", "/ops/audit/verify", none);
+}
+
+fn live_figures(check: &mut Checker<'_>) {
+    let (call, operator) = ("GET /ops/live", check.w.operator.clone());
+    for token in [String::new(), check.w.customer.clone()] {
+        check.ask(call, "/ops/live", &token, &Value::Null);
+    }
+    let mut stream = Stream::open(check.w, &operator);
+    for _ in 0..2 {
+        let figures = stream.figures();
+        check.check_event(call, &figures);
+    }
+}
+
+#[test]
+fn every_call_answers_what_is_described() {
+    let w = world();
+    let mut check = Checker::new(&w);
+    check.ask("GET /openapi.json", "/openapi.json", "", &Value::Null);
+    people(&mut check);
+    shops_and_vouchers(&mut check);
+    sales_and_orders(&mut check);
+    running_sales(&mut check);
+    users_and_audit_log(&mut check);
+    live_figures(&mut check);
+    let described = described(&check.document);
+    let silent: Vec<_> = described.difference(&check.good).collect();
+    assert!(silent.is_empty(), "never seen to say yes: {silent:?}; add them to a list in this file");
+    assert!(check.seen.values().sum::<usize>() > 100, "{:?}", check.seen);
+}

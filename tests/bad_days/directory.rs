@@ -1,0 +1,69 @@
+//! A directory that is taken, or may not be written.
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use anyhow::ensure;
+
+use crate::common::aftermath;
+use crate::common::image::Site;
+use crate::common::mall::{self, Size};
+use crate::drill::Drill;
+
+fn serve(under: &[&str], data: &Path) -> anyhow::Result<(Option<i32>, String)> {
+    let words =
+        [under, &[env!("CARGO_BIN_EXE_mallbox"), "serve", "--listen", "127.0.0.1:0", "--data"]].concat();
+    let mut command = Command::new(words[0]);
+    command.args(&words[1..]).arg(data).stdin(Stdio::null());
+    let Output { status, stderr, .. } = command.output()?;
+    Ok((status.code(), String::from_utf8_lossy(&stderr).into_owned()))
+}
+
+#[test]
+fn a_second_mall_on_the_directory_is_refused_and_the_sale_goes_on() -> anyhow::Result<()> {
+    let site = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR"))?;
+    let mut drill = Drill::begin("second process", site.path(), &site.path().join("mallbox.log"))?;
+    for _ in 0..3 {
+        let (code, said) = serve(&[], drill.data())?;
+        let owner = format!("in use by another mallbox (process {})", drill.server.id());
+        ensure!(code == Some(1) && said.contains(&owner) && said.lines().count() == 1, "{code:?}: {said}");
+    }
+    drill.claims_are("accepted", |reply| reply.body["success"] == true)?;
+    drill.reading_goes_on()?;
+    drill.end("3 more were refused")
+}
+
+#[test]
+#[cfg_attr(
+    not(feature = "power-tests"),
+    ignore = "needs root and loop devices; tests/run turns it on where they are there"
+)]
+fn a_directory_that_may_not_be_written_is_refused_in_a_sentence() -> anyhow::Result<()> {
+    let site = Site::new(Path::new(env!("CARGO_TARGET_TMPDIR")))?;
+    let image = site.format("disk.img")?;
+    {
+        let disk = site.mount(&image, "before")?;
+        mall::make(&disk.path().join("mall"), Size { people: 2, sales: 1, units: 1 })?;
+    }
+    let disk = site.mount_read_only(&image, "after")?;
+    let nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"];
+    let theirs = site.path().join("theirs");
+    std::fs::create_dir(&theirs)?;
+    let copy = aftermath::copy(&disk.path().join("mall"), site.path())?;
+    for (under, data, words) in [
+        (&[][..], disk.path().join("mall"), "Read-only file system"),
+        (&[], disk.path().join("new"), "Read-only file system"),
+        (&nobody, theirs.join("new"), "ermission denied"),
+        (&nobody, copy.path().to_owned(), "ermission denied"),
+    ] {
+        let (code, said) = serve(under, &data)?;
+        let is_told = said.matches(words).count() == 1 && said.contains(&*data.to_string_lossy());
+        ensure!(
+            code == Some(1) && is_told && said.lines().count() == 1,
+            "{}: {code:?}: {said}",
+            data.display()
+        );
+        println!("{}", said.trim());
+    }
+    Ok(())
+}

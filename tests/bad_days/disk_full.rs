@@ -1,0 +1,80 @@
+//! A disk that fills up during a sale: ext4 on a loop device, and a file that takes its room.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::ensure;
+use rustix::fs::{FallocateFlags, fallocate, statvfs};
+
+use crate::common::http;
+use crate::common::image::Site;
+use crate::drill::Drill;
+
+/// What `Retry-After` says on a full disk: somebody has to empty it.
+const EMPTIED_IN_S: Option<u64> = Some(30);
+
+/// A file of so many bytes. The room is free again when this is dropped.
+struct Ballast(PathBuf);
+
+impl Ballast {
+    fn leave(dir: &Path, bytes_free: u64) -> anyhow::Result<Self> {
+        let ballast = Self(dir.join("ballast"));
+        let file = File::create(&ballast.0)?;
+        let space = statvfs(dir)?;
+        let free = space.f_bavail * space.f_frsize;
+        // The file system needs blocks of its own for so large a file: the last ones are tried for.
+        let mut length = free.saturating_sub(bytes_free);
+        while fallocate(&file, FallocateFlags::empty(), 0, length).is_err() {
+            length -= 4_096;
+        }
+        Ok(ballast)
+    }
+}
+
+impl Drop for Ballast {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+fn drill(name: &'static str, bytes_left: u64) -> anyhow::Result<()> {
+    let site = Site::new(Path::new(env!("CARGO_TARGET_TMPDIR")))?;
+    let image = site.format("disk.img")?;
+    let disk = site.mount(&image, "disk")?;
+    let mut drill = Drill::begin(name, disk.path(), &site.path().join("mallbox.log"))?;
+    let ballast = Ballast::leave(disk.path(), bytes_left)?;
+    let noticed = drill.claims_are("refused", |reply| {
+        (reply.status, reply.code(), reply.retry_after()) == (503, "DISK_FULL", EMPTIED_IN_S)
+    })?;
+    drill.readyz_tells("disk full: ")?;
+    drill.reading_goes_on()?;
+    std::thread::sleep(Duration::from_secs(3));
+    drill.reading_goes_on()?;
+    let logging_in = http::ask(drill.server.address, "POST", "/api/user/code?phone=13900000002", "")?;
+    ensure!((logging_in.status, logging_in.code()) == (503, "DISK_FULL"), "{logging_in:?}");
+    drop(ballast);
+    let (ready, sold) = drill.recovers()?;
+    drill.end(&format!(
+        "refused after {noticed:?}; with room again ready after {ready:?}, selling after {sold:?}"
+    ))
+}
+
+#[test]
+#[cfg_attr(
+    not(feature = "power-tests"),
+    ignore = "needs root and loop devices; tests/run turns it on where they are there"
+)]
+fn a_disk_that_runs_low_stops_the_sale_before_anything_breaks() -> anyhow::Result<()> {
+    drill("disk low", 40 << 20)
+}
+
+/// All room is gone from one moment to the next: sled and SQLite meet the end of the disk in the middle of a write.
+#[test]
+#[cfg_attr(
+    not(feature = "power-tests"),
+    ignore = "needs root and loop devices; tests/run turns it on where they are there"
+)]
+fn a_disk_that_is_full_at_once_loses_nothing_that_was_answered() -> anyhow::Result<()> {
+    drill("disk full", 0)
+}

@@ -1,0 +1,91 @@
+//! A stop in the middle of a rush: what was answered is there, and what was not answered is not.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::ensure;
+use mallbox::bench::load::{Answer, Fault, Script};
+use parking_lot::Mutex;
+
+use crate::common::aftermath;
+use crate::common::crowd::{Crowd, Mood};
+use crate::common::dice::Dice;
+use crate::common::ledger::Ledger;
+use crate::common::mall::{self, Size};
+use crate::common::rush::Rush;
+use crate::common::server::Server;
+
+const SIZE: Size = Size { people: 9_000, sales: 1, units: 8_000 };
+const CONNECTIONS: usize = 256;
+const STOPS: u64 = 3;
+
+/// A crowd that tells how its connections ended.
+struct Watched {
+    crowd: Crowd,
+    ends: Arc<Mutex<Ends>>,
+}
+
+#[derive(Default, Debug)]
+struct Ends {
+    /// The connection was closed before there was an answer: that it was not cut off is seen on the disk.
+    unanswered: u64,
+    /// Something else: an answer that cannot be read, or a connection that stays open and silent.
+    cut: Vec<String>,
+}
+
+impl Script for Watched {
+    fn request(&mut self, connection: usize, buffer: &mut Vec<u8>) -> bool {
+        self.crowd.request(connection, buffer)
+    }
+
+    fn answer(&mut self, connection: usize, answer: Answer<'_>) {
+        self.crowd.answer(connection, answer);
+    }
+
+    fn lost(&mut self, connection: usize, fault: Fault) {
+        match fault {
+            Fault::Broken(_) => self.ends.lock().unanswered += 1,
+            other => self.ends.lock().cut.push(other.to_string()),
+        }
+        self.crowd.lost(connection, fault);
+    }
+}
+
+#[test]
+fn a_stop_in_the_middle_of_a_rush_cuts_no_claim_in_half() -> anyhow::Result<()> {
+    let mut dice = Dice::from_environment("drain");
+    for stop in 0..STOPS {
+        let site = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR"))?;
+        let data = site.path().join("mall");
+        let mall = mall::make(&data, SIZE)?;
+        let log = site.path().join("mallbox.log");
+        let server = Server::start(&data, &log, "power")?;
+        let ledger = Arc::new(Mutex::new(Ledger::new(&mall, mall.sales[0])));
+        let ends: Arc<Mutex<Ends>> = Arc::default();
+        let crowd = Crowd::new(&ledger, Mood::Lively, CONNECTIONS, dice.split());
+        let rush = Rush::start(server.address, CONNECTIONS, Watched { crowd, ends: Arc::clone(&ends) });
+        rush.wait_for(500 + dice.below(2_000));
+        let began = Instant::now();
+        server.stop()?;
+        let took = began.elapsed();
+        let answered = rush.end()?;
+        let known = ledger.lock().clone();
+        let ends = std::mem::take(&mut *ends.lock());
+        ensure!(ends.cut.is_empty(), "answers were cut: {:?}", ends.cut);
+        let found = aftermath::examine(&data, site.path(), &known)?;
+        ensure!(
+            found.unanswered_but_there == 0,
+            "{} claims were taken and never answered, of {} that were sent",
+            found.unanswered_but_there,
+            ends.unanswered
+        );
+        println!(
+            "drain {stop}: stopped in {took:?} after {answered} answers, {} requests came too late; {:?}; {found:?}",
+            ends.unanswered,
+            known.promises()
+        );
+        let server = aftermath::reopen(&data, &log, &known, found.left, "power")?;
+        aftermath::sell_out(server, &data, &ledger, &mut dice)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,113 @@
+//! A disk that fails: `strace` makes the system calls of the running server fail for some of its files.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, ensure};
+
+use crate::drill::Drill;
+
+/// The log moves to a new store when one fails: so many of them are watched.
+const STORES: u32 = 60;
+const LASTS: Duration = Duration::from_secs(4);
+
+/// Fails while it lives.
+struct Failing(Child);
+
+impl Failing {
+    /// These calls on these files of the process answer `EIO` from now on.
+    fn begin(process: u32, calls: &str, files: &[String]) -> anyhow::Result<Self> {
+        let mut strace = Command::new("strace");
+        strace.args(["-f", "-qq", "-o", "/dev/null", "-p", &process.to_string()]);
+        strace.args(["-e", &format!("trace={calls}"), "-e", &format!("inject={calls}:error=EIO")]);
+        for file in files {
+            strace.args(["-P", file]);
+        }
+        let child = strace.stdin(Stdio::null()).stderr(Stdio::null()).spawn().context("cannot run strace")?;
+        let mut failing = Self(child);
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while !all_threads_are_traced(process)? {
+            ensure!(failing.0.try_wait()?.is_none(), "strace may not attach here");
+            ensure!(Instant::now() < deadline, "strace did not attach");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Ok(failing)
+    }
+}
+
+impl Drop for Failing {
+    fn drop(&mut self) {
+        // It lets go of the process before it ends.
+        let _ = Command::new("kill").args(["-s", "INT", &self.0.id().to_string()]).status();
+        let _ = self.0.wait();
+    }
+}
+
+fn all_threads_are_traced(process: u32) -> anyhow::Result<bool> {
+    for task in std::fs::read_dir(format!("/proc/{process}/task"))? {
+        let status = std::fs::read_to_string(task?.path().join("status")).unwrap_or_default();
+        if status.contains("TracerPid:\t0\n") {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn files_of_the_log(data: &Path) -> Vec<String> {
+    (1..=STORES).map(|store| data.join(format!("log/store-{store}/db")).display().to_string()).collect()
+}
+
+fn files_of_the_record(data: &Path) -> Vec<String> {
+    ["mall.sqlite", "mall.sqlite-wal"].map(|file| data.join(file).display().to_string()).to_vec()
+}
+
+#[test]
+#[cfg_attr(
+    not(feature = "fault-tests"),
+    ignore = "needs strace that may attach to a child; tests/run turns it on where it does"
+)]
+fn a_log_that_cannot_be_written_refuses_claims_until_it_is_in_a_new_store() -> anyhow::Result<()> {
+    for (name, calls) in
+        [("log sync fails", "fsync,fdatasync,sync_file_range"), ("log write fails", "write,pwrite64,pwritev")]
+    {
+        let site = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR"))?;
+        let mut drill = Drill::begin(name, site.path(), &site.path().join("mallbox.log"))?;
+        let failing = Failing::begin(drill.server.id(), calls, &files_of_the_log(drill.data()))?;
+        let noticed = drill.claims_are("refused", |reply| {
+            (reply.status, reply.code(), reply.retry_after()) == (503, "UNAVAILABLE", Some(1))
+        })?;
+        drill.readyz_tells("the order log cannot be written: ")?;
+        drill.reading_goes_on()?;
+        std::thread::sleep(LASTS);
+        drop(failing);
+        let (ready, sold) = drill.recovers()?;
+        drill.end(&format!(
+            "refused after {noticed:?}; ready again after {ready:?}, selling after {sold:?}"
+        ))?;
+    }
+    Ok(())
+}
+
+#[test]
+#[cfg_attr(
+    not(feature = "fault-tests"),
+    ignore = "needs strace that may attach to a child; tests/run turns it on where it does"
+)]
+fn a_record_that_cannot_be_written_keeps_the_claims_in_the_log() -> anyhow::Result<()> {
+    for (name, calls) in
+        [("record sync fails", "fsync,fdatasync"), ("record write fails", "write,pwrite64,pwritev")]
+    {
+        let site = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR"))?;
+        let mut drill = Drill::begin(name, site.path(), &site.path().join("mallbox.log"))?;
+        let failing = Failing::begin(drill.server.id(), calls, &files_of_the_record(drill.data()))?;
+        drill.readyz_tells("commit: store unavailable")?;
+        drill.reading_goes_on()?;
+        drill.claims_are("accepted all the while", |reply| reply.body["success"] == true)?;
+        std::thread::sleep(LASTS);
+        drop(failing);
+        let (ready, sold) = drill.recovers()?;
+        drill.end(&format!("ready again after {ready:?}, selling after {sold:?}"))?;
+    }
+    Ok(())
+}

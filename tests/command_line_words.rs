@@ -1,0 +1,212 @@
+//! The command line in two languages, and what a configuration file changes.
+
+#![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
+
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// With nothing of the environment but these variables.
+fn mallbox(arguments: &[&str], environment: &[(&str, &str)]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mallbox"));
+    command.env_clear().args(arguments).stdin(Stdio::null()).env("TZ", "Asia/Shanghai");
+    command.envs(environment.iter().copied());
+    command
+}
+
+/// Exit code, standard output, standard error.
+fn said_with(arguments: &[&str], environment: &[(&str, &str)]) -> (i32, String, String) {
+    let Output { status, stdout, stderr } = mallbox(arguments, environment).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (status.code().unwrap(), text(stdout), text(stderr))
+}
+
+fn said(arguments: &[&str]) -> (i32, String, String) {
+    said_with(arguments, &[])
+}
+
+/// The banner of a mall that is ended once it has said it.
+fn banner(arguments: &[&str], environment: &[(&str, &str)]) -> String {
+    let mut child =
+        mallbox(arguments, environment).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let banner: Vec<String> = lines.take(6).map_while(Result::ok).collect();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(banner.len(), 6, "{banner:?}");
+    banner.join("\n") + "\n"
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+#[test]
+fn the_language_is_the_one_asked_for_or_the_locales() {
+    let (zh, en) = ("serve需要--data", "serve needs --data DIR");
+    for (arguments, environment, want) in [
+        (&["serve"][..], &[][..], en),
+        (&["serve"], &[("LANG", "zh_CN.UTF-8")], zh),
+        (&["serve"], &[("LANG", "zh_CN.UTF-8"), ("LC_MESSAGES", "de_DE")], en),
+        (&["serve"], &[("LC_MESSAGES", "de_DE"), ("LC_ALL", "zh_TW.UTF-8")], zh),
+        (&["serve"], &[("LC_ALL", "zh_CN"), ("MALLBOX_LANG", "en")], en),
+        (&["serve", "--lang", "zh"], &[("MALLBOX_LANG", "en")], zh),
+        (&["--lang", "zh", "serve"], &[], zh),
+    ] {
+        let (code, _, error) = said_with(arguments, environment);
+        assert!(code == 2 && error.contains(want), "{arguments:?} {environment:?}: {error}");
+        assert_eq!(error.lines().count(), 1, "{error}");
+    }
+    assert_eq!(said(&["serve", "--lang", "fr"]).0, 2);
+}
+
+#[test]
+fn usage_errors_are_said_in_chinese_and_without_english() {
+    let dir = tempfile::tempdir().unwrap();
+    let (file, other) = (dir.path().join("file"), dir.path().join("other"));
+    std::fs::write(&file, "theirs").unwrap();
+    std::fs::create_dir(&other).unwrap();
+    std::fs::write(other.join("mail"), "theirs").unwrap();
+    let nothing = dir.path().join("nothing");
+    for (arguments, want_code, want) in [
+        (vec!["serve"], 2, "serve需要--data"),
+        (vec!["serve", "--data", text(&file)], 2, "是文件"),
+        (vec!["serve", "--data", text(&other)], 2, "却有其他文件（mail）"),
+        (vec!["demo", "--data", text(&other)], 2, "却有其他文件（mail）"),
+        (vec!["serve", "--data", text(&nothing), "--web", text(&nothing)], 2, "没有这个目录"),
+        (vec!["serve", "--data", text(&nothing), "--sms", "ftp://x"], 2, "--sms不合要求"),
+        (vec!["serve", "--data", "/proc/mall"], 1, "无法创建目录/proc/mall"),
+        (vec!["verify", "--data", text(&nothing)], 2, "里没有商城"),
+        (vec!["user", "grant", "--data", text(&nothing), "x"], 2, "x不是手机号"),
+        (vec!["demo"], 2, "找不到用户主目录"),
+    ] {
+        let (code, _, error) = said_with(&arguments, &[("MALLBOX_LANG", "zh")]);
+        assert!(code == want_code && error.contains(want), "{arguments:?}: {error}");
+        for english in [" is ", " the ", "cannot", "no such", " there "] {
+            assert!(!error.contains(english), "{arguments:?}: {error}");
+        }
+    }
+}
+
+#[test]
+fn banner_books_and_table_are_said_in_chinese() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("mall");
+    let zh = &[("LANG", "zh_CN.UTF-8")];
+    let banner = banner(&["serve", "--data", text(&data), "--listen", "127.0.0.1:0"], zh);
+    for line in [
+        "\n存储        embedded\n",
+        "\n持久性      power (断电也不丢失",
+        "\n时区        Asia",
+        "\n限流        开\n",
+    ] {
+        assert!(banner.contains(line), "{banner}");
+    }
+    let (code, books, error) = said_with(&["verify", "--data", text(&data)], zh);
+    assert!(code == 0 && books.contains("账目平衡：0场秒杀"), "{books}{error}");
+    let (_, table, _) = said_with(&["doctor", "--data", text(&data)], zh);
+    for line in ["好   目录        ", "里是商城\n", "好   时钟        20", "磁盘同步    p50"] {
+        assert!(table.contains(line), "{table}");
+    }
+    let (code, _, error) = said_with(&["user", "revoke", "--data", text(&data), "13900000008"], zh);
+    assert!(code == 1 && error.contains("用户不存在"), "{error}");
+}
+
+#[test]
+fn a_flag_comes_before_the_environment_and_both_before_the_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("mall.toml");
+    let data = |name: &str| dir.path().join(name);
+    let written = format!(
+        "data = '{}'\nlisten = '127.0.0.1:0'\ndurability = 'relaxed'\nzone = 'Europe/Berlin'\nlimits = 'off'\n",
+        text(&data("of-file"))
+    );
+    std::fs::write(&file, written).unwrap();
+    let serve = ["serve", "--config", text(&file)];
+    let of_file = banner(&serve, &[]);
+    for want in ["/of-file\n", "durability  relaxed", "zone        Europe/Berlin", "limits      off"] {
+        assert!(of_file.contains(want), "{want}: {of_file}");
+    }
+    let environment =
+        [("MALLBOX_DATA", text(&data("of-env")).to_owned()), ("MALLBOX_DURABILITY", "process".to_owned())];
+    let environment: Vec<_> = environment.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let of_env = banner(&serve, &environment);
+    for want in ["/of-env\n", "durability  process", "zone        Europe/Berlin"] {
+        assert!(of_env.contains(want), "{want}: {of_env}");
+    }
+    let typed = data("typed");
+    let of_flag = banner(&[&serve[..], &["--data", text(&typed), "--limits", "on"]].concat(), &environment);
+    for want in ["/typed\n", "durability  process", "limits      on", "zone        Europe/Berlin"] {
+        assert!(of_flag.contains(want), "{want}: {of_flag}");
+    }
+    // The file's own name may come from the environment.
+    let named = banner(&["serve"], &[("MALLBOX_CONFIG", text(&file))]);
+    assert!(named.contains("/of-file\n"), "{named}");
+}
+
+#[test]
+fn a_wrong_file_is_a_usage_error_that_names_file_and_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("mall.toml");
+    for (written, en, zh) in [
+        ("\nlisten = 8080\n", ":2: listen: expected text between quotes", ":2: listen应为引号中的文本"),
+        ("connections = 'many'\n", ":1: connections: expected a whole number", "应为整数"),
+        ("# a\nlisen = ''\n", ":2: there is no setting lisen; there are: ", "没有lisen这个设置"),
+        ("data = \"\n", ":1: not TOML", "不是合法的TOML"),
+        (
+            "web = '/nowhere/at/all'\ndata = '/nowhere/mall'\n",
+            "--web /nowhere/at/all: there is no",
+            "没有这个目录",
+        ),
+    ] {
+        std::fs::write(&file, written).unwrap();
+        let serve = ["serve", "--config", text(&file)];
+        for (language, want) in [("en", en), ("zh", zh)] {
+            let (code, _, error) = said_with(&serve, &[("MALLBOX_LANG", language)]);
+            assert!(code == 2 && error.contains(want) && error.lines().count() == 1, "{written}: {error}");
+        }
+    }
+    let (code, _, error) = said(&["serve", "--config", "/nowhere.toml"]);
+    assert!(code == 2 && error.contains("cannot read /nowhere.toml: No such file"), "{error}");
+    std::fs::write(&file, b"\xff").unwrap();
+    let (code, _, error) = said(&["serve", "--config", text(&file)]);
+    assert!(code == 2 && error.contains("valid UTF-8"), "{error}");
+}
+
+#[test]
+fn the_printed_example_is_a_file_that_serves() {
+    let dir = tempfile::tempdir().unwrap();
+    let (code, example, error) = said(&["serve", "--print-config"]);
+    assert_eq!(code, 0, "{error}");
+    for name in [
+        "listen",
+        "claims-per-minute",
+        "calls-per-second",
+        "code-gap",
+        "codes-per-day",
+        "max-backlog",
+        "zone",
+    ] {
+        assert!(example.contains(&format!("\n#{name} = ")), "{name}: {example}");
+    }
+    // Every setting is thrown in, with its default where it has one.
+    let (data, web) = (dir.path().join("mall"), dir.path().join("web"));
+    std::fs::create_dir(&web).unwrap();
+    let mut file = String::new();
+    for line in example.lines().filter(|line| line.starts_with('#') && !line.starts_with("# ")) {
+        file += &match line {
+            "#data = \"DIR\"" => format!("data = '{}'\n", text(&data)),
+            "#web = \"DIR\"" => format!("web = '{}'\n", text(&web)),
+            "#zone = \"NAME\"" => "zone = 'Asia/Tokyo'\n".to_owned(),
+            "#listen = \"127.0.0.1:8080\"" => "listen = '127.0.0.1:0'\n".to_owned(),
+            other => other[1..].to_owned() + "\n",
+        };
+    }
+    let path = dir.path().join("mall.toml");
+    std::fs::write(&path, &file).unwrap();
+    let banner = banner(&["serve", "--config", text(&path)], &[]);
+    assert!(
+        banner.contains("zone        Asia/Tokyo\n") && banner.contains("limits      on"),
+        "{banner}\n{file}"
+    );
+}

@@ -1,0 +1,73 @@
+//! One request on a connection of its own, for a look from outside.
+
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail};
+use serde_json::Value;
+
+/// What came back.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    pub status: u16,
+    pub head: String,
+    pub text: String,
+    pub body: Value,
+}
+
+impl Reply {
+    /// The code of a refusal, `""` if it is none.
+    pub fn code(&self) -> &str {
+        self.body["code"].as_str().unwrap_or_default()
+    }
+
+    /// Seconds of `retry-after`.
+    pub fn retry_after(&self) -> Option<u64> {
+        let line = self.head.lines().find_map(|line| line.strip_prefix("retry-after: "))?;
+        line.trim().parse().ok()
+    }
+}
+
+/// Sends one request and reads the answer to its end.
+pub fn ask(address: SocketAddr, method: &str, path: &str, token: &str) -> anyhow::Result<Reply> {
+    let mut stream = TcpStream::connect(address)?;
+    stream.set_read_timeout(Some(Duration::from_secs(20)))?;
+    let token = if token.is_empty() { String::new() } else { format!("authorization: {token}\r\n") };
+    let request = format!(
+        "{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{token}content-length: 0\r\n\r\n"
+    );
+    stream.write_all(request.as_bytes())?;
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).with_context(|| format!("{method} {path} was not answered"))?;
+    read(&answer).with_context(|| format!("{method} {path}"))
+}
+
+/// Takes an answer apart.
+pub fn read(answer: &[u8]) -> anyhow::Result<Reply> {
+    let text = String::from_utf8_lossy(answer);
+    let (head, text) = text.split_once("\r\n\r\n").context("no whole answer")?;
+    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).context("no status")?;
+    let body = serde_json::from_str(text).unwrap_or_default();
+    Ok(Reply { status, head: head.to_owned(), text: text.to_owned(), body })
+}
+
+/// Asks until the answer is as wanted, and answers it and how long that took.
+pub fn until(
+    address: SocketAddr,
+    path: &str,
+    patience: Duration,
+    is_wanted: impl Fn(&Reply) -> bool,
+) -> anyhow::Result<(Reply, Duration)> {
+    let began = Instant::now();
+    loop {
+        let reply = ask(address, "GET", path, "")?;
+        if is_wanted(&reply) {
+            return Ok((reply, began.elapsed()));
+        }
+        if began.elapsed() > patience {
+            bail!("{path} still says {} {} after {patience:?}", reply.status, reply.text);
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
