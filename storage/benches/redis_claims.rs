@@ -20,7 +20,7 @@ use mallbox_test_servers::{Redis, RedisOptions as ServerOptions};
 
 const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 const HOUR: Duration = Duration::from_secs(3600);
-const CALLERS: u64 = 64;
+const CALLERS: usize = 64;
 const SALE: VoucherId = VoucherId::new(7);
 
 /// A record in which nobody has bought yet.
@@ -93,7 +93,7 @@ async fn rush(
         let ports = Arc::clone(ports);
         tokio::spawn(async move {
             let mut times = Vec::new();
-            for user in (first + caller..first + claims).step_by(CALLERS as usize) {
+            for user in (first..first + claims).skip(caller).step_by(CALLERS) {
                 let order = OrderId::compose(NOON, user, SALE).unwrap();
                 let claim = Claim { order, voucher: SALE, user: UserId::new(user), at: NOON };
                 let asked = Instant::now();

@@ -96,7 +96,8 @@ impl RedisUpkeep {
 }
 
 /// Connects, and checks that Redis keeps what it is told to keep. The record is asked who holds units when Redis does not
-/// know a sale, and whether an order is live whose unit is to come back.
+/// know a sale, and whether an order is live whose unit is to come back. Connections and background work live on the runtime
+/// that this is called on.
 ///
 /// # Errors
 /// [`OpenError`]: the URL cannot be read, Redis does not answer, or its `maxmemory-policy` is not `noeviction`.
