@@ -1,16 +1,20 @@
 //! Shops and their types: `/shop/…` and `/shop-type/list`.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use jiff::tz::TimeZone;
 use mallbox_storage::{Shop, ShopId, ShopOrder, ShopType, ShopTypeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::App;
 use super::describe::Calls;
 use super::envelope::{Answer, Reply};
 use super::extract::{Json, Now, Operator, Path, Query};
 use crate::language::both;
+use crate::mall::operator::{By, Deed, act};
 use crate::mall::shops::ShopEdit;
 use crate::mall::{Mistake, wall_time};
 
@@ -169,13 +173,29 @@ impl From<ShopBody> for ShopEdit {
     }
 }
 
-async fn add(State(app): State<App>, _: Operator, Now(now): Now, Json(body): Json<ShopBody>) -> Reply<u64> {
-    Ok(Answer::ok(app.shops.add(&body.into(), now).await?.get()))
+async fn add(
+    State(app): State<App>,
+    Operator(user): Operator,
+    Now(now): Now,
+    Json(body): Json<ShopBody>,
+) -> Reply<u64> {
+    let deed = Deed { action: "shop.add", subject: "shops".to_owned(), detail: Value::Null };
+    let mall = Arc::clone(&app);
+    let work = async move { mall.shops.add(&body.into(), now).await };
+    Ok(Answer::ok(act(&app.audit, By::operator(user, now), deed, work).await?.get()))
 }
 
-async fn update(State(app): State<App>, _: Operator, Now(now): Now, Json(body): Json<ShopBody>) -> Reply {
+async fn update(
+    State(app): State<App>,
+    Operator(user): Operator,
+    Now(now): Now,
+    Json(body): Json<ShopBody>,
+) -> Reply {
     let shop = body.id.ok_or(Mistake::Missing("id"))?;
-    app.shops.update(ShopId::new(shop), &body.into(), now).await?;
+    let deed = Deed { action: "shop.edit", subject: format!("shop {shop}"), detail: Value::Null };
+    let mall = Arc::clone(&app);
+    let work = async move { mall.shops.update(ShopId::new(shop), &body.into(), now).await };
+    act(&app.audit, By::operator(user, now), deed, work).await?;
     Ok(Answer::done())
 }
 

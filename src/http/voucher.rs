@@ -1,16 +1,20 @@
 //! Vouchers: `/voucher/…`.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use jiff::tz::TimeZone;
 use mallbox_storage::{ShopId, Timestamp, VoucherStatus};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::App;
 use super::describe::Calls;
 use super::envelope::{Answer, Reply};
 use super::extract::{Json, Now, Operator, Path};
 use crate::language::both;
+use crate::mall::operator::{By, Deed, act};
 use crate::mall::vouchers::{Left, Offer, SaleForm, VoucherForm};
 use crate::mall::{Mistake, wall_time};
 
@@ -161,17 +165,21 @@ impl VoucherBody {
 
 async fn add(
     State(app): State<App>,
-    _: Operator,
+    Operator(user): Operator,
     Now(now): Now,
     Json(body): Json<VoucherBody>,
 ) -> Reply<u64> {
-    Ok(Answer::ok(app.vouchers.add(&body.form()?, now).await?.get()))
+    let form = body.form()?;
+    let deed = deed("voucher.add", &form, json!({ "payValue": form.pay_value }));
+    let mall = Arc::clone(&app);
+    let work = async move { mall.vouchers.add(&form, now).await };
+    Ok(Answer::ok(act(&app.audit, By::operator(user, now), deed, work).await?.get()))
 }
 
 /// How long a buyer has to pay is the mall's setting.
 async fn add_sale(
     State(app): State<App>,
-    _: Operator,
+    Operator(user): Operator,
     Now(now): Now,
     Json(body): Json<VoucherBody>,
 ) -> Reply<u64> {
@@ -182,7 +190,19 @@ async fn add_sale(
         end: instant("endTime", body.end_time.as_deref(), zone)?,
         ..SaleForm::default()
     };
-    Ok(Answer::ok(app.vouchers.add_sale(&body.form()?, &sale, now).await?.get()))
+    let form = body.form()?;
+    let (begin, end) = (sale.begin.map(Timestamp::as_millis), sale.end.map(Timestamp::as_millis));
+    let detail = json!({ "payValue": form.pay_value, "stock": sale.stock, "beginMs": begin, "endMs": end });
+    let deed = deed("sale.add", &form, detail);
+    let mall = Arc::clone(&app);
+    let work = async move { mall.vouchers.add_sale(&form, &sale, now).await };
+    Ok(Answer::ok(act(&app.audit, By::operator(user, now), deed, work).await?.get()))
+}
+
+/// What the audit log says: without texts, which are of any length until they have been checked.
+fn deed(action: &'static str, form: &VoucherForm, detail: Value) -> Deed {
+    let subject = form.shop.map_or_else(|| "no shop".to_owned(), |shop| format!("shop {shop}"));
+    Deed { action, subject, detail }
 }
 
 fn instant(name: &'static str, text: Option<&str>, zone: &TimeZone) -> Result<Option<Timestamp>, Mistake> {

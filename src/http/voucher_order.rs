@@ -1,16 +1,20 @@
 //! Claims and orders: `/voucher-order/…`.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use jiff::tz::TimeZone;
 use mallbox_storage::{OrderId, VoucherId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::App;
 use super::describe::Calls;
 use super::envelope::{Answer, OrderNumber, Reply};
 use super::extract::{Login, Now, Operator, Path, Query};
 use crate::language::both;
+use crate::mall::operator::{By, Deed, act};
 use crate::mall::orders::OrderView;
 use crate::mall::wall_time;
 
@@ -162,10 +166,13 @@ async fn refund(
 
 async fn redeem(
     State(app): State<App>,
-    _: Operator,
+    Operator(user): Operator,
     Now(now): Now,
     Path(order): Path<u64>,
 ) -> Reply<OrderAnswer> {
-    let view = app.orders.redeem(OrderId::new(order), now).await?;
+    let deed = Deed { action: "order.use", subject: format!("order {order}"), detail: Value::Null };
+    let mall = Arc::clone(&app);
+    let work = async move { mall.orders.redeem(OrderId::new(order), now).await };
+    let view = act(&app.audit, By::operator(user, now), deed, work).await?;
     answer(&app, view)
 }

@@ -257,12 +257,12 @@ impl Worker {
         let began = Instant::now();
         let outcomes = storage.orders.persist(claims, self.context.now()).await?;
         self.size.observe(claims.len(), began.elapsed());
-        let (mut written, mut repeats, mut dead) = (0, 0, 0);
+        let (mut deadlines, mut written, mut repeats, mut dead) = (Vec::new(), 0, 0, 0);
         for (logged, outcome) in claims.iter().zip(&outcomes) {
             let order = logged.claim.order;
             match outcome {
                 Persisted::Written { deadline } => {
-                    storage.deadlines.set(order, *deadline).await?;
+                    deadlines.push((order, *deadline));
                     written += 1;
                 }
                 Persisted::Repeat => {
@@ -270,7 +270,7 @@ impl Worker {
                     if let Some(found) = storage.orders.get(order).await?
                         && found.status == OrderStatus::Unpaid
                     {
-                        storage.deadlines.set(order, found.deadline).await?;
+                        deadlines.push((order, found.deadline));
                     }
                     repeats += 1;
                 }
@@ -280,6 +280,7 @@ impl Worker {
                 }
             }
         }
+        storage.deadlines.set(&deadlines).await?;
         storage.order_log.done(&self.name, claims).await?;
         count(&self.figures.batches, 1);
         count(&self.figures.persisted, written);

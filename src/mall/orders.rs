@@ -127,7 +127,7 @@ impl OrderDesk {
         let context = self.context.clone();
         detached(async move {
             context.storage.orders.insert(&order).await?;
-            context.storage.deadlines.set(order.id, order.deadline).await?;
+            context.storage.deadlines.set(&[(order.id, order.deadline)]).await?;
             Ok(order.id)
         })
         .await

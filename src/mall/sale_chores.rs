@@ -39,10 +39,8 @@ pub async fn restore_deadlines(context: &Context) -> Result<u64, StoreError> {
         let unpaid = storage.orders.unpaid(after, PAGE).await?;
         let Some((last, _)) = unpaid.last() else { return Ok(restored) };
         after = *last;
-        for (order, deadline) in unpaid {
-            storage.deadlines.set(order, deadline).await?;
-            restored += 1;
-        }
+        storage.deadlines.set(&unpaid).await?;
+        restored += unpaid.len() as u64;
     }
 }
 

@@ -13,11 +13,11 @@ use crate::{OrderId, StoreError, Timestamp};
 /// - The record is the truth: what is missing here is set anew from the unpaid orders at start.
 #[async_trait]
 pub trait Deadlines: Send + Sync {
-    /// Sets or moves an order's deadline.
+    /// Sets or moves the deadlines of these orders: as many at once as the caller has, since a call may be a round trip.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`]: call again.
-    async fn set(&self, order: OrderId, at: Timestamp) -> Result<(), StoreError>;
+    /// [`StoreError::Unavailable`]: some may be set; call again.
+    async fn set(&self, deadlines: &[(OrderId, Timestamp)]) -> Result<(), StoreError>;
 
     /// Forgets an order's deadline; no error if there is none.
     ///

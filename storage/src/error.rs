@@ -100,4 +100,28 @@ pub enum OpenError {
         /// What is wrong with it.
         detail: String,
     },
+    /// The address of a server cannot be read. It may hold a password, so it is not repeated.
+    #[error("the address of {what} cannot be used: {detail}")]
+    BadUrl {
+        /// Of what.
+        what: &'static str,
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// A server does not answer, or refuses the login.
+    #[error("{server} cannot be reached: {source}")]
+    Unreachable {
+        /// Which, and where; without its password.
+        server: String,
+        /// What it hit.
+        source: Source,
+    },
+    /// A server is set up in a way that would lose data.
+    #[error("{server} cannot be used: {detail}")]
+    Unfit {
+        /// Which, and where; without its password.
+        server: String,
+        /// What was found and what to do.
+        detail: String,
+    },
 }

@@ -14,6 +14,7 @@ mod audit;
 mod dead_letters;
 pub mod deadlines;
 mod import;
+pub mod locks;
 mod order_log;
 mod orders;
 mod outbox;
@@ -21,13 +22,14 @@ mod payments;
 mod rate_limits;
 mod sales;
 mod sequences;
-mod sessions;
+pub mod sessions;
 mod shops;
 mod upkeep;
 mod users;
 mod vouchers;
 
 mod embedded;
+pub mod production;
 mod storage;
 
 #[cfg(fuzzing)]
@@ -43,6 +45,7 @@ pub use import::{
     Import, ImportFinding, ImportFindings, ImportKind, ImportRow, ImportedComment, ImportedNote,
     ImportedOrder, ImportedSale, ImportedVoucher, Importing,
 };
+pub use locks::{FencingToken, HeldLock, LockAnswer, LockEntry, LockOwner, Locker, Locks};
 pub use money::Cents;
 pub use order_log::{LogPosition, LogState, Logged, OrderLog};
 pub use orders::{Order, OrderCounts, OrderFilter, OrderStatus, Orders, Persisted, Step, Stepped};

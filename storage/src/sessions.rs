@@ -53,6 +53,9 @@ pub enum CodeCheck {
     NoCode,
 }
 
+/// Extensions of a session that are shorter than this need not be kept: they would cost a write for every call.
+pub const EXTENSION_STEP: Duration = Duration::from_secs(60);
+
 /// Login codes and sessions with a sliding expiry.
 ///
 /// - A code or session is live while `now < expires_at`.
@@ -60,7 +63,8 @@ pub enum CodeCheck {
 /// - A clock that was set back locks no phone out: gap and day then count from when that was first seen.
 /// - What is answered is durable: codes, counters, tries, new and ended sessions. The sliding extension of a
 ///   session alone is written at most once a minute and never waited for.
-/// - [`find`](Sessions::find) extends a live session to `now + ttl`, never shortens it.
+/// - [`find`](Sessions::find) extends a live session to `now + ttl`, never shortens it. An extension by less than
+///   [`EXTENSION_STEP`](crate::sessions::EXTENSION_STEP) may be left out, so a session may end that much sooner.
 #[async_trait]
 pub trait Sessions: Send + Sync {
     /// Stores a fresh code for a phone in place of an older one, if `rules` allow it.
@@ -119,8 +123,7 @@ pub trait Sessions: Send + Sync {
     /// Ends every session of a user and answers how many there were.
     ///
     /// Those whose [`begin`](Sessions::begin) had answered before this was called are dead when it answers, and stay so
-    /// after a crash. One that begins meanwhile may live: who must keep a user out looks after beginning. Where sessions
-    /// are keys, this takes a set of each user's tokens, written in one step with the session.
+    /// after a crash. One that begins meanwhile may live: who must keep a user out looks after beginning.
     ///
     /// # Errors
     /// [`StoreError`]: some may still be live.

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::{
-    Audit, DeadLetters, Deadlines, Durability, Import, OpenError, OrderLog, Orders, Outbox, PaymentRows,
-    RateLimits, Sales, Sequences, Sessions, Shops, Upkeep, Users, Vouchers, embedded,
+    Audit, DeadLetters, Deadlines, Durability, Import, Locks, OpenError, OrderLog, Orders, Outbox,
+    PaymentRows, RateLimits, Sales, Sequences, Sessions, Shops, Upkeep, Users, Vouchers, embedded,
 };
 
 /// Where a mall's memory is.
@@ -49,6 +49,8 @@ pub struct Storage {
     pub sessions: Arc<dyn Sessions>,
     /// How often is too often.
     pub rate_limits: Arc<dyn RateLimits>,
+    /// Locks that instances share.
+    pub locks: Arc<dyn Locks>,
     /// People.
     pub users: Arc<dyn Users>,
     /// Shops.

@@ -168,7 +168,7 @@ fn dead_letters_are_listed_replayed_and_voided() {
     };
     poison("2, 3");
     let orders = [buy(&w, 2, &w.customer), buy(&w, 2, &w.other)];
-    w.drain();
+    w.settle_log();
     let letter = json!({
         "order": orders[1], "voucherId": 2, "title": "100元秒杀券", "userId": 3, "phone": OTHER,
         "reason": "REFUSED", "detail": "poison", "attempts": 5, "holdsUnit": true, "state": "OPEN",
@@ -203,7 +203,7 @@ fn dead_letters_are_listed_replayed_and_voided() {
     let stands = ops(&w, "POST", &format!("/dead-letters/{}/void", orders[0]), &Value::Null);
     assert_eq!((stands.status, &stands.body["code"]), (200, &json!("DEAD_LETTER_STANDS")));
     buy(&w, 2, &w.other);
-    w.drain();
+    w.settle_log();
     w.assert_balanced();
 }
 

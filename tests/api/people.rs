@@ -160,26 +160,31 @@ fn every_action_is_in_the_audit_log_the_refused_ones_too() {
         })
         .collect();
     let want = [
-        (5, "user.unblock", "user 2"),
-        (4, "user.role", "user 1"),
-        (3, "user.role", "user 1"),
-        (2, "user.block", "user 2"),
+        (9, "user.unblock", "user 2"),
+        (8, "user.role", "user 1"),
+        (7, "user.role", "user 1"),
+        (6, "user.block", "user 2"),
+        (5, "sale.add", "shop 1"),
+        (4, "sale.add", "shop 1"),
+        (3, "voucher.add", "shop 1"),
+        (2, "shop.add", "shops"),
         (1, "user.role", "user 1"),
     ];
     assert_eq!(rows, want);
-    assert_eq!(entries[1]["detail"]["entry"], 3);
+    assert_eq!(entries[1]["detail"]["entry"], 7);
     assert_eq!(entries[1]["detail"]["ended"], "refused");
     assert_eq!(entries[3]["detail"], json!({"reason": "buys for resale"}));
     assert_eq!((&entries[3]["userId"], &entries[3]["time"]), (&json!(1), &json!("2026-11-21T20:00:00")));
-    assert_eq!(entries[4].get("userId"), None, "the command line named the operator");
+    assert_eq!((&entries[5]["userId"], &entries[5]["detail"]["stock"]), (&json!(1), &json!(2)));
+    assert_eq!(entries[8].get("userId"), None, "the command line named the operator");
     for phone in [OPERATOR, CUSTOMER] {
         assert!(!log.text.contains(phone), "a log for ever holds no phone number");
     }
 
-    let page = ask(&w, "GET", "/ops/audit?before=4&max=2", &w.operator, "");
+    let page = ask(&w, "GET", "/ops/audit?before=8&max=2", &w.operator, "");
     assert_eq!(page.body["data"], json!(entries[2..4]));
     let check = ask(&w, "GET", "/ops/audit/verify", &w.operator, "");
-    assert_eq!(check.body["data"], json!({"inOrder": true, "entries": 5, "head": entries[0]["hash"]}));
+    assert_eq!(check.body["data"], json!({"inOrder": true, "entries": 9, "head": entries[0]["hash"]}));
     w.assert_balanced();
 }
 

@@ -174,7 +174,7 @@ impl World {
     }
 
     /// Every claim is an order or a dead letter when this returns.
-    pub fn drain(&self) {
+    pub fn settle_log(&self) {
         let drained = drained(&self.app.context.storage, Duration::from_secs(20));
         assert!(self.runtime.block_on(drained), "the log was not drained");
     }

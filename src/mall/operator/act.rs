@@ -25,14 +25,21 @@ impl By {
 }
 
 /// What is done, in the words of the audit log.
-pub(super) struct Deed {
-    pub(super) action: &'static str,
-    pub(super) subject: String,
-    pub(super) detail: Value,
+#[derive(Clone, PartialEq, Debug)]
+pub struct Deed {
+    /// What, in a word: `sale.pause`.
+    pub action: &'static str,
+    /// To what: `sale 7`.
+    pub subject: String,
+    /// How. No password, code, token or phone number.
+    pub detail: Value,
 }
 
 /// Writes the deed down, and only then begins the work, which goes on even if the caller goes away.
-pub(super) async fn act<T: Send + 'static>(
+///
+/// # Errors
+/// The work's own; or the store is in trouble, and nothing was done.
+pub async fn act<T: Send + 'static>(
     audit: &AuditLog,
     by: By,
     deed: Deed,

@@ -122,7 +122,7 @@ impl DeadLetterOffice {
         let refusal = match replayed? {
             Replayed::Order(order) => {
                 if order.status == OrderStatus::Unpaid {
-                    storage.deadlines.set(order.id, order.deadline).await?;
+                    storage.deadlines.set(&[(order.id, order.deadline)]).await?;
                 }
                 return Ok(order);
             }

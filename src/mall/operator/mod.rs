@@ -8,7 +8,7 @@ pub mod people;
 mod running;
 pub mod sales;
 
-pub use act::By;
+pub use act::{By, Deed, act};
 pub use audit::{AuditLog, Doing};
 pub use dead_letters::DeadLetterOffice;
 pub use orders::OrderOffice;

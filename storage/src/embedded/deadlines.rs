@@ -32,8 +32,9 @@ impl Inner {
 
 #[async_trait]
 impl Deadlines for EmbeddedDeadlines {
-    async fn set(&self, order: OrderId, at: Timestamp) -> Result<(), StoreError> {
-        self.inner.lock().set(order, at);
+    async fn set(&self, deadlines: &[(OrderId, Timestamp)]) -> Result<(), StoreError> {
+        let mut inner = self.inner.lock();
+        deadlines.iter().for_each(|(order, at)| inner.set(*order, *at));
         Ok(())
     }
 

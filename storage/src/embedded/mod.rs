@@ -12,6 +12,7 @@ pub mod fuzzing;
 mod journal;
 mod lane;
 mod lock;
+mod locks;
 mod order_log;
 mod pending;
 mod queue;
@@ -69,6 +70,7 @@ pub(crate) fn open(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
     let (sessions, rate_limits) = (Arc::new(sessions), Arc::new(rate_limits::EmbeddedRateLimits::default()));
     let orders: Arc<dyn crate::Orders> =
         Arc::new(record::EmbeddedOrders::new(database.clone(), Arc::clone(&settled)));
+    let sequences: Arc<dyn crate::Sequences> = Arc::new(record::EmbeddedSequences::new(database.clone()));
     Ok(Storage {
         sales: Arc::new(sales::EmbeddedSales::new(
             Arc::clone(&journal),
@@ -83,7 +85,8 @@ pub(crate) fn open(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
             settled,
         }),
         deadlines: Arc::new(deadlines::EmbeddedDeadlines::default()),
-        sequences: Arc::new(record::EmbeddedSequences::new(database.clone())),
+        locks: Arc::new(locks::EmbeddedLocks::new(Arc::clone(&sequences))),
+        sequences,
         sessions: Arc::clone(&sessions) as _,
         rate_limits: Arc::clone(&rate_limits) as _,
         users: Arc::new(record::EmbeddedUsers::new(database.clone())),

@@ -10,11 +10,10 @@ use parking_lot::Mutex;
 
 use super::journal::{Change, Journal, durable};
 use super::session_codec::{self, Entry};
+use crate::sessions::EXTENSION_STEP;
 use crate::{CodeCheck, CodeIssue, CodeRules, Phone, Sessions, StoreError, Timestamp, TokenHash, UserId};
 
 const SHARDS: usize = 64;
-/// A session's extension is written this seldom: losing it costs a log-in and nothing else.
-const EXTENSION_WRITTEN_EVERY: Duration = Duration::from_secs(60);
 /// The span over which codes to one phone are counted.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -201,7 +200,7 @@ impl Sessions for EmbeddedSessions {
             return Ok(None);
         };
         session.expires = session.expires.max(now + ttl);
-        if session.expires.since(session.written) >= EXTENSION_WRITTEN_EVERY {
+        if session.expires.since(session.written) >= EXTENSION_STEP {
             session.written = session.expires;
             self.journal.change_lazily(session_codec::session_change(token, session));
         }

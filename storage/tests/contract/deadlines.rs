@@ -7,7 +7,7 @@ use mallbox_storage::deadlines::LEASE_MS;
 
 use crate::world::{HOUR, NOON, World};
 
-crate::contract! {
+crate::contract_on_redis! {
     due_from_the_instant_on_and_earliest_first,
     handed_out_once_a_lease,
     set_again_replaces_and_clear_forgets,
@@ -23,7 +23,7 @@ async fn due_from_the_instant_on_and_earliest_first(w: &World) {
     let deadlines = &w.storage.deadlines;
     assert_eq!(deadlines.next().await.unwrap(), None);
     for (number, at) in [(1, NOON + HOUR), (2, NOON), (3, NOON - HOUR)] {
-        deadlines.set(order(number), at).await.unwrap();
+        deadlines.set(&[(order(number), at)]).await.unwrap();
     }
     assert_eq!((deadlines.count().await.unwrap(), deadlines.next().await.unwrap()), (3, Some(NOON - HOUR)));
     assert!(deadlines.due(NOON - HOUR - MS, 10).await.unwrap().is_empty());
@@ -35,7 +35,7 @@ async fn due_from_the_instant_on_and_earliest_first(w: &World) {
 async fn handed_out_once_a_lease(w: &World) {
     let deadlines = &w.storage.deadlines;
     let lease = Duration::from_millis(LEASE_MS.unsigned_abs());
-    deadlines.set(order(1), NOON).await.unwrap();
+    deadlines.set(&[(order(1), NOON)]).await.unwrap();
     assert_eq!(deadlines.due(NOON, 10).await.unwrap(), [order(1)]);
     assert!(deadlines.due(NOON + lease - MS, 10).await.unwrap().is_empty());
     assert_eq!(deadlines.due(NOON + lease, 10).await.unwrap(), [order(1)], "its handler may have died");
@@ -45,8 +45,8 @@ async fn handed_out_once_a_lease(w: &World) {
 
 async fn set_again_replaces_and_clear_forgets(w: &World) {
     let deadlines = &w.storage.deadlines;
-    deadlines.set(order(1), NOON).await.unwrap();
-    deadlines.set(order(1), NOON + HOUR).await.unwrap();
+    deadlines.set(&[(order(1), NOON)]).await.unwrap();
+    deadlines.set(&[(order(1), NOON + HOUR)]).await.unwrap();
     assert!(deadlines.due(NOON, 10).await.unwrap().is_empty());
     assert_eq!(deadlines.count().await.unwrap(), 1);
     for _ in 0..2 {

@@ -100,6 +100,8 @@ async fn what_is_not_finished_leaves_nothing(w: &World) {
     let mut into = begin(w).await;
     assert_eq!(put(&mut into, vec![user(1), voucher(SALE, true), sale(3)]).await, [true; 3]);
     drop(into);
+    // Done after the import has ended: it has the record to itself.
+    w.storage.upkeep.put_setting("after", "it").await.unwrap();
     assert_eq!(w.storage.users.list(&UserFilter::default(), Page::new(1, 10)).await.unwrap(), []);
     assert_eq!(w.storage.vouchers.get(SALE).await.unwrap(), None);
     moved_in(w, vec![]).await;
@@ -161,7 +163,7 @@ async fn of_several_live_orders_the_one_that_is_furthest_stays(w: &World) {
         .rev()
         .map(|letter| (letter.order.get(), letter.reason.as_str(), letter.holds_unit))
         .collect();
-    assert_eq!(dead, [(101, "DOUBLE", true), (102, "DOUBLE", true)]);
+    assert_eq!(dead, [(102, "DOUBLE", true), (101, "DOUBLE", true)]);
     let record = w.storage.vouchers.get(SALE).await.unwrap().unwrap().sale.unwrap();
     assert_eq!((record.initial, record.stock), (Some(13), Some(10)));
     assert_eq!(w.storage.sales.put(record.terms).await.unwrap().taken, 3);

@@ -5,6 +5,7 @@ mod audit;
 mod dead_letters;
 mod deadlines;
 mod import;
+mod locks;
 mod order_counts;
 mod order_lists;
 mod order_log;
@@ -13,6 +14,10 @@ mod orders_model;
 mod outbox;
 mod payments;
 mod rate_limits;
+mod redis_faults;
+mod redis_instances;
+mod redis_setups;
+mod redis_world;
 mod sales;
 mod sequences;
 mod sessions;
@@ -30,6 +35,28 @@ macro_rules! contract {
             $(#[tokio::test(flavor = "multi_thread")]
             async fn $case() {
                 super::$case(&$crate::world::embedded()).await;
+            })+
+        }
+    };
+}
+
+/// The same for ports that Redis has as well: on embedded, on one Redis, and on a cluster of three masters.
+#[macro_export]
+macro_rules! contract_on_redis {
+    ($($case:ident),+ $(,)?) => {
+        $crate::contract! { $($case),+ }
+        mod redis {
+            $(#[tokio::test(flavor = "multi_thread")]
+            #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server")]
+            async fn $case() {
+                super::$case(&$crate::redis_world::single().await).await;
+            })+
+        }
+        mod redis_cluster {
+            $(#[tokio::test(flavor = "multi_thread")]
+            #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server")]
+            async fn $case() {
+                super::$case(&$crate::redis_world::cluster().await).await;
             })+
         }
     };

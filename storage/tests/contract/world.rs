@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
+use mallbox_storage::production::redis::RedisOptions;
 use mallbox_storage::{
     Cents, Claim, EmbeddedOptions, Logged, NewSale, OrderId, Place, ShopId, Storage, Terms, Timestamp,
     UserId, VoucherId, VoucherStatus, VoucherText,
 };
 use tempfile::TempDir;
+
+use crate::redis_world;
 
 /// Noon of 2026-11-21, UTC.
 pub const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
@@ -19,6 +22,8 @@ pub struct World {
     /// Its ports.
     pub storage: Storage,
     place: Place,
+    /// Where the ports are that Redis has, unless they are embedded too.
+    pub(crate) redis: Option<RedisOptions>,
     _dir: TempDir,
 }
 
@@ -27,17 +32,29 @@ pub fn embedded() -> World {
     let dir = TempDir::new().unwrap();
     let place = Place::Embedded(EmbeddedOptions::new(dir.path().join("mall")));
     let storage = Storage::open(&place).unwrap();
-    World { storage, place, _dir: dir }
+    World { storage, place, redis: None, _dir: dir }
 }
 
 impl World {
     /// Stops the back end and opens what it left. Crashes are the business of the mall's own tests.
     pub async fn reopen(self) -> Self {
-        let Self { storage, place, _dir } = self;
+        let Self { storage, place, redis, _dir } = self;
         storage.upkeep.close().await.unwrap();
         drop(storage);
         let storage = Storage::open(&place).unwrap();
-        Self { storage, place, _dir }
+        let world = Self { storage, place, redis: redis.clone(), _dir };
+        match redis {
+            Some(options) => world.on_redis(options).await,
+            None => world,
+        }
+    }
+
+    /// Another one of the same kind, with nothing in it: for a case that stops what is only lent to it.
+    pub async fn another(&self) -> Self {
+        match &self.redis {
+            Some(options) => redis_world::fresh(options.url.clone()).await,
+            None => embedded(),
+        }
     }
 
     /// A sale in the record, open from an hour before noon to an hour after, and put.

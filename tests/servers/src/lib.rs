@@ -6,7 +6,9 @@
 mod mariadb;
 mod process;
 mod redis;
+mod sentinel;
 
 pub use mariadb::MariaDb;
 pub use process::ServerError;
 pub use redis::{Redis, RedisCluster, RedisOptions};
+pub use sentinel::RedisSentinel;

@@ -165,7 +165,8 @@ fn read(store: &Store, witness: &Witness) -> (Content, Vec<String>) {
     let mut content = Content::default();
     match store.id() {
         Ok(id) if witness.log_id.is_none() || id == witness.log_id => {}
-        Ok(_) => faults.push("it belongs to another mall".to_owned()),
+        Ok(None) => faults.push("nothing of what was in it can be read".to_owned()),
+        Ok(Some(_)) => faults.push("it belongs to another mall".to_owned()),
         Err(fault) => faults.push(fault.to_string()),
     }
     let scan = store.claims(|key, value| match codec::decode(key, value) {

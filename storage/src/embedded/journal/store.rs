@@ -55,10 +55,11 @@ impl Store {
             Err(error) => return Err(error.into()),
         };
         let dir = generation_dir(log_dir, generation);
-        // sled makes what is missing; a store that lost its files must not open as an empty one.
+        // sled makes what is missing; a store that lost its files, or what was in them, must not open as an empty one.
         for part in ["db", "conf"] {
-            if !dir.join(part).is_file() {
-                return Err(invalid(&format!("{} is missing", dir.join(part).display())).into());
+            let path = dir.join(part);
+            if !path.metadata().is_ok_and(|file| file.is_file() && file.len() > 0) {
+                return Err(invalid(&format!("{} is missing or empty", path.display())).into());
             }
         }
         let store = Self::open_generation(log_dir, generation, durability)?;

@@ -30,17 +30,8 @@ pub(super) fn finish(
     findings.add_terms(sales)?;
     let mut findings = findings.findings;
     conn.execute("UPDATE sales SET pay_within_ms = ?1", [span(pay_within)])?;
-    conn.execute(
-        "UPDATE orders SET pay_value = (SELECT pay_value FROM vouchers WHERE vouchers.id = voucher_id)",
-        [],
-    )?;
-    conn.execute("UPDATE orders SET deadline_ms = ?1 WHERE status = 1", [(now + pay_within).as_millis()])?;
     findings.extend(bury_doubles(conn, now)?);
-    conn.execute(
-        "UPDATE orders SET slot = 0
-         WHERE status NOT IN (4, 6) AND voucher_id IN (SELECT voucher_id FROM sales)",
-        [],
-    )?;
+    complete_orders(conn, now + pay_within)?;
     count_units(conn)?;
     write_payments(conn)?;
     for (day, highest) in highest_counts(conn)? {
@@ -173,6 +164,28 @@ fn bury_doubles(conn: &Connection, now: Timestamp) -> rusqlite::Result<Option<Im
     }
     let (kind, finding) = (ImportKind::Order, ImportFinding::SecondLive);
     Ok((count > 0).then_some(ImportFindings { kind, finding, count, examples }))
+}
+
+/// What an order costs, until when it can be paid, and whether it is its user's one live order of a sale. Some at a time:
+/// SQLite keeps a list of the rows that one statement moves in the index.
+fn complete_orders(conn: &Connection, deadline: Timestamp) -> rusqlite::Result<()> {
+    const AT_ONCE: i64 = 50_000;
+    let mut end = conn
+        .prepare("SELECT MAX(id) FROM (SELECT id FROM orders WHERE id > ?1 ORDER BY id LIMIT ?2) AS page")?;
+    let mut complete = conn.prepare(
+        "UPDATE orders SET
+           pay_value = (SELECT pay_value FROM vouchers WHERE vouchers.id = voucher_id),
+           deadline_ms = CASE status WHEN 1 THEN ?3 ELSE deadline_ms END,
+           slot = CASE WHEN status NOT IN (4, 6)
+             AND EXISTS (SELECT 1 FROM sales WHERE sales.voucher_id = orders.voucher_id) THEN 0 ELSE id END
+         WHERE id > ?1 AND id <= ?2",
+    )?;
+    let mut after = 0;
+    while let Some(last) = end.query_row([after, AT_ONCE], |row| row.get::<_, Option<i64>>(0))? {
+        complete.execute([after, last, deadline.as_millis()])?;
+        after = last;
+    }
+    Ok(())
 }
 
 /// Initial units, and the first and the last of each sale's orders. Counted as they come: SQLite would sort them all.

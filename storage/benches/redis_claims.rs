@@ -1,0 +1,151 @@
+//! What a claim costs on Redis: claims a second of 64 callers at once, round trips and bytes a claim, by `appendonly` and
+//! `appendfsync`.
+//!
+//! `cargo bench -p mallbox-storage --bench redis_claims [-- CLAIMS]`. Starts a redis-server for each line, in the system's
+//! temporary directory (set `TMPDIR` to choose the disk). Callers and server share this machine's cores.
+#![expect(clippy::unwrap_used, reason = "a bench that cannot run has nothing to say")]
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use mallbox_storage::production::redis::{RedisOptions, RedisPorts, connect};
+use mallbox_storage::production::{Holder, Holders};
+use mallbox_storage::{
+    Claim, ClaimAnswer, EmbeddedOptions, OrderId, Place, Storage, StoreError, Terms, Timestamp, UserId,
+    VoucherId,
+};
+use mallbox_test_servers::{Redis, RedisOptions as ServerOptions};
+
+const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
+const HOUR: Duration = Duration::from_secs(3600);
+const CALLERS: u64 = 64;
+const SALE: VoucherId = VoucherId::new(7);
+
+/// A record in which nobody has bought yet.
+struct Nobody;
+
+#[async_trait]
+impl Holders for Nobody {
+    async fn page(&self, _: VoucherId, _: OrderId) -> Result<Vec<Holder>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    async fn settled(&self, _: &[Claim]) -> Result<HashSet<OrderId>, StoreError> {
+        Ok(HashSet::new())
+    }
+}
+
+fn main() {
+    let claims = std::env::args().filter_map(|arg| arg.parse().ok()).next().unwrap_or(100_000_u64);
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    println!(
+        "{claims} claims of {CALLERS} callers, then as many refused; Redis' CPU counts the whole server"
+    );
+    println!(
+        "configuration         claims/s   p50 ms    p99   Redis us/claim   calls   bytes in   out   refusals/s"
+    );
+    for (append, fsync) in [("no", "no"), ("yes", "everysec"), ("yes", "always")] {
+        runtime.block_on(run(claims, append, fsync));
+    }
+}
+
+async fn run(claims: u64, append: &str, fsync: &str) {
+    let options = ServerOptions::default().with("appendonly", append).with("appendfsync", fsync);
+    let server = Redis::start_with(options).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let record = Storage::open(&Place::Embedded(EmbeddedOptions::new(dir.path().join("mall")))).unwrap();
+    let ports = connect(&RedisOptions::new(server.url()), Arc::new(Nobody), record.orders).await.unwrap();
+    let ports = Arc::new(ports);
+    let terms =
+        Terms { voucher: SALE, begin: NOON - HOUR, end: NOON + HOUR, paused: false, units: Some(claims) };
+    let _ = ports.sales.put(terms).await.unwrap();
+    let before = Figures::of(&server);
+    let (elapsed, mut times) = rush(&ports, 0, claims, ClaimAnswer::Accepted).await;
+    let spent = Figures::of(&server).since(&before);
+    let (refused, _) = rush(&ports, claims, claims, ClaimAnswer::SoldOut).await;
+    times.sort_unstable();
+    let at = |share: usize| times[(times.len() - 1) * share / 100].as_secs_f64() * 1e3;
+    let each = |total: f64| total / claims as f64;
+    println!(
+        "appendonly {append:3} {fsync:9} {:8.0} {:8.2} {:6.2} {:16.1} {:7.3} {:10.0} {:5.0} {:12.0}",
+        claims as f64 / elapsed.as_secs_f64(),
+        at(50),
+        at(99),
+        each(spent.cpu_s * 1e6),
+        each(spent.calls),
+        each(spent.bytes_in),
+        each(spent.bytes_out),
+        claims as f64 / refused.as_secs_f64(),
+    );
+}
+
+/// All callers, each with users of its own. Answers how long it took in all, and each call.
+async fn rush(
+    ports: &Arc<RedisPorts>,
+    first: u64,
+    claims: u64,
+    expected: ClaimAnswer,
+) -> (Duration, Vec<Duration>) {
+    let began = Instant::now();
+    let callers = (0..CALLERS).map(|caller| {
+        let ports = Arc::clone(ports);
+        tokio::spawn(async move {
+            let mut times = Vec::new();
+            for user in (first + caller..first + claims).step_by(CALLERS as usize) {
+                let order = OrderId::compose(NOON, user, SALE).unwrap();
+                let claim = Claim { order, voucher: SALE, user: UserId::new(user), at: NOON };
+                let asked = Instant::now();
+                assert_eq!(ports.sales.claim(claim).await.unwrap(), expected);
+                times.push(asked.elapsed());
+            }
+            times
+        })
+    });
+    let callers: Vec<_> = callers.collect();
+    let mut times = Vec::new();
+    for caller in callers {
+        times.extend(caller.await.unwrap());
+    }
+    (began.elapsed(), times)
+}
+
+/// What the server has done so far.
+struct Figures {
+    cpu_s: f64,
+    calls: f64,
+    bytes_in: f64,
+    bytes_out: f64,
+}
+
+impl Figures {
+    fn of(server: &Redis) -> Self {
+        let mut connection = redis::Client::open(server.url()).unwrap().get_connection().unwrap();
+        let info: String = redis::cmd("INFO").arg("everything").query(&mut connection).unwrap();
+        let value = |name: &str| {
+            let line = info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+            line.unwrap_or("0").trim().parse().unwrap_or(0.0)
+        };
+        // Calls from outside: what a script calls is counted under its own names.
+        let calls = |name: &str| {
+            let line = info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(":calls="));
+            line.and_then(|line| line.split(',').next()?.parse().ok()).unwrap_or(0.0)
+        };
+        Self {
+            cpu_s: value("used_cpu_sys") + value("used_cpu_user"),
+            calls: calls("cmdstat_evalsha") + calls("cmdstat_eval"),
+            bytes_in: value("total_net_input_bytes"),
+            bytes_out: value("total_net_output_bytes"),
+        }
+    }
+
+    fn since(&self, before: &Self) -> Self {
+        Self {
+            cpu_s: self.cpu_s - before.cpu_s,
+            calls: self.calls - before.calls,
+            bytes_in: self.bytes_in - before.bytes_in,
+            bytes_out: self.bytes_out - before.bytes_out,
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The [`Locks`] port in memory: what holds a lock here ends with the process.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use parking_lot::Mutex;
+use tokio::sync::OnceCell;
+use tokio::time::Instant;
+
+use crate::locks::Waiters;
+use crate::{FencingToken, LockAnswer, LockEntry, LockOwner, Locks, Sequences, StoreError};
+
+/// Counts the times that locks were first used after a start: what is guarded may outlive the process, so tokens must rise
+/// past its end.
+const STARTS: &str = "lock";
+
+/// Locks in memory.
+pub(crate) struct EmbeddedLocks {
+    sequences: Arc<dyn Sequences>,
+    /// This start's number, in the upper half of each token.
+    start: OnceCell<u64>,
+    /// How many tokens there were since.
+    tokens: AtomicU64,
+    held: Mutex<HashMap<String, Held>>,
+    waiters: Waiters,
+}
+
+struct Held {
+    owner: LockOwner,
+    token: FencingToken,
+    entries: BTreeSet<u64>,
+    until: Instant,
+}
+
+impl EmbeddedLocks {
+    pub(crate) fn new(sequences: Arc<dyn Sequences>) -> Self {
+        let (start, tokens) = (OnceCell::new(), AtomicU64::new(0));
+        Self { sequences, start, tokens, held: Mutex::default(), waiters: Waiters::default() }
+    }
+}
+
+#[async_trait]
+impl Locks for EmbeddedLocks {
+    async fn enter(&self, name: &str, entry: LockEntry, lease: Duration) -> Result<LockAnswer, StoreError> {
+        let start = self.start.get_or_try_init(|| self.sequences.next(STARTS, 0)).await?;
+        let now = Instant::now();
+        let mut all = self.held.lock();
+        if let Some(held) = all.get_mut(name).filter(|held| now < held.until) {
+            if held.owner != entry.owner {
+                return Ok(LockAnswer::Busy { left: held.until - now });
+            }
+            held.entries.insert(entry.number);
+            held.until = held.until.max(now + lease);
+            return Ok(LockAnswer::Held(held.token));
+        }
+        // From 1 on: whoever has seen no token yet has seen 0.
+        let token = FencingToken::new(start << 32 | (self.tokens.fetch_add(1, Ordering::Relaxed) + 1));
+        let (entries, until) = (BTreeSet::from([entry.number]), now + lease);
+        all.insert(name.to_owned(), Held { owner: entry.owner, token, entries, until });
+        Ok(LockAnswer::Held(token))
+    }
+
+    async fn renew(&self, name: &str, owner: LockOwner, lease: Duration) -> Result<bool, StoreError> {
+        let now = Instant::now();
+        let mut all = self.held.lock();
+        let held = all.get_mut(name).filter(|held| held.owner == owner && now < held.until);
+        Ok(held.map(|held| held.until = held.until.max(now + lease)).is_some())
+    }
+
+    async fn leave(&self, name: &str, entry: LockEntry) -> Result<bool, StoreError> {
+        let is_free = {
+            let mut all = self.held.lock();
+            let held = all.get_mut(name).filter(|held| held.owner == entry.owner);
+            let Some(held) = held.filter(|held| Instant::now() < held.until) else { return Ok(false) };
+            if !held.entries.remove(&entry.number) {
+                return Ok(false);
+            }
+            let is_free = held.entries.is_empty();
+            if is_free {
+                all.remove(name);
+            }
+            is_free
+        };
+        if is_free {
+            self.waiters.tell_one(name);
+        }
+        Ok(true)
+    }
+
+    fn waiters(&self) -> &Waiters {
+        &self.waiters
+    }
+}

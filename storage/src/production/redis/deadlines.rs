@@ -1,0 +1,76 @@
+//! The [`Deadlines`] port: one sorted set.
+//!
+//! One for the whole mall, not one a partition: each deadline follows an order that was written to the record, and the record
+//! writes far fewer than one server of Redis takes. So "earliest first" is exact, and a look is one call.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use super::keys::Keys;
+use super::link::{Link, Repeat};
+use super::script::DUE;
+use crate::deadlines::LEASE_MS;
+use crate::{Deadlines, OrderId, StoreError, Timestamp};
+
+/// Deadlines set by one command: some milliseconds of Redis' time.
+const SET_AT_ONCE: usize = 1_000;
+
+/// Deadlines in Redis.
+pub(super) struct RedisDeadlines {
+    link: Link,
+    key: String,
+}
+
+impl RedisDeadlines {
+    pub(super) fn new(link: Link, keys: &Keys) -> Self {
+        Self { link, key: keys.deadlines() }
+    }
+}
+
+#[async_trait]
+impl Deadlines for RedisDeadlines {
+    async fn set(&self, deadlines: &[(OrderId, Timestamp)]) -> Result<(), StoreError> {
+        for some in deadlines.chunks(SET_AT_ONCE) {
+            let mut command = redis::cmd("ZADD");
+            command.arg(&self.key);
+            for (order, at) in some {
+                command.arg(at.as_millis()).arg(order.get());
+            }
+            let _: u64 = self.link.query("deadlines.set", Repeat::Safe, &command).await?;
+        }
+        Ok(())
+    }
+
+    async fn clear(&self, order: OrderId) -> Result<(), StoreError> {
+        let mut command = redis::cmd("ZREM");
+        command.arg(&self.key).arg(order.get());
+        self.link.query("deadlines.clear", Repeat::Safe, &command).await
+    }
+
+    async fn due(&self, now: Timestamp, max: usize) -> Result<Vec<OrderId>, StoreError> {
+        let lease = now + Duration::from_millis(LEASE_MS.unsigned_abs());
+        let call = DUE.on([&self.key]).arg(now.as_millis()).arg(max).arg(lease.as_millis());
+        // A repeat would hand out others: the first are due again when their lease ends.
+        let due: Vec<u64> = self.link.run("deadlines.due", Repeat::Never, call).await?;
+        Ok(due.into_iter().map(OrderId::new).collect())
+    }
+
+    async fn next(&self) -> Result<Option<Timestamp>, StoreError> {
+        let mut command = redis::cmd("ZRANGE");
+        command.arg(&self.key).arg(0).arg(0).arg("WITHSCORES");
+        let first: Vec<(u64, f64)> = self.link.query("deadlines.next", Repeat::Safe, &command).await?;
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "whole milliseconds; the end of time stays the end"
+        )]
+        let at = |score: f64| Timestamp::from_millis(score as i64);
+        Ok(first.first().map(|(_, score)| at(*score)))
+    }
+
+    async fn count(&self) -> Result<u64, StoreError> {
+        let mut command = redis::cmd("ZCARD");
+        command.arg(&self.key);
+        self.link.query("deadlines.count", Repeat::Safe, &command).await
+    }
+}

@@ -1,0 +1,140 @@
+//! How Redis is, and what its answers are worth.
+
+use std::collections::HashMap;
+
+use super::link::{Link, Repeat, trouble};
+use crate::{OpenError, StoreError, Timestamp};
+
+/// What an answer survives. Redis' own configuration decides.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum RedisDurability {
+    /// `appendonly no`: an answer survives as long as the server runs. What was written since the last snapshot is lost
+    /// with it.
+    Memory,
+    /// Redis does not say (`CONFIG` is forbidden), but it writes a file.
+    Unknown,
+    /// `appendfsync no`: an answer survives the end of the server, and a power cut up to some 30 s before it.
+    System,
+    /// `appendfsync everysec`: an answer survives the end of the server, and a power cut up to a second or two before it.
+    EverySecond,
+    /// `appendfsync always`: an answer survives a power cut.
+    Always,
+}
+
+impl RedisDurability {
+    /// The words in the banner and in `/readyz`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Memory => "appendonly no",
+            Self::Unknown => "appendonly yes, appendfsync unknown",
+            Self::System => "appendfsync no",
+            Self::EverySecond => "appendfsync everysec",
+            Self::Always => "appendfsync always",
+        }
+    }
+}
+
+/// How Redis is. Replicas add nothing to its durability: they are told after the answer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RedisHealth {
+    /// What is in force, on the weakest of its masters; `None` while it cannot be asked.
+    pub durability: Option<RedisDurability>,
+    /// Its clock, to compare with the mall's.
+    pub clock: Option<Timestamp>,
+    /// What does not work at present, in words for the operator; empty when all is well.
+    pub troubles: Vec<String>,
+}
+
+/// The values of `INFO`'s lines.
+struct Info(HashMap<String, String>);
+
+impl Info {
+    fn read(text: &str) -> Self {
+        let values = text.lines().filter_map(|line| line.split_once(':'));
+        Self(values.map(|(name, value)| (name.to_owned(), value.trim().to_owned())).collect())
+    }
+
+    fn is(&self, name: &str, value: &str) -> bool {
+        self.0.get(name).is_some_and(|found| found == value)
+    }
+}
+
+/// Refuses a Redis that may throw away what it was told to keep.
+pub(super) async fn check_policy(link: &Link) -> Result<(), OpenError> {
+    let server = || format!("Redis at {}", link.address());
+    let infos = link.info("memory").await;
+    let infos = infos.map_err(|error| OpenError::Unreachable { server: server(), source: error.into() })?;
+    for text in infos {
+        let info = Info::read(&text);
+        match info.0.get("maxmemory_policy") {
+            Some(policy) if policy == "noeviction" => {}
+            Some(policy) => {
+                let detail = format!(
+                    "its maxmemory-policy is {policy}, so it may throw away stock and buyers when memory is short; \
+                     set maxmemory-policy noeviction"
+                );
+                return Err(OpenError::Unfit { server: server(), detail });
+            }
+            None => tracing::warn!(
+                server = server(),
+                "Redis does not say its maxmemory-policy; it has to be noeviction"
+            ),
+        }
+    }
+    Ok(())
+}
+
+/// Asks how it is.
+pub(super) async fn health(link: &Link) -> RedisHealth {
+    let (infos, time) = futures_util::future::join(link.info("persistence"), clock(link)).await;
+    let infos: Vec<Info> = match infos {
+        Ok(infos) => infos.iter().map(|text| Info::read(text)).collect(),
+        Err(error) => {
+            let troubles = vec![format!("Redis at {}: {error}", link.address())];
+            return RedisHealth { durability: None, clock: None, troubles };
+        }
+    };
+    let mut troubles = Vec::new();
+    for info in &infos {
+        for (name, words) in [
+            ("aof_last_write_status", "cannot write its append-only file"),
+            ("rdb_last_bgsave_status", "could not write its last snapshot, and may refuse writes"),
+        ] {
+            if info.is(name, "err") {
+                troubles.push(format!("Redis at {} {words}", link.address()));
+            }
+        }
+        if info.is("loading", "1") {
+            troubles.push(format!("Redis at {} is still loading", link.address()));
+        }
+    }
+    let (clock, durability) = (time.ok(), durability(link, &infos).await);
+    RedisHealth { durability: Some(durability), clock, troubles }
+}
+
+async fn durability(link: &Link, infos: &[Info]) -> RedisDurability {
+    if infos.iter().any(|info| !info.is("aof_enabled", "1")) {
+        return RedisDurability::Memory;
+    }
+    let mut command = redis::cmd("CONFIG");
+    command.arg("GET").arg("appendfsync");
+    let said: Result<Vec<HashMap<String, String>>, _> = link.of_each_master("redis.config", &command).await;
+    // Where CONFIG is forbidden, or renamed.
+    let Ok(said) = said else { return RedisDurability::Unknown };
+    let each = said.iter().map(|config| match config.get("appendfsync").map(String::as_str) {
+        Some("always") => RedisDurability::Always,
+        Some("everysec") => RedisDurability::EverySecond,
+        Some("no") => RedisDurability::System,
+        _ => RedisDurability::Unknown,
+    });
+    each.min().unwrap_or(RedisDurability::Unknown)
+}
+
+async fn clock(link: &Link) -> Result<Timestamp, StoreError> {
+    const OP: &str = "redis.time";
+    let (seconds, micros): (i64, i64) = link.query(OP, Repeat::Safe, &redis::cmd("TIME")).await?;
+    let ms = seconds.checked_mul(1000).and_then(|ms| ms.checked_add(micros / 1000));
+    let bad = || trouble(OP, (redis::ErrorKind::UnexpectedReturnType, "not a time").into());
+    ms.map(Timestamp::from_millis).ok_or_else(bad)
+}

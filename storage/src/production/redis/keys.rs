@@ -1,0 +1,141 @@
+//! The names of everything that is kept in Redis.
+//!
+//! | key | type | holds |
+//! | --- | --- | --- |
+//! | `{mallbox:NN}:sale:ID` | hash | a sale's window, pause, units and how many are taken |
+//! | `{mallbox:NN}:buyers:ID` | hash | user → the order by which they hold a unit |
+//! | `{mallbox:NN}:further:ID` | sorted set | orders by user that hold a unit beside their user's entry: dead letters |
+//! | `{mallbox:NN}:loading:ID…` | string, hash, sets | who loads a sale, and what has been loaded so far |
+//! | `{mallbox:NN}:log` | stream | accepted claims, consumed by the group `workers` |
+//! | `{mallbox:NN}:pending` | hash | order → claim, of all that is in the log |
+//! | `{mallbox:NN}:pending:users` | sorted set | the same by user, in lexical order |
+//! | `{mallbox:NN}:refused` | hash | order → how often the record refused its claim |
+//! | `{mallbox:NN}:lock:NAME`, `{mallbox:NN}:token` | hash, string | a lock; the last fencing token |
+//! | `mallbox:deadlines` | sorted set | unpaid order → when it ends |
+//! | `mallbox:session:HASH`, `mallbox:tokens:USER` | hash, sorted set | a session; a user's tokens |
+//! | `mallbox:code:PHONE`, `mallbox:limit:KEY` | hash, string | login codes; a rate limit |
+//!
+//! NN is the partition: a sale's by its voucher's id, a lock's by its name. The part in braces is what Redis Cluster deals
+//! keys to nodes by.
+
+use std::sync::Arc;
+
+use crate::{OpenError, OrderId, PARTITIONS, Phone, TokenHash, UserId, VoucherId};
+
+/// The keys of one mall.
+#[derive(Clone, Debug)]
+pub(super) struct Keys {
+    prefix: Arc<str>,
+}
+
+/// A sale's.
+pub(super) struct SaleKeys {
+    pub(super) sale: String,
+    pub(super) buyers: String,
+    pub(super) further: String,
+    /// Who loads it.
+    pub(super) loading: String,
+    pub(super) loaded_buyers: String,
+    pub(super) loaded_further: String,
+    pub(super) released: String,
+}
+
+impl SaleKeys {
+    /// Those that change when a unit comes back or is taken outside of a claim.
+    pub(super) fn of_units(&self) -> [&str; 7] {
+        let Self { sale, buyers, further, loading, loaded_buyers, loaded_further, released } = self;
+        [sale, buyers, further, loading, loaded_buyers, loaded_further, released]
+    }
+}
+
+/// A partition's log.
+#[derive(Clone, Debug)]
+pub(super) struct LogKeys {
+    pub(super) log: String,
+    pub(super) pending: String,
+    pub(super) by_user: String,
+    pub(super) refused: String,
+}
+
+pub(super) fn partition_of(voucher: VoucherId) -> u64 {
+    voucher.get() % PARTITIONS
+}
+
+pub(super) fn partition_of_order(order: OrderId) -> u64 {
+    order.get() % PARTITIONS
+}
+
+impl Keys {
+    /// Every key begins with `prefix`, perhaps after a brace.
+    pub(super) fn new(prefix: &str) -> Result<Self, OpenError> {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte);
+        if prefix.is_empty() || !prefix.bytes().all(is_plain) {
+            let detail = format!("the prefix {prefix:?} may only hold letters, digits and - _ . :");
+            return Err(OpenError::BadUrl { what: "Redis", detail });
+        }
+        Ok(Self { prefix: prefix.into() })
+    }
+
+    fn within(&self, partition: u64, name: &str) -> String {
+        format!("{{{}:{partition:02}}}:{name}", self.prefix)
+    }
+
+    pub(super) fn sale(&self, voucher: VoucherId) -> SaleKeys {
+        let key = |kind: &str| self.within(partition_of(voucher), &format!("{kind}:{voucher}"));
+        SaleKeys {
+            sale: key("sale"),
+            buyers: key("buyers"),
+            further: key("further"),
+            loading: key("loading"),
+            loaded_buyers: key("loading:buyers"),
+            loaded_further: key("loading:further"),
+            released: key("loading:released"),
+        }
+    }
+
+    pub(super) fn log(&self, partition: u64) -> LogKeys {
+        LogKeys {
+            log: self.within(partition, "log"),
+            pending: self.within(partition, "pending"),
+            by_user: self.within(partition, "pending:users"),
+            refused: self.within(partition, "refused"),
+        }
+    }
+
+    /// A lock, and the last token of its partition: one counter for many locks rises for each of them, and leaves no
+    /// key behind for every name there ever was.
+    pub(super) fn lock(&self, name: &str) -> [String; 2] {
+        let partition = u64::from(crc32fast::hash(name.as_bytes())) % PARTITIONS;
+        [self.within(partition, &format!("lock:{name}")), self.within(partition, "token")]
+    }
+
+    /// The channel on which the name of a lock is said that has become free.
+    pub(super) fn freed_locks(&self) -> String {
+        format!("{}:locks:freed", self.prefix)
+    }
+
+    pub(super) fn deadlines(&self) -> String {
+        format!("{}:deadlines", self.prefix)
+    }
+
+    pub(super) fn session(&self, token: &str) -> String {
+        format!("{}:session:{token}", self.prefix)
+    }
+
+    pub(super) fn tokens(&self, user: UserId) -> String {
+        format!("{}:tokens:{user}", self.prefix)
+    }
+
+    pub(super) fn code(&self, phone: &Phone) -> String {
+        format!("{}:code:{}", self.prefix, phone.as_str())
+    }
+
+    pub(super) fn limit(&self, key: &str) -> String {
+        format!("{}:limit:{key}", self.prefix)
+    }
+}
+
+/// A token's hash as text.
+pub(super) fn hex(token: TokenHash) -> String {
+    token.0.iter().map(|byte| format!("{byte:02x}")).collect()
+}

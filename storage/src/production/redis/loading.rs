@@ -1,0 +1,105 @@
+//! Reading the buyers of a sale that Redis does not know.
+//!
+//! 1. One loader at a time: it has put its name to the sale. While it reads, the sale is unknown, so nobody claims.
+//! 2. The claims of the sale that wait in the log, without those that the record has already, are holders.
+//! 3. So is everybody whom the record has. Both are noted by order, so that a claim which became an order in between
+//!    counts once; one that was closed in between was released, and the release is noted for the loader.
+//! 4. The sale is switched on in one step, if the loader still is the one.
+//!
+//! The log is read before the record is asked, and the record is asked which claims it has before its orders are read: a
+//! claim on its way from one to the other is seen at least once.
+
+use std::sync::Arc;
+
+use super::keys::{Keys, SaleKeys, partition_of};
+use super::link::{Link, Repeat};
+use super::log_entries::claims_in;
+use super::sales::{LOADER_SILENCE_MS, as_args, read_units};
+use super::script::{LOAD, SWITCH_ON};
+use crate::production::{Holder, Holders};
+use crate::{OrderId, StoreError, Terms, Units};
+
+const OP: &str = "sales.put";
+/// Holders noted in one script: some milliseconds of Redis' time.
+const NOTED_AT_ONCE: usize = 500;
+
+/// One reading.
+pub(super) struct Loading {
+    pub(super) link: Link,
+    pub(super) keys: Keys,
+    pub(super) holders: Arc<dyn Holders>,
+    /// This reading's name.
+    pub(super) loader: String,
+    pub(super) terms: Terms,
+}
+
+impl Loading {
+    /// Reads, and switches the sale on. `None` if the sale was forgotten meanwhile, or has another loader by now.
+    pub(super) async fn run(self) -> Result<Option<Units>, StoreError> {
+        let keys = self.keys.sale(self.terms.voucher);
+        let done = self.read(&keys).await;
+        if done.is_err() {
+            // So that the next one need not wait until this one counts as dead.
+            let mut give_up = redis::cmd("UNLINK");
+            give_up.arg(&keys.loading);
+            let _: Result<(), _> = self.link.query(OP, Repeat::Safe, &give_up).await;
+        }
+        done
+    }
+
+    async fn read(&self, keys: &SaleKeys) -> Result<Option<Units>, StoreError> {
+        let log = self.keys.log(partition_of(self.terms.voucher));
+        let mut after = None;
+        loop {
+            let (waiting, last) = claims_in(&self.link, OP, &log, after.as_deref()).await?;
+            let waiting: Vec<_> =
+                waiting.into_iter().filter(|claim| claim.voucher == self.terms.voucher).collect();
+            let settled = self.holders.settled(&waiting).await?;
+            let unsettled = waiting.iter().filter(|claim| !settled.contains(&claim.order));
+            let holders: Vec<_> = unsettled
+                .map(|claim| Holder { user: claim.user, order: claim.order, is_order: false })
+                .collect();
+            if !self.note(keys, &holders).await? {
+                return Ok(None);
+            }
+            after = last;
+            if after.is_none() {
+                break;
+            }
+        }
+        let mut after = OrderId::new(0);
+        loop {
+            let page = self.holders.page(self.terms.voucher, after).await?;
+            let Some(last) = page.last() else { return self.switch_on(keys).await };
+            after = last.order;
+            if !self.note(keys, &page).await? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Notes holders. `false` if this is not the loader any more.
+    async fn note(&self, keys: &SaleKeys, holders: &[Holder]) -> Result<bool, StoreError> {
+        for some in holders.chunks(NOTED_AT_ONCE) {
+            let mut call = LOAD
+                .on([&keys.loading, &keys.loaded_buyers, &keys.loaded_further, &keys.released])
+                .arg(&self.loader)
+                .arg(LOADER_SILENCE_MS);
+            for holder in some {
+                call = call.arg(holder.order.get()).arg(holder.user.get()).arg(u8::from(holder.is_order));
+            }
+            let is_loader: u64 = self.link.run(OP, Repeat::Safe, call).await?;
+            if is_loader == 0 {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    async fn switch_on(&self, keys: &SaleKeys) -> Result<Option<Units>, StoreError> {
+        let call = SWITCH_ON.on(keys.of_units()).arg(&self.loader).arg(&as_args(&self.terms));
+        // A repeat after a lost answer finds no loader; then the caller puts again, and finds the sale.
+        let units: Option<(String, String)> = self.link.run(OP, Repeat::Safe, call).await?;
+        units.map(|(units, taken)| read_units(OP, &units, &taken)).transpose()
+    }
+}

@@ -1,0 +1,18 @@
+-- Opens a sale whose holders are all loaded.
+-- KEYS: 1 sale, 2 buyers, 3 further units, 4 who loads it, 5 to 7 what was loaded: buyers, further units, released orders
+-- ARGV: 1 this loader's name, 2 begin, 3 end, 4 paused, 5 units
+-- Answers {units, taken}, or nothing if another one loads it by now.
+if redis.call('GET', KEYS[4]) ~= ARGV[1] then return false end
+for from, to in pairs({[5] = 2, [6] = 3}) do
+    redis.call('UNLINK', KEYS[to])
+    if redis.call('EXISTS', KEYS[from]) == 1 then
+        redis.call('RENAME', KEYS[from], KEYS[to])
+        redis.call('PERSIST', KEYS[to])
+    end
+end
+local taken = redis.call('HLEN', KEYS[2]) + redis.call('ZCARD', KEYS[3])
+local units = ARGV[5]
+if units ~= '' and tonumber(units) < taken then units = tostring(taken) end
+redis.call('HSET', KEYS[1], 'begin', ARGV[2], 'end', ARGV[3], 'paused', ARGV[4], 'units', units, 'taken', taken)
+redis.call('UNLINK', KEYS[4], KEYS[7])
+return {units, tostring(taken)}

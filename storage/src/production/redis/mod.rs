@@ -1,0 +1,147 @@
+//! The half of the production back end that is in Redis: sales and their log, deadlines, sessions, rate limits, locks.
+//!
+//! Redis is one server, a master that sentinels watch, or a cluster: `redis://` (also any node of a cluster, which says so
+//! itself), `redis+sentinel://host,host/master`, `redis-cluster://host,host`, each with TLS as `rediss…` and then with
+//! `?ca=FILE` for a root certificate of one's own. Version 6.2 or later.
+//!
+//! Every script touches only the keys it is given, and those share a hash tag, so each runs on one node of a cluster. Time is
+//! an argument; only leases of locks, the silence of dead workers and loaders, and how long Redis keeps what has expired run
+//! by Redis' own clock.
+
+mod address;
+mod caretaker;
+mod deadlines;
+mod health;
+mod keys;
+mod link;
+mod loading;
+mod locks;
+mod log_entries;
+mod order_log;
+mod rate_limits;
+mod sales;
+mod script;
+mod sessions;
+mod wake_ups;
+
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use self::health::{RedisDurability, RedisHealth};
+use self::keys::Keys;
+use self::link::Link;
+use super::Holders;
+use crate::{Deadlines, Locks, OpenError, OrderLog, Orders, RateLimits, Sales, Sessions};
+
+/// How much longer than it is live Redis keeps what expires: clocks differ, and the mall's decides.
+const KEPT_LONGER: Duration = Duration::from_secs(60);
+
+/// How to reach Redis.
+#[derive(Clone)]
+pub struct RedisOptions {
+    /// Its URL. May hold a password.
+    pub url: String,
+    /// What every key begins with: malls of different prefixes share a Redis and nothing else.
+    pub prefix: String,
+    /// After so long (real time) without a sign of life an order worker counts as dead, and others get what it had in
+    /// hand.
+    pub worker_silence: Duration,
+}
+
+impl RedisOptions {
+    /// With the prefix `mallbox`, and workers that may be silent for 10 s.
+    #[must_use]
+    pub fn new(url: impl Into<String>) -> Self {
+        let worker_silence = Duration::from_secs(10);
+        Self { url: url.into(), prefix: "mallbox".to_owned(), worker_silence }
+    }
+}
+
+impl std::fmt::Debug for RedisOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RedisOptions").field("prefix", &self.prefix).finish_non_exhaustive()
+    }
+}
+
+/// The ports that are in Redis.
+pub struct RedisPorts {
+    /// Flash-sale units.
+    pub sales: Arc<dyn Sales>,
+    /// Accepted claims on their way to the record.
+    pub order_log: Arc<dyn OrderLog>,
+    /// When unpaid orders end.
+    pub deadlines: Arc<dyn Deadlines>,
+    /// Who is logged in.
+    pub sessions: Arc<dyn Sessions>,
+    /// How often is too often.
+    pub rate_limits: Arc<dyn RateLimits>,
+    /// Locks that instances share.
+    pub locks: Arc<dyn Locks>,
+    /// How Redis is.
+    pub upkeep: RedisUpkeep,
+}
+
+/// Asks how Redis is.
+#[derive(Clone, Debug)]
+pub struct RedisUpkeep {
+    link: Link,
+}
+
+impl RedisUpkeep {
+    /// How it is, now.
+    pub async fn health(&self) -> RedisHealth {
+        health::health(&self.link).await
+    }
+}
+
+/// Connects, and checks that Redis keeps what it is told to keep. The record is asked who holds units when Redis does not
+/// know a sale, and whether an order is live whose unit is to come back.
+///
+/// # Errors
+/// [`OpenError`]: the URL cannot be read, Redis does not answer, or its `maxmemory-policy` is not `noeviction`.
+pub async fn connect(
+    options: &RedisOptions,
+    holders: Arc<dyn Holders>,
+    orders: Arc<dyn Orders>,
+) -> Result<RedisPorts, OpenError> {
+    let keys = Keys::new(&options.prefix)?;
+    let link = Link::open(address::Address::parse(&options.url)?).await?;
+    health::check_policy(&link).await?;
+    let wake_ups = Arc::new(wake_ups::WakeUps::default());
+    let order_log = order_log::RedisOrderLog::new(link.clone(), &keys, Arc::clone(&wake_ups));
+    let consumers = order_log.consumers();
+    caretaker::Caretaker::start(&link, &keys, &consumers, Arc::clone(&wake_ups), options.worker_silence);
+    Ok(RedisPorts {
+        sales: Arc::new(sales::RedisSales {
+            link: link.clone(),
+            keys: keys.clone(),
+            holders,
+            orders,
+            wake_ups,
+        }),
+        order_log: Arc::new(order_log),
+        deadlines: Arc::new(deadlines::RedisDeadlines::new(link.clone(), &keys)),
+        sessions: Arc::new(sessions::RedisSessions { link: link.clone(), keys: keys.clone() }),
+        rate_limits: Arc::new(rate_limits::RedisRateLimits { link: link.clone(), keys: keys.clone() }),
+        locks: Arc::new(locks::RedisLocks::new(&link, &keys)),
+        upkeep: RedisUpkeep { link },
+    })
+}
+
+/// A number that nobody else has, from the seed that the standard library draws from the system.
+fn random() -> u64 {
+    RandomState::new().hash_one("redis")
+}
+
+/// A random share of 1, to keep instances from doing things in step.
+fn share() -> f64 {
+    f64::from(u32::try_from(random() >> 32).unwrap_or(0)) / f64::from(u32::MAX)
+}
+
+/// A span as Redis wants it.
+fn millis(span: Duration) -> u64 {
+    /// A hundred years: more than Redis can add to its clock without harm is not needed.
+    const LONGEST_MS: u64 = 100 * 365 * 24 * 60 * 60 * 1000;
+    u64::try_from(span.as_millis()).unwrap_or(LONGEST_MS).min(LONGEST_MS)
+}

@@ -1,0 +1,182 @@
+//! The [`Sales`] port: each claim one script, on keys of one slot.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use super::keys::{Keys, SaleKeys, partition_of};
+use super::link::{Link, Repeat};
+use super::loading::Loading;
+use super::script::{CLAIM, PUT, RELEASE, RESERVE};
+use super::wake_ups::WakeUps;
+use crate::production::Holders;
+use crate::{
+    Claim, ClaimAnswer, OrderId, Orders, Release, Reservation, Sales, StoreError, Terms, Units, UserId,
+    VoucherId,
+};
+
+const PUT_OP: &str = "sales.put";
+/// How long a loader may be silent before another takes its place.
+pub(super) const LOADER_SILENCE_MS: u64 = 10_000;
+/// How often somebody looks whether another one has loaded the sale, and how long.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+const LOOKS: u32 = 60;
+
+/// Sales in Redis.
+pub(super) struct RedisSales {
+    pub(super) link: Link,
+    pub(super) keys: Keys,
+    pub(super) holders: Arc<dyn Holders>,
+    pub(super) orders: Arc<dyn Orders>,
+    pub(super) wake_ups: Arc<WakeUps>,
+}
+
+/// Terms as a script is given them: begin, end, paused, units.
+pub(super) fn as_args(terms: &Terms) -> [String; 4] {
+    [
+        terms.begin.as_millis().to_string(),
+        terms.end.as_millis().to_string(),
+        u8::from(terms.paused).to_string(),
+        terms.units.map(|units| units.to_string()).unwrap_or_default(),
+    ]
+}
+
+/// Units as they are kept: empty for as many as anybody wants.
+pub(super) fn read_units(op: &'static str, units: &str, taken: &str) -> Result<Units, StoreError> {
+    let number = |text: &str| {
+        text.parse().map_err(|_| StoreError::Corrupt { op, key: format!("units {units:?}, taken {taken:?}") })
+    };
+    let units = if units.is_empty() { None } else { Some(number(units)?) };
+    Ok(Units { units, taken: number(taken)? })
+}
+
+fn read_answer(answer: &str) -> Result<ClaimAnswer, StoreError> {
+    Ok(match answer {
+        "accepted" => ClaimAnswer::Accepted,
+        "sold out" => ClaimAnswer::SoldOut,
+        "not open" => ClaimAnswer::NotOpen,
+        "ended" => ClaimAnswer::Ended,
+        "paused" => ClaimAnswer::Paused,
+        "unknown" => ClaimAnswer::Unknown,
+        order => {
+            let order = order.parse().map_err(|_| StoreError::Corrupt {
+                op: "sales.claim",
+                key: format!("the order {order:?} of a buyer"),
+            })?;
+            ClaimAnswer::AlreadyBought(OrderId::new(order))
+        }
+    })
+}
+
+impl RedisSales {
+    /// One try to put: `None` if another instance loads the sale.
+    async fn try_put(
+        &self,
+        keys: &SaleKeys,
+        terms: Terms,
+        loader: &str,
+    ) -> Result<Option<Units>, StoreError> {
+        let put = PUT
+            .on([&keys.sale, &keys.loading, &keys.loaded_buyers, &keys.loaded_further, &keys.released])
+            .arg(&as_args(&terms))
+            .arg(loader)
+            .arg(LOADER_SILENCE_MS);
+        let answer: Vec<String> = self.link.run(PUT_OP, Repeat::Safe, put).await?;
+        match answer.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+            ["put", units, taken] => read_units(PUT_OP, units, taken).map(Some),
+            ["load"] => {
+                let loading = Loading {
+                    link: self.link.clone(),
+                    keys: self.keys.clone(),
+                    holders: Arc::clone(&self.holders),
+                    loader: loader.to_owned(),
+                    terms,
+                };
+                // Goes on even if whoever asked for it does not wait so long: else nobody ever ended it.
+                let loaded = self.link.runtime().spawn(loading.run()).await;
+                loaded.map_err(|error| StoreError::Unavailable { op: PUT_OP, source: error.into() })?
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+#[async_trait]
+impl Sales for RedisSales {
+    async fn claim(&self, claim: Claim) -> Result<ClaimAnswer, StoreError> {
+        let partition = partition_of(claim.voucher);
+        let (sale, log) = (self.keys.sale(claim.voucher), self.keys.log(partition));
+        let call = CLAIM
+            .on([&sale.sale, &sale.buyers, &log.log, &log.pending, &log.by_user])
+            .arg(claim.order.get())
+            .arg(claim.user.get())
+            .arg(claim.voucher.get())
+            .arg(claim.at.as_millis());
+        let answer: String = self.link.run("sales.claim", Repeat::Safe, call).await?;
+        let answer = read_answer(&answer)?;
+        if answer == ClaimAnswer::Accepted {
+            self.wake_ups.fill(partition);
+        }
+        Ok(answer)
+    }
+
+    async fn put(&self, terms: Terms) -> Result<Units, StoreError> {
+        let keys = self.keys.sale(terms.voucher);
+        let loader = format!("{:x}", super::random());
+        for _ in 0..LOOKS {
+            if let Some(units) = self.try_put(&keys, terms, &loader).await? {
+                return Ok(units);
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+        Err(StoreError::Unavailable {
+            op: PUT_OP,
+            source: "another instance is still loading the sale".into(),
+        })
+    }
+
+    async fn release(&self, voucher: VoucherId, user: UserId, order: OrderId) -> Result<Release, StoreError> {
+        // Whoever calls too early, or for an order that was replayed since, takes no unit from a live order.
+        if self.orders.holdings(voucher, user).await?.contains(&order) {
+            return Ok(Release::NotHeld);
+        }
+        let call = RELEASE.on(self.keys.sale(voucher).of_units()).arg(user.get()).arg(order.get());
+        let released: u64 = self.link.run("sales.release", Repeat::Safe, call).await?;
+        Ok(if released == 1 { Release::Released } else { Release::NotHeld })
+    }
+
+    async fn reserve(
+        &self,
+        voucher: VoucherId,
+        user: UserId,
+        order: OrderId,
+    ) -> Result<Reservation, StoreError> {
+        const OP: &str = "sales.reserve";
+        let call = RESERVE.on(self.keys.sale(voucher).of_units()).arg(user.get()).arg(order.get());
+        let answer: String = self.link.run(OP, Repeat::Safe, call).await?;
+        match answer.as_str() {
+            "taken" => Ok(Reservation::Taken),
+            "held" => Ok(Reservation::Held),
+            "sold out" => Ok(Reservation::SoldOut),
+            _ => Err(StoreError::Corrupt { op: OP, key: answer }),
+        }
+    }
+
+    async fn units(&self, voucher: VoucherId) -> Result<Option<Units>, StoreError> {
+        const OP: &str = "sales.units";
+        let mut command = redis::cmd("HMGET");
+        command.arg(self.keys.sale(voucher).sale).arg("units").arg("taken");
+        let (units, taken): (Option<String>, Option<String>) =
+            self.link.query(OP, Repeat::Safe, &command).await?;
+        units.zip(taken).map(|(units, taken)| read_units(OP, &units, &taken)).transpose()
+    }
+
+    async fn forget(&self, voucher: VoucherId) -> Result<(), StoreError> {
+        let keys = self.keys.sale(voucher);
+        let mut command = redis::cmd("UNLINK");
+        // Whoever loads the sale finds out at the next step, and begins anew.
+        command.arg(&keys.of_units());
+        self.link.query("sales.forget", Repeat::Safe, &command).await
+    }
+}

@@ -1,0 +1,86 @@
+//! Scripts, called by their hash. Each is a file in `lua/` that says what it does and what it is given.
+
+use std::sync::LazyLock;
+
+use redis::{Cmd, ToRedisArgs};
+
+/// A script.
+pub(super) struct Script {
+    code: &'static str,
+    hash: String,
+}
+
+macro_rules! scripts {
+    ($($name:ident = $file:literal;)+) => {
+        $(pub(super) static $name: LazyLock<Script> =
+            LazyLock::new(|| Script::new(include_str!(concat!("lua/", $file))));)+
+    };
+}
+
+scripts! {
+    CLAIM = "claim.lua";
+    PUT = "put.lua";
+    LOAD = "load.lua";
+    SWITCH_ON = "switch_on.lua";
+    RELEASE = "release.lua";
+    RESERVE = "reserve.lua";
+    TAKE = "take.lua";
+    DONE = "done.lua";
+    PUT_BACK = "put_back.lua";
+    RECLAIM = "reclaim.lua";
+    RESCUE = "rescue.lua";
+    LOG_STATE = "log_state.lua";
+    DUE = "due.lua";
+    ISSUE_CODE = "issue_code.lua";
+    CHECK_CODE = "check_code.lua";
+    INDEX_SESSION = "index_session.lua";
+    FIND_SESSION = "find_session.lua";
+    EXTEND_SESSION = "extend_session.lua";
+    BEGIN_SESSION = "begin_session.lua";
+    END_SESSION = "end_session.lua";
+    PASS = "pass.lua";
+    LOCK = "lock.lua";
+    RENEW_LOCK = "renew_lock.lua";
+    UNLOCK = "unlock.lua";
+}
+
+impl Script {
+    fn new(code: &'static str) -> Self {
+        Self { code, hash: redis::Script::new(code).get_hash().to_owned() }
+    }
+
+    /// A call of it. Every key that it touches is one of these, and all have one hash tag.
+    pub(super) fn on<K: AsRef<str>>(&'static self, keys: impl IntoIterator<Item = K>) -> Call {
+        let keys: Vec<Vec<u8>> = keys.into_iter().map(|key| key.as_ref().as_bytes().to_vec()).collect();
+        Call { script: self, key_count: keys.len(), parts: keys }
+    }
+}
+
+/// A script with its keys and arguments.
+pub(super) struct Call {
+    script: &'static Script,
+    key_count: usize,
+    /// The keys, then the arguments.
+    parts: Vec<Vec<u8>>,
+}
+
+impl Call {
+    pub(super) fn arg(mut self, arg: impl ToRedisArgs) -> Self {
+        arg.write_redis_args(&mut self.parts);
+        self
+    }
+
+    pub(super) fn by_hash(&self) -> Cmd {
+        self.command("EVALSHA", &self.script.hash)
+    }
+
+    pub(super) fn in_full(&self) -> Cmd {
+        self.command("EVAL", self.script.code)
+    }
+
+    fn command(&self, name: &str, script: &str) -> Cmd {
+        let mut command = redis::cmd(name);
+        command.arg(script).arg(self.key_count).arg(&self.parts);
+        command
+    }
+}

@@ -1,0 +1,118 @@
+//! What Redis can do to a mall: go away and come back, forget scripts, lose messages.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use mallbox_storage::production::redis::RedisOptions;
+use mallbox_storage::{ClaimAnswer, LockOwner, Locker, StoreError, VoucherId};
+use mallbox_test_servers::{RedisCluster, RedisOptions as ServerOptions};
+
+use crate::redis_world::{self, accepted, connect, recovers, start, tell};
+use crate::world::{WORKER, World, claim};
+
+/// What no call may take longer than, whatever Redis does.
+const LONGEST: Duration = Duration::from_millis(1500);
+
+/// Many calls against a server that is away: each is refused, and in time.
+async fn all_fail_fast(w: &World, voucher: VoucherId) {
+    let mut calls = tokio::task::JoinSet::new();
+    for number in 1000..1032 {
+        let storage = w.storage.clone();
+        calls.spawn(async move {
+            let began = Instant::now();
+            let answer = storage.sales.claim(claim(voucher, number, number)).await;
+            (answer, began.elapsed())
+        });
+    }
+    for (answer, took) in calls.join_all().await {
+        assert!(matches!(answer, Err(StoreError::Unavailable { .. })), "{answer:?}");
+        assert!(took < LONGEST, "{took:?}");
+    }
+    let began = Instant::now();
+    assert!(w.storage.order_log.state().await.trouble.is_some());
+    assert!(w.storage.order_log.take(WORKER, 10, Duration::ZERO).await.is_err());
+    assert!(began.elapsed() < 2 * LONGEST, "{:?}", began.elapsed());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server")]
+async fn a_server_that_is_killed_is_found_again_with_all_it_answered() {
+    let mut server =
+        start(ServerOptions::default().with("appendonly", "yes").with("appendfsync", "always")).await;
+    let w = redis_world::fresh(server.url()).await;
+    let voucher = w.sale(Some(3)).await;
+    assert!(accepted(&w.storage, claim(voucher, 1, 1)).await);
+    server.kill();
+    all_fail_fast(&w, voucher).await;
+    tokio::task::block_in_place(|| server.restart().unwrap());
+    assert_eq!(recovers(&w, claim(voucher, 1, 1)).await, ClaimAnswer::Accepted, "a repeat");
+    assert_eq!(recovers(&w, claim(voucher, 2, 2)).await, ClaimAnswer::Accepted);
+    assert_eq!(w.persist_all().await.len(), 2);
+    assert_eq!(w.storage.sales.units(voucher).await.unwrap().unwrap().taken, 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server")]
+async fn a_cluster_that_lost_a_node_is_whole_again_with_it() {
+    let mut cluster = tokio::task::spawn_blocking(|| RedisCluster::start(3).unwrap()).await.unwrap();
+    let w = redis_world::fresh(cluster.urls()[0].clone()).await;
+    // So many that each node has some.
+    let mut vouchers = Vec::new();
+    for _ in 0..16 {
+        vouchers.push(w.sale(Some(5)).await);
+    }
+    for voucher in &vouchers {
+        assert!(accepted(&w.storage, claim(*voucher, 1, voucher.get())).await);
+    }
+    cluster.node_mut(1).unwrap().kill();
+    let began = Instant::now();
+    let mut failed = 0;
+    for voucher in &vouchers {
+        let asked = Instant::now();
+        failed += u32::from(w.storage.sales.claim(claim(*voucher, 2, 100 + voucher.get())).await.is_err());
+        assert!(asked.elapsed() < LONGEST, "{:?}", asked.elapsed());
+    }
+    assert!(failed > 0, "some are on that node ({:?})", began.elapsed());
+    tokio::task::block_in_place(|| cluster.node_mut(1).unwrap().restart().unwrap());
+    for voucher in &vouchers {
+        // That node kept nothing: its sales are not known any more, and the others are whole.
+        let answer = recovers(&w, claim(*voucher, 3, 200 + voucher.get())).await;
+        assert!(matches!(answer, ClaimAnswer::Accepted | ClaimAnswer::Unknown), "{answer:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server")]
+async fn scripts_that_redis_forgot_are_sent_again() {
+    let cluster = tokio::task::spawn_blocking(|| RedisCluster::start(3).unwrap()).await.unwrap();
+    let single = start(ServerOptions::default()).await;
+    for urls in [vec![single.url()], cluster.urls()] {
+        let w = redis_world::fresh(urls[0].clone()).await;
+        let voucher = w.sale(Some(9)).await;
+        for number in 1..=3 {
+            assert!(accepted(&w.storage, claim(voucher, number, number)).await);
+            urls.iter().for_each(|url| tell(url, &["SCRIPT", "FLUSH"]));
+        }
+        assert_eq!(w.persist_all().await.len(), 3);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server")]
+async fn one_who_waits_for_a_lock_looks_for_itself_when_nobody_tells() {
+    let server = start(ServerOptions::default()).await;
+    let ports = connect(&RedisOptions::new(server.url())).await.unwrap();
+    let locker = Arc::new(Locker::new(ports.locks));
+    let long = Duration::from_secs(60);
+    let held = locker.hold("a", LockOwner::new(1), long, Duration::ZERO).await.unwrap().unwrap();
+    let waiting = {
+        let locker = Arc::clone(&locker);
+        tokio::spawn(async move { locker.hold("a", LockOwner::new(2), long, long).await.unwrap().is_some() })
+    };
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    tell(&server.url(), &["CLIENT", "KILL", "TYPE", "pubsub"]);
+    let began = Instant::now();
+    assert!(held.leave().await.unwrap());
+    assert!(waiting.await.unwrap());
+    assert!(began.elapsed() < Duration::from_millis(1000), "{:?}", began.elapsed());
+}

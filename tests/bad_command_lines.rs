@@ -1,0 +1,266 @@
+//! Command lines and files that nobody should give, and what each gets: an exit code, and a sentence that names what was
+//! wrong.
+
+#![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use mallbox_storage::{EmbeddedOptions, Phone, Place, Storage, Timestamp};
+
+/// Longer than any refusal takes.
+const PATIENCE: Duration = Duration::from_secs(30);
+const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
+
+/// Words after `mallbox`, the exit code, and what standard error must hold.
+///
+/// `{new}`: a directory that is not there; `{mall}`: one with a mall; `{theirs}`: somebody else's; `{file}`: a file;
+/// `{empty}`: the empty text.
+#[rustfmt::skip]
+const LINES: &[(&str, i32, &str)] = &[
+    ("", 2, "Usage: mallbox"),
+    ("sell", 2, "'sell'"),
+    ("--serve", 2, "'--serve'"),
+    ("serve", 2, "serve needs --data DIR"),
+    ("serve --data", 2, "--data <DIR>"),
+    ("serve {new}", 2, "'{new}'"),
+    ("serve --data {file}", 2, "{file} is a file"),
+    ("serve --data {theirs}", 2, "holds no mall, but other files (notes.txt)"),
+    ("serve --data {file}/mall", 1, "{file}/mall"),
+    ("serve --data {new} --data {new}", 2, "'--data <DIR>' cannot be used multiple times"),
+    ("serve --data {new} --listen here", 2, "'here'"),
+    ("serve --data {new} --listen 127.0.0.1", 2, "'127.0.0.1'"),
+    ("serve --data {new} --listen 127.0.0.1:65536", 2, "'127.0.0.1:65536'"),
+    ("serve --data {new} --listen 192.0.2.1:8080", 1, "192.0.2.1:8080"),
+    ("serve --data {new} --zone Asia/Atlantis", 2, "Asia/Atlantis"),
+    ("serve --data {new} --zone {empty}", 2, "--zone"),
+    ("serve --data {mall} --zone Europe/Berlin", 1, "Asia/Shanghai for ever and cannot become Europe/Berlin"),
+    ("serve --data {new} --limits some", 2, "'some'"),
+    ("serve --data {new} --limits", 2, "--limits"),
+    ("serve --data {new} --durability paper", 2, "[possible values: power, process, relaxed]"),
+    ("serve --data {new} --connections 0", 2, "--connections"),
+    ("serve --data {new} --connections -1", 2, "'-1'"),
+    ("serve --data {new} --connections many", 2, "'many'"),
+    ("serve --data {new} --connections 99999999999999999999", 2, "99999999999999999999"),
+    ("serve --data {new} --max-backlog 0", 2, "--max-backlog"),
+    ("serve --data {new} --max-backlog 1.5", 2, "'1.5'"),
+    ("serve --data {new} --log-format xml", 2, "[possible values: text, json]"),
+    ("serve --data {new} --api-prefix api", 2, "it has to be a path like /api, or empty"),
+    ("serve --data {new} --api-prefix /a?b", 2, "'/a?b'"),
+    ("serve --data {new} --api-prefix //api", 2, "'//api'"),
+    ("serve --data {new} --web {new}", 2, "--web {new}: there is no such directory"),
+    ("serve --data {new} --web {file}", 2, "--web {file}: there is no such directory"),
+    ("serve --data {new} --sms https://x", 2, "it has to begin with http://"),
+    ("serve --data {new} --sms http://", 2, "like http://127.0.0.1:9000/sms"),
+    ("serve --data {new} --sms http://a:99999/", 2, "no port after the colon"),
+    ("serve --data {new} --sms http://me@a/", 2, "a user name"),
+    ("serve --data {new} --sms letter", 2, "it has to begin with http://"),
+    ("serve --data {new} --accept-lost-log yes", 2, "'yes'"),
+    ("demo --data {mall}", 2, "a mall that is no demo"),
+    ("demo --data {file}", 2, "{file} is a file"),
+    ("demo --data {theirs}", 2, "holds no mall, but other files"),
+    ("demo --data {new} --web {new}", 2, "there is no such directory"),
+    ("demo --data {new} --durability power", 2, "'--durability'"),
+    ("verify", 2, "--data <DIR>"),
+    ("verify --data {new}", 2, "there is no mall in {new}"),
+    ("verify --data {file}", 2, "there is no mall in {file}"),
+    ("verify --data {theirs}", 2, "there is no mall in {theirs}"),
+    ("verify --data {mall} --yaml", 2, "'--yaml'"),
+    ("user", 2, "Usage: mallbox user"),
+    ("user promote --data {mall} 13900000001", 2, "'promote'"),
+    ("user list", 2, "--data <DIR>"),
+    ("user list --data {new}", 2, "there is no mall in {new}"),
+    ("user grant --data {mall}", 2, "<PHONE>"),
+    ("user grant --data {new} 13900000001", 2, "there is no mall in {new}"),
+    ("user grant --data {mall} 12345", 1, "not a mainland mobile number"),
+    ("user grant --data {mall} +8613900000001", 2, "+8613900000001 is no phone number"),
+    ("user grant --data {mall} {empty}", 2, " is no phone number"),
+    ("user grant --data {mall} 13900000001/../2", 2, "13900000001/../2 is no phone number"),
+    ("user grant --data {mall} １３９００００００００１", 2, "１３９００００００００１ is no phone number"),
+    ("user revoke --data {mall} 13900000009", 1, "no such user"),
+    ("user revoke --data {mall} x&y", 2, "x&y is no phone number"),
+    ("user grant --data {mall} 13900000001 13900000002", 2, "'13900000002'"),
+    ("doctor --data {file}", 1, ""),
+    ("doctor --quick", 2, "'--quick'"),
+    ("bench", 2, "Usage: mallbox bench"),
+    ("bench everything", 2, "'everything'"),
+    ("bench sale --users none", 2, "'none'"),
+    ("bench sale --users 0", 1, "must each be at least 1"),
+    ("bench sale --durability paper", 2, "'paper'"),
+    ("bench sale --address 127.0.0.1:1", 2, "--tokens"),
+    ("bench sale --tokens {file}", 2, "--address"),
+];
+
+/// What is done to a file of a mall that was stopped in order.
+enum Spoil {
+    Empty,
+    Garbage,
+    Text(&'static str),
+    Remove,
+    /// A directory in its place.
+    Directory,
+    OfAnotherProgram,
+}
+
+use Spoil::{Directory, Empty, Garbage, OfAnotherProgram, Remove, Text};
+
+/// The file, what is done to it, the exit code of `serve` and `verify`, and what both say.
+#[rustfmt::skip]
+const FILES: &[(&str, Spoil, [i32; 2], [&str; 2])] = &[
+    ("mall.sqlite", Empty, [1, 1], ["mall.sqlite is damaged: it is empty"; 2]),
+    ("mall.sqlite", Garbage, [1, 1], ["file is not a database"; 2]),
+    ("mall.sqlite", Text("CREATE TABLE users;\n"), [1, 1], ["file is not a database"; 2]),
+    ("mall.sqlite", OfAnotherProgram, [1, 1], ["an SQLite file of another program; use another directory"; 2]),
+    ("mall.sqlite", Directory, [1, 1], ["mall.sqlite: cannot open the record"; 2]),
+    ("mall.sqlite", Remove, [2, 2], ["holds no mall, but other files (log)", "there is no mall in"]),
+    ("log/CURRENT", Empty, [1, 1], ["CURRENT does not name a generation"; 2]),
+    ("log/CURRENT", Garbage, [1, 1], ["the order log in"; 2]),
+    ("log/CURRENT", Text("7\n"), [1, 1], ["store-7/db is missing or empty"; 2]),
+    ("log/CURRENT", Text("../../etc\n"), [1, 1], ["CURRENT does not name a generation"; 2]),
+    ("log/CURRENT", Text("-1\n"), [1, 1], ["CURRENT does not name a generation"; 2]),
+    ("log/CURRENT", Directory, [1, 1], ["the order log in"; 2]),
+    ("log/store-1/db", Remove, [1, 1], ["store-1/db is missing or empty"; 2]),
+    ("log/store-1/db", Empty, [1, 1], ["store-1/db is missing or empty"; 2]),
+    ("log/store-1/db", Garbage, [1, 1], ["nothing of what was in it can be read"; 2]),
+    ("log/store-1/db", Directory, [1, 1], ["store-1/db is missing or empty"; 2]),
+    ("log/store-1/conf", Remove, [1, 1], ["store-1/conf is missing or empty"; 2]),
+    ("log/store-1/conf", Empty, [1, 1], ["store-1/conf is missing or empty"; 2]),
+    ("log/store-1/conf", Garbage, [1, 1], ["the order log in"; 2]),
+    ("lock", Directory, [1, 1], ["cannot write to the data directory"; 2]),
+];
+
+fn mallbox(arguments: &[String]) -> (i32, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mallbox"));
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("MALLBOX_")) {
+        command.env_remove(name);
+    }
+    let said = tempfile::NamedTempFile::new().unwrap();
+    let output = fs::File::create(said.path()).unwrap();
+    command.args(arguments).env("TZ", "Asia/Shanghai").env("LC_ALL", "C");
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(output).spawn().unwrap();
+    let deadline = Instant::now() + PATIENCE;
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        if Instant::now() > deadline {
+            child.kill().unwrap();
+            panic!("{arguments:?} was not refused");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    let said = fs::read_to_string(said.path()).unwrap();
+    (status.code().unwrap_or_else(|| panic!("{arguments:?} died of a signal: {said}")), said)
+}
+
+/// A mall that was stopped in order.
+fn make_mall(dir: &Path) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let storage = Storage::open(&Place::Embedded(EmbeddedOptions::new(dir))).unwrap();
+        let phone = Phone::parse("13900000001").unwrap();
+        storage.users.find_or_create(&phone, "somebody", NOON).await.unwrap();
+        storage.upkeep.put_setting("zone", "Asia/Shanghai").await.unwrap();
+        storage.upkeep.close().await.unwrap();
+    });
+}
+
+#[test]
+fn every_bad_command_line_is_told_what_was_wrong() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    make_mall(&dir.path().join("mall"));
+    fs::create_dir(place("theirs")).unwrap();
+    fs::write(dir.path().join("theirs/notes.txt"), "theirs").unwrap();
+    fs::write(place("file"), "theirs").unwrap();
+    let filled_in = |text: &str| {
+        let names = ["new", "mall", "theirs", "file"];
+        let filled = names
+            .iter()
+            .fold(text.to_owned(), |text, name| text.replace(&format!("{{{name}}}"), &place(name)));
+        filled.replace("{empty}", "")
+    };
+    let mut faults = Vec::new();
+    for (line, code, words) in LINES {
+        let arguments: Vec<String> = line.split_whitespace().map(filled_in).collect();
+        let (got, said) = mallbox(&arguments);
+        let sentences = said.lines().filter(|line| line.starts_with("mallbox: ")).count();
+        let is_told = said.contains(&filled_in(words)) && (sentences == 0 || said.lines().count() == 1);
+        if got != *code || !is_told || said.contains("panicked") || said.contains("Os {") {
+            faults.push(format!("mallbox {line}: {got}, and not {code} with \"{words}\": {said}"));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(!Path::new(&place("new")).exists(), "a directory was made on the way");
+    assert_eq!(fs::read_to_string(place("file")).unwrap(), "theirs");
+    assert_eq!(fs::read_dir(place("theirs")).unwrap().count(), 1);
+    println!("{} command lines", LINES.len());
+}
+
+#[test]
+fn every_damaged_file_is_named_and_left_as_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let whole = dir.path().join("whole");
+    make_mall(&whole);
+    let mut faults = Vec::new();
+    for (number, (file, spoil, codes, words)) in FILES.iter().enumerate() {
+        let data = dir.path().join(number.to_string());
+        copy(&whole, &data);
+        let path = data.join(file);
+        spoil_file(&path, spoil);
+        for ((command, code), words) in ["serve", "verify"].into_iter().zip(codes).zip(words) {
+            let before = content(&path);
+            let mut arguments =
+                vec![command.to_owned(), "--data".to_owned(), data.to_str().unwrap().to_owned()];
+            if command == "serve" {
+                arguments.extend(["--listen".to_owned(), "127.0.0.1:0".to_owned()]);
+            }
+            let (got, said) = mallbox(&arguments);
+            let told = said.lines().filter(|line| line.starts_with("mallbox: ")).count();
+            // What sled cannot read in its own file it cuts off.
+            let is_changed = content(&path) != before && !file.ends_with("/db");
+            let is_told = told == 1 && said.contains(words) && !said.contains("panicked at src");
+            if got != *code || !is_told || is_changed {
+                faults.push(format!("{command}, row {number}, {file}: {got}, changed: {is_changed}: {said}"));
+            }
+        }
+        fs::remove_dir_all(data).unwrap();
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    println!("{} damaged files", FILES.len());
+}
+
+fn spoil_file(path: &Path, spoil: &Spoil) {
+    match spoil {
+        Empty => fs::write(path, "").unwrap(),
+        Garbage => fs::write(path, [0xfe; 10_000]).unwrap(),
+        Text(text) => fs::write(path, text).unwrap(),
+        Remove => fs::remove_file(path).unwrap(),
+        Directory => {
+            fs::remove_file(path).unwrap();
+            fs::create_dir(path).unwrap();
+        }
+        OfAnotherProgram => {
+            fs::remove_file(path).unwrap();
+            let theirs = rusqlite::Connection::open(path).unwrap();
+            theirs.execute_batch("CREATE TABLE theirs (id INTEGER)").unwrap();
+        }
+    }
+}
+
+fn content(path: &PathBuf) -> Option<Vec<u8>> {
+    fs::read(path).ok()
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        if entry.path().is_dir() {
+            copy(&entry.path(), &to.join(entry.file_name()));
+        } else {
+            fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+        }
+    }
+}

@@ -1,0 +1,1 @@
+INSERT INTO tb_user (id,phone) VALUES (1,'139

@@ -1,0 +1,1 @@
+INSERT INTO tb_user (id,phone) VALUES (1,'π»”Í'),(2,x'C3A9');

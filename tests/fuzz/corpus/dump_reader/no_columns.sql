@@ -1,0 +1,1 @@
+INSERT INTO tb_seckill_voucher VALUES (1);

@@ -1,0 +1,1 @@
+insert into tb_voucher_order(id,status)values(9223372036854775807,-1),(0xffffffffffffffff,1e400);

@@ -1,0 +1,1 @@
+INSERT INTO tb_user (id, phone) VALUES (1, 'a\''b'' "c" \0\Z\%\_'), (2, "d""e");

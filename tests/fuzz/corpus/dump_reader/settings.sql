@@ -1,0 +1,1 @@
+SET time_zone = "-03:30";SET @a=@@TIME_ZONE;SET FOREIGN_KEY_CHECKS=0;set names utf8;

@@ -1,0 +1,1 @@
+CREATE TABLE tb_shop (id int, name varchar(9), x double, y double);INSERT INTO tb_shop VALUES (1,'a',1,2),(2,'b');

@@ -1,0 +1,1 @@
+CREATE TABLE tb_user (id int);CREATE TABLE tb_user (id int);
