@@ -20,7 +20,7 @@ use mallbox_test_servers::{Redis, RedisOptions as ServerOptions};
 
 const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 const HOUR: Duration = Duration::from_secs(3600);
-const CALLERS: u64 = 64;
+const CALLERS: u32 = 64;
 const SALE: VoucherId = VoucherId::new(7);
 
 /// A record in which nobody has bought yet.
@@ -89,7 +89,7 @@ async fn rush(
     expected: ClaimAnswer,
 ) -> (Duration, Vec<Duration>) {
     let began = Instant::now();
-    let callers = (0..CALLERS).map(|caller| {
+    let callers = (0..u64::from(CALLERS)).map(|caller| {
         let ports = Arc::clone(ports);
         tokio::spawn(async move {
             let mut times = Vec::new();
