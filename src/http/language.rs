@@ -125,6 +125,7 @@ mod tests {
             ("en;q=NaN, zh;q=0.001", Zh),
             ("en;q=7, zh", En),
             ("EN ; Q = 0.5", En),
+            ("EN; Q=0.2 , zh;Q=0.1", En),
             ("en;level=1;q=0.2, zh;q=0.1", En),
             ("*", Zh),
             ("fr, *;q=0.5", Zh),
