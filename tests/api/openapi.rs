@@ -245,7 +245,7 @@ fn dead_letters(check: &mut Checker<'_>) {
         let said = check.w.call("POST", "/voucher-order/seckill/2", &token, "");
         said.body["dataText"].as_str().unwrap_or_else(|| panic!("{said:?}")).to_owned()
     });
-    check.w.drain();
+    check.w.settle_log();
     let listed = ask_as_each(check, "GET /ops/dead-letters", "/ops/dead-letters", none);
     assert_eq!(listed.body["total"], 2, "{listed:?}");
     let (replay, void) = ("POST /ops/dead-letters/{order}/replay", "POST /ops/dead-letters/{order}/void");
