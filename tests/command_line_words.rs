@@ -67,7 +67,7 @@ fn usage_errors_are_said_in_chinese_and_without_english() {
     std::fs::write(&file, "theirs").unwrap();
     std::fs::create_dir(&other).unwrap();
     std::fs::write(other.join("mail"), "theirs").unwrap();
-    let nothing = dir.path().join("nothing");
+    let (nothing, new) = (dir.path().join("nothing"), dir.path().join("new"));
     for (arguments, want_code, want) in [
         (vec!["serve"], 2, "serve需要--data"),
         (vec!["serve", "--data", text(&file)], 2, "是文件"),
@@ -79,6 +79,14 @@ fn usage_errors_are_said_in_chinese_and_without_english() {
         (vec!["verify", "--data", text(&nothing)], 2, "里没有商城"),
         (vec!["user", "grant", "--data", text(&nothing), "x"], 2, "x不是手机号"),
         (vec!["demo"], 2, "找不到用户主目录"),
+        (vec!["audit", "verify", "--data", text(&nothing)], 2, "里没有商城"),
+        (vec!["import", text(&file), "--data", text(&new), "--imgs", text(&nothing)], 2, "没有这个目录"),
+        (vec!["import", text(&nothing), "--data", text(&new)], 1, "没有这个文件或目录"),
+        (
+            vec!["import", text(&file), "--data", text(&new)],
+            1,
+            "没有导入任何内容：第1行第1列：MySQL转储里没有以`theirs`",
+        ),
     ] {
         let (code, _, error) = said_with(&arguments, &[("MALLBOX_LANG", "zh")]);
         assert!(code == want_code && error.contains(want), "{arguments:?}: {error}");
@@ -110,6 +118,59 @@ fn banner_books_and_table_are_said_in_chinese() {
     }
     let (code, _, error) = said_with(&["user", "revoke", "--data", text(&data), "13900000008"], zh);
     assert!(code == 1 && error.contains("用户不存在"), "{error}");
+}
+
+#[test]
+fn people_and_the_audit_log_are_told_of_in_chinese() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("mall");
+    let zh = &[("LANG", "zh_CN.UTF-8")];
+    banner(&["serve", "--data", text(&data), "--listen", "127.0.0.1:0"], zh);
+    let phone = "13900000007";
+    for (arguments, want) in [
+        (&["user", "grant", phone][..], "operator"),
+        (&["user", "block", "--reason", "倒卖", phone], "起停用：倒卖）  已结束0个会话"),
+        (&["user", "list", "--blocked"], "起停用：倒卖）"),
+        (&["audit", "list"], "  命令行        user.block"),
+        (&["audit", "verify"], "审计日志完好：共2条，最后一条是2:"),
+    ] {
+        let (code, out, error) = said_with(&[arguments, &["--data", text(&data)]].concat(), zh);
+        assert!(code == 0 && out.contains(want), "{arguments:?}: {out}{error}");
+    }
+    let noted = format!("1:{}", "0".repeat(64));
+    let (code, out, _) = said_with(&["audit", "verify", "--data", text(&data), "--noted", &noted], zh);
+    assert!(code == 1 && out.contains("有误：第1条不是当初记下的那一条"), "{out}");
+    let record = rusqlite::Connection::open(data.join("mall.sqlite")).unwrap();
+    let change = "UPDATE audit SET subject = 'user 9' WHERE number = 2";
+    record.execute_batch(&format!("DROP TRIGGER audit_is_not_changed; {change}")).unwrap();
+    drop(record);
+    let (code, out, _) = said_with(&["audit", "verify", "--data", text(&data)], zh);
+    assert!(code == 1 && out.contains("有误：第2条对不上：它或前一条被改过；此前的1条完好"), "{out}");
+}
+
+#[test]
+fn an_import_reports_in_chinese() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("mall");
+    let dump = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/import/dumps/mysqldump.sql");
+    let arguments = ["import", text(&dump), "--data", text(&data), "--zone", "Asia/Shanghai", "--lang", "zh"];
+    let (code, report, error) = said(&arguments);
+    assert_eq!(code, 0, "{error}");
+    for line in [
+        "表                          行数        导入        略去\n",
+        "略去        1 × tb_shop：坐标不在地图上：3（第160行）\n",
+        "改动        1 × tb_seckill_voucher：库存小于0，按0处理",
+        "不认识      跳过的表：undo_log\n",
+        "\n图片        带入0张；",
+        "\n已全部导入。下一步：mallbox serve --data ",
+    ] {
+        assert!(report.contains(line), "{line}\nis not in\n{report}");
+    }
+    for english in ["left out", "taken", " its ", " the "] {
+        assert!(!report.contains(english), "{english}: {report}");
+    }
+    let (code, _, error) = said(&arguments);
+    assert!(code == 2 && error.contains("里的商城已在使用；导入需要空的商城"), "{error}");
 }
 
 #[test]
