@@ -85,21 +85,7 @@ async fn a_voided_letter_gives_its_unit_and_the_right_to_buy_back() {
 async fn doubles() -> (World, VoucherId, Vec<OrderId>, Vec<OrderId>) {
     let mut w = world();
     let voucher = w.sale(100).await;
-    let mut first = Vec::new();
-    for user in 1..=10 {
-        first.push(w.order(user, voucher).await);
-    }
-    w.sql("UPDATE orders SET slot = id, status = 4");
-    w.storage.sales.forget(voucher).await.unwrap();
-    w.sales.opened(voucher).await.unwrap();
-    w.rest().await;
-    let mut second = Vec::new();
-    for user in 1..=10 {
-        second.push(w.claim(user, voucher).await.unwrap());
-    }
-    w.sql("UPDATE orders SET slot = 0, status = 1");
-    w.work();
-    w.drain().await;
+    let (first, second) = w.bought_around_a_wipe(voucher, 1..=10, 1..=10).await;
     (w, voucher, first, second)
 }
 

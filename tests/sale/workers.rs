@@ -104,22 +104,7 @@ async fn a_record_that_is_busy_counts_for_nobody_and_is_caught_up_with() {
 async fn buyers_wiped_in_the_middle_of_a_sale_cannot_buy_twice() {
     let mut w = world();
     let voucher = w.sale(100).await;
-    let mut first = Vec::new();
-    for user in 1..=30 {
-        first.push(w.order(user, voucher).await);
-    }
-    // The memory is built anew from a record that has lost sight of its orders for a moment.
-    w.sql("UPDATE orders SET slot = id, status = 4");
-    w.storage.sales.forget(voucher).await.unwrap();
-    w.sales.opened(voucher).await.unwrap();
-    w.rest().await;
-    let mut second = Vec::new();
-    for user in 21..=50 {
-        second.push(w.claim(user, voucher).await.unwrap());
-    }
-    w.sql("UPDATE orders SET slot = 0, status = 1");
-    w.work();
-    w.drain().await;
+    let (_, second) = w.bought_around_a_wipe(voucher, 1..=30, 21..=50).await;
     let dead = dead_letters(&w).await;
     assert_eq!(dead.len(), 10);
     assert!(dead.iter().all(|letter| letter.reason == "DOUBLE" && letter.holds_unit));

@@ -1,5 +1,6 @@
 //! A fresh mall per case, as far as sales and orders need one.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -168,6 +169,32 @@ impl World {
 
     pub async fn drain(&self) {
         assert!(drained(&self.storage, Duration::from_secs(20)).await, "the log was not drained");
+    }
+
+    /// Orders of the first users, and claims of the others in a memory that was built anew meanwhile, from a record that
+    /// had lost sight of the first orders for a moment. All claims are settled when this answers.
+    pub async fn bought_around_a_wipe(
+        &mut self,
+        voucher: VoucherId,
+        before: RangeInclusive<u64>,
+        after: RangeInclusive<u64>,
+    ) -> (Vec<OrderId>, Vec<OrderId>) {
+        let mut first = Vec::new();
+        for user in before {
+            first.push(self.order(user, voucher).await);
+        }
+        self.sql("UPDATE orders SET slot = id, status = 4");
+        self.storage.sales.forget(voucher).await.unwrap();
+        self.sales.opened(voucher).await.unwrap();
+        self.rest().await;
+        let mut second = Vec::new();
+        for user in after {
+            second.push(self.claim(user, voucher).await.unwrap());
+        }
+        self.sql("UPDATE orders SET slot = 0, status = 1");
+        self.work();
+        self.drain().await;
+        (first, second)
     }
 
     /// A sale that has been open for an hour, and is for nine more.

@@ -35,13 +35,7 @@ impl Finding {
         let voucher = voucher.map(VoucherId::get);
         Self { voucher, term, expected: expected.to_string(), found: found.to_string() }
     }
-}
 
-fn in_english<S: Serializer>(term: &Both, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(term.en)
-}
-
-impl Finding {
     fn text(&self, l: Language) -> String {
         let Self { voucher, term, expected, found } = self;
         let term = term.spoken(l);
@@ -53,6 +47,10 @@ impl Finding {
             "{sale}{term}: expected {expected}, found {found}"
         )
     }
+}
+
+fn in_english<S: Serializer>(term: &Both, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(term.en)
 }
 
 /// The terms of one sale, as they were read.
@@ -126,9 +124,7 @@ impl Report {
     pub fn balances(&self) -> bool {
         self.findings.is_empty()
     }
-}
 
-impl Report {
     /// For people: a line a sale, what is wrong, and the verdict.
     #[must_use]
     pub fn text(&self, l: Language) -> String {

@@ -4,8 +4,8 @@ use mallbox_storage::{Actor, Timestamp, UserId};
 use serde_json::Value;
 
 use super::AuditLog;
-use crate::mall::Failure;
 use crate::mall::detached::detached;
+use crate::mall::{Failure, Refusal};
 
 /// By whom, and when.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,6 +33,13 @@ pub struct Deed {
     pub subject: String,
     /// How. No password, code, token or phone number.
     pub detail: Value,
+}
+
+/// A reason that an operator gives, if it has 1 to 200 characters; else [`Refusal::BadValue`].
+pub(super) fn fit_reason(reason: String) -> Result<String, Refusal> {
+    const LONGEST: usize = 200;
+    let is_fit = (1..=LONGEST).contains(&reason.chars().count());
+    if is_fit { Ok(reason) } else { Err(Refusal::BadValue("reason")) }
 }
 
 /// Writes the deed down, and only then begins the work, which goes on even if the caller goes away.

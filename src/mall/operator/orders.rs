@@ -8,7 +8,7 @@ use mallbox_storage::{
 use serde_json::json;
 
 use super::AuditLog;
-use super::act::{By, Deed, act};
+use super::act::{By, Deed, act, fit_reason};
 use crate::mall::orders::OrderView;
 use crate::mall::{Context, Failure, OrderDesk, Refusal, clean_text};
 
@@ -79,7 +79,7 @@ impl OrderOffice {
     /// [`Refusal::BadValue`] for the reason, 1 to 200 characters; [`Refusal::OrderStands`] for an order that was used;
     /// [`Refusal::NotFound`], [`Refusal::NotYet`]; or the store is in trouble: a repeat goes on.
     pub async fn void(&self, by: By, order: OrderId, reason: &str) -> Result<FoundOrder, Failure> {
-        let reason = clean_reason(reason)?;
+        let reason = fit_reason(clean_text::line(reason))?;
         if self.desk.look_up(order).await?.is_none() {
             return Err(Refusal::NotFound("order").into());
         }
@@ -135,11 +135,4 @@ pub(super) async fn phones(
         }
     }
     Ok(phones)
-}
-
-fn clean_reason(reason: &str) -> Result<String, Refusal> {
-    const LONGEST: usize = 200;
-    let reason = clean_text::line(reason);
-    let is_fit = (1..=LONGEST).contains(&reason.chars().count());
-    if is_fit { Ok(reason) } else { Err(Refusal::BadValue("reason")) }
 }

@@ -7,7 +7,7 @@ use mallbox_storage::{
 };
 use serde_json::json;
 
-use super::act::{By, Deed, act};
+use super::act::{By, Deed, act, fit_reason};
 use super::audit::AuditLog;
 use crate::mall::{Context, Failure, Mistake, Random, Refusal};
 
@@ -17,9 +17,6 @@ pub struct PeopleOffice {
     audit: AuditLog,
     random: Arc<Random>,
 }
-
-/// Characters of a reason, at the most.
-const LONGEST_REASON: usize = 200;
 
 impl PeopleOffice {
     /// Of this mall.
@@ -86,13 +83,10 @@ impl PeopleOffice {
     /// [`Refusal::NotFound`]; [`Refusal::LastOperator`]; [`Refusal::BadValue`] for a reason that is empty or too long.
     /// If the store is in trouble, the user may be blocked with sessions that are still live: call again.
     pub async fn block(&self, user: UserId, reason: &str, by: By) -> Result<(User, u64), Failure> {
-        let reason = reason.trim();
-        if !(1..=LONGEST_REASON).contains(&reason.chars().count()) {
-            return Err(Refusal::BadValue("reason").into());
-        }
+        let reason = fit_reason(reason.trim().to_owned())?;
         let deed = deed("user.block", user, json!({ "reason": reason }));
         let storage = self.context.storage.clone();
-        let change = RightsChange::Block { reason: reason.to_owned() };
+        let change = RightsChange::Block { reason };
         let work = async move {
             // The block first: whoever logs in meanwhile looks for it when their session is there.
             let blocked = put_rights(storage.clone(), user, change, by).await?;
