@@ -10,6 +10,7 @@ use axum::http::header::{
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
 use axum::response::{IntoResponse, Response};
+use mallbox_storage::hex;
 use rust_embed::{EmbeddedFile, RustEmbed};
 use tower_http::services::ServeDir;
 
@@ -189,12 +190,7 @@ fn own_page(name: &str, headers: &HeaderMap) -> Response {
 }
 
 fn etag(file: &EmbeddedFile) -> HeaderValue {
-    let mut text = String::with_capacity(36);
-    text.push('"');
-    for byte in &file.metadata.sha256_hash()[..16] {
-        text.extend([byte >> 4, byte & 15].map(|digit| char::from(b"0123456789abcdef"[usize::from(digit)])));
-    }
-    text.push('"');
+    let text = format!("\"{}\"", hex(&file.metadata.sha256_hash()[..16]));
     HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("\"\""))
 }
 

@@ -1,14 +1,13 @@
 //! What a countdown and a sale's page show: `/sale/…`.
 
 use std::convert::Infallible;
-use std::fmt::Write as _;
 
 use axum::extract::{FromRequestParts, State};
 use axum::http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use jiff::tz::TimeZone;
-use mallbox_storage::{Timestamp, VoucherId};
+use mallbox_storage::{Timestamp, VoucherId, hex};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
@@ -162,13 +161,7 @@ async fn page(
 
 /// A name for exactly these bytes.
 fn etag(bytes: &[u8]) -> Result<HeaderValue, ApiError> {
-    let mut text = String::with_capacity(34);
-    text.push('"');
-    for byte in &Sha256::digest(bytes)[..16] {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text.push('"');
+    let text = format!("\"{}\"", hex(&Sha256::digest(bytes)[..16]));
     HeaderValue::from_str(&text).map_err(|error| ApiError::bug(error.to_string()))
 }
 

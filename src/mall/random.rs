@@ -44,9 +44,7 @@ impl Random {
     /// A session's token: 24 bytes as 48 hexadecimal digits.
     #[must_use]
     pub fn token(&self) -> String {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble)]);
-        self.bytes::<24>().into_iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+        mallbox_storage::hex(&self.bytes::<24>())
     }
 
     /// A password's salt.

@@ -1,5 +1,6 @@
 //! Passwords as hm-dianping stores them: `salt@md5(password + salt)`. Each is replaced at its first log-in.
 
+use mallbox_storage::hex;
 use md5::{Digest, Md5};
 
 /// Whether a stored text is of that form.
@@ -11,9 +12,7 @@ pub(super) fn is_one(stored: &str) -> bool {
 pub(super) fn matches(stored: &str, password: &str) -> bool {
     let Some((salt, want)) = parts(stored) else { return false };
     let digest = Md5::new().chain_update(password).chain_update(salt).finalize();
-    let digit = |nibble: u8| char::from(b"0123456789abcdef"[usize::from(nibble)]);
-    let have: String = digest.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect();
-    have.eq_ignore_ascii_case(want)
+    hex(&digest).eq_ignore_ascii_case(want)
 }
 
 fn parts(stored: &str) -> Option<(&str, &str)> {

@@ -5,6 +5,7 @@
 //! what the documents say.
 
 mod error;
+mod hex;
 mod ids;
 mod money;
 mod page;
@@ -40,6 +41,7 @@ pub use audit::{Actor, Audit, AuditCheck, AuditEntry, AuditFault, AuditWrong};
 pub use dead_letters::{DeadLetter, DeadLetters, DeadReason, DeadState, Replayed, Voided};
 pub use deadlines::Deadlines;
 pub use error::{OpenError, Source, StoreError};
+pub use hex::hex;
 pub use ids::{DeadLetterId, OrderId, PARTITIONS, PaymentId, Phone, ShopId, ShopTypeId, UserId, VoucherId};
 pub use import::{
     Import, ImportFinding, ImportFindings, ImportKind, ImportRow, ImportedComment, ImportedNote,

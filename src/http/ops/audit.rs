@@ -1,10 +1,8 @@
 //! The audit log: `/ops/audit` and `/ops/audit/verify`. The command line shows the same.
 
-use std::fmt::Write as _;
-
 use axum::extract::State;
 use jiff::tz::TimeZone;
-use mallbox_storage::{Actor, AuditCheck, AuditEntry};
+use mallbox_storage::{Actor, AuditCheck, AuditEntry, hex};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -125,12 +123,4 @@ async fn list(State(app): State<App>, _: Operator, Query(which): Query<Which>) -
 
 async fn verify(State(app): State<App>, _: Operator) -> Reply<CheckAnswer> {
     check(&app).await
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::codec::{self, Part};
 use super::store::{Change, Store, StoreFault};
-use crate::{Claim, Durability, OpenError};
+use crate::{Claim, Durability, OpenError, hex};
 
 /// What the record knows about the log: written in the same transactions as the orders.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -284,8 +284,4 @@ fn set_aside(log_dir: &Path) -> std::io::Result<()> {
         .find(|path| !path.exists())
         .expect("there are more numbers than directories");
     fs::rename(log_dir, aside)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

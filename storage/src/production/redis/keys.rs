@@ -20,7 +20,7 @@
 
 use std::sync::Arc;
 
-use crate::{OpenError, OrderId, PARTITIONS, Phone, TokenHash, UserId, VoucherId};
+use crate::{OpenError, OrderId, PARTITIONS, Phone, UserId, VoucherId};
 
 /// The keys of one mall.
 #[derive(Clone, Debug)]
@@ -133,9 +133,4 @@ impl Keys {
     pub(super) fn limit(&self, key: &str) -> String {
         format!("{}:limit:{key}", self.prefix)
     }
-}
-
-/// A token's hash as text.
-pub(super) fn hex(token: TokenHash) -> String {
-    token.0.iter().map(|byte| format!("{byte:02x}")).collect()
 }

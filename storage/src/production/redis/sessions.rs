@@ -15,14 +15,16 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::keys::{Keys, hex};
+use super::keys::Keys;
 use super::link::{Link, Repeat};
 use super::script::{
     BEGIN_SESSION, CHECK_CODE, Call, END_SESSION, EXTEND_SESSION, FIND_SESSION, INDEX_SESSION, ISSUE_CODE,
 };
 use super::{KEPT_LONGER, millis};
 use crate::sessions::EXTENSION_STEP;
-use crate::{CodeCheck, CodeIssue, CodeRules, Phone, Sessions, StoreError, Timestamp, TokenHash, UserId};
+use crate::{
+    CodeCheck, CodeIssue, CodeRules, Phone, Sessions, StoreError, Timestamp, TokenHash, UserId, hex,
+};
 
 /// The span over which codes to one phone are counted.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -147,7 +149,7 @@ impl Sessions for RedisSessions {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         const OP: &str = "sessions.begin";
-        let token = hex(token);
+        let token = hex(&token.0);
         let tokens = self.note(OP, &token, user, ttl, now).await?;
         if tokens > TOKENS_UNLOOKED_AT {
             self.forget_old_tokens(user, now).await?;
@@ -164,7 +166,7 @@ impl Sessions for RedisSessions {
         now: Timestamp,
     ) -> Result<Option<UserId>, StoreError> {
         const OP: &str = "sessions.find";
-        let token = hex(token);
+        let token = hex(&token.0);
         let (key, expires) = (self.keys.session(&token), (now + ttl).as_millis());
         let call = FIND_SESSION.on([&key]).arg(now.as_millis()).arg(expires).arg(millis(EXTENSION_STEP));
         let found: Option<(u64, bool)> = self.link.run(OP, Repeat::Safe, call).await?;
@@ -181,7 +183,7 @@ impl Sessions for RedisSessions {
 
     async fn end(&self, token: TokenHash) -> Result<(), StoreError> {
         let mut command = redis::cmd("UNLINK");
-        command.arg(self.keys.session(&hex(token)));
+        command.arg(self.keys.session(&hex(&token.0)));
         self.link.query("sessions.end", Repeat::Safe, &command).await
     }
 
