@@ -74,15 +74,15 @@ pub struct Storage {
 }
 
 impl Storage {
-    /// Opens it, or says in words an operator can act on why not. Blocks: what is on disk is read.
+    /// Opens it, or says in words an operator can act on why not.
     ///
     /// The one place that knows which back ends there are.
     ///
     /// # Errors
     /// [`OpenError`].
-    pub fn open(place: &Place) -> Result<Self, OpenError> {
+    pub async fn open(place: &Place) -> Result<Self, OpenError> {
         match place {
-            Place::Embedded(options) => embedded::open(options),
+            Place::Embedded(options) => embedded::open(options.clone()).await,
         }
     }
 }

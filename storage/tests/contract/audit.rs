@@ -104,7 +104,7 @@ async fn a_rush_of_appends_is_one_chain(w: &World) {
 }
 
 async fn the_log_goes_on_after_a_restart(_: &World) {
-    let w = embedded();
+    let w = embedded().await;
     let first = append(&w, "sale 1").await;
     let w = w.reopen().await;
     let second = append(&w, "sale 2").await;

@@ -34,7 +34,7 @@ macro_rules! contract {
         mod embedded {
             $(#[tokio::test(flavor = "multi_thread")]
             async fn $case() {
-                super::$case(&$crate::world::embedded()).await;
+                super::$case(&$crate::world::embedded().await).await;
             })+
         }
     };

@@ -470,7 +470,7 @@ async fn a_rush_of_batches_takes_exactly_the_stock(w: &World) {
 }
 
 async fn orders_outlive_a_restart(_: &World) {
-    let w = embedded();
+    let w = embedded().await;
     let voucher = w.sale(Some(2)).await;
     persist(&w, &[claim(voucher, 1, 1), claim(voucher, 1, 2)]).await;
     let (order, letters) =

@@ -229,7 +229,7 @@ async fn a_rush_starts_one_payment(w: &World) {
 }
 
 async fn payments_outlive_a_restart(_: &World) {
-    let w = embedded();
+    let w = embedded().await;
     let order = order(&w, w.sale(Some(9)).await, 1).await;
     let payment = w.storage.payments.start(order, PRICE, NOON).await.unwrap();
     let w = w.reopen().await;

@@ -29,7 +29,7 @@ pub async fn cluster() -> World {
 
 /// An empty one on this Redis.
 pub async fn fresh(url: String) -> World {
-    embedded().on_redis(options(url)).await
+    embedded().await.on_redis(options(url)).await
 }
 
 /// With a prefix that no other case has.
@@ -105,7 +105,7 @@ impl Holders for RecordHolders {
 
 /// A world whose record is empty.
 pub async fn connect(options: &RedisOptions) -> Result<RedisPorts, OpenError> {
-    ports(&embedded().storage, options).await
+    ports(&embedded().await.storage, options).await
 }
 
 /// A server of a case's own.

@@ -69,7 +69,7 @@ async fn a_rush_gives_each_number_once(w: &World) {
 }
 
 async fn no_number_comes_again_after_a_restart(_: &World) {
-    let mut w = embedded();
+    let mut w = embedded().await;
     let mut last = None;
     for calls in [1, 5000, 0, 3] {
         for _ in 0..calls {

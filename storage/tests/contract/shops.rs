@@ -138,7 +138,7 @@ async fn names_are_found_by_any_part_of_them(w: &World) {
 }
 
 async fn shops_outlive_a_restart(_: &World) {
-    let w = embedded();
+    let w = embedded().await;
     let id = w.storage.shops.insert(&text("one"), NOON).await.unwrap();
     let shop = w.storage.shops.get(id).await.unwrap();
     let w = w.reopen().await;

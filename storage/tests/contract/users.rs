@@ -275,7 +275,7 @@ async fn a_rush_of_one_phone_makes_one_user(w: &World) {
 }
 
 async fn users_outlive_a_restart(_: &World) {
-    let w = embedded();
+    let w = embedded().await;
     let made = w.storage.users.find_or_create(&phone(1), "a", NOON).await.unwrap();
     assert!(w.storage.users.put_password(made.id, "hash", NOON).await.unwrap());
     let RightsAnswer::Done(made) = put_rights(&w, made.id, &block("x")).await else { panic!("there is one") };

@@ -128,7 +128,7 @@ async fn a_window_moves_and_nothing_else(w: &World) {
 }
 
 async fn vouchers_outlive_a_restart(_: &World) {
-    let w = embedded();
+    let w = embedded().await;
     let id = w.sale(Some(3)).await;
     let voucher = w.storage.vouchers.get(id).await.unwrap();
     let w = w.reopen().await;

@@ -28,10 +28,10 @@ pub struct World {
 }
 
 /// An embedded one, in a directory of its own.
-pub fn embedded() -> World {
+pub async fn embedded() -> World {
     let dir = TempDir::new().unwrap();
     let place = Place::Embedded(EmbeddedOptions::new(dir.path().join("mall")));
-    let storage = Storage::open(&place).unwrap();
+    let storage = Storage::open(&place).await.unwrap();
     World { storage, place, redis: None, _dir: dir }
 }
 
@@ -41,7 +41,7 @@ impl World {
         let Self { storage, place, redis, _dir } = self;
         storage.upkeep.close().await.unwrap();
         drop(storage);
-        let storage = Storage::open(&place).unwrap();
+        let storage = Storage::open(&place).await.unwrap();
         let world = Self { storage, place, redis: redis.clone(), _dir };
         match redis {
             Some(options) => world.on_redis(options).await,
@@ -53,7 +53,7 @@ impl World {
     pub async fn another(&self) -> Self {
         match &self.redis {
             Some(options) => redis_world::fresh(options.url.clone()).await,
-            None => embedded(),
+            None => embedded().await,
         }
     }
 
