@@ -25,11 +25,12 @@ struct Mall {
 }
 
 impl Mall {
-    fn open() -> Self {
+    async fn open() -> Self {
         // Beside the sources: /tmp is memory on many machines.
         let dir = TempDir::new_in(env!("CARGO_MANIFEST_DIR")).expect("a directory can be made");
         let place = Place::Embedded(EmbeddedOptions::new(dir.path()));
-        Self { storage: Storage::open(&place).expect("an empty directory opens"), next: 0, _dir: dir }
+        let storage = Storage::open(&place).await.expect("an empty directory opens");
+        Self { storage, next: 0, _dir: dir }
     }
 
     async fn sale(&self, units: Option<u64>) -> VoucherId {
@@ -108,10 +109,7 @@ fn accepted(group: &mut BenchmarkGroup<WallTime>, runtime: &Runtime, mall: &mut 
 fn benches(criterion: &mut Criterion) {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime can be made");
-    let mut mall = {
-        let _inside = runtime.enter();
-        Mall::open()
-    };
+    let mut mall = runtime.block_on(Mall::open());
     let mut group = criterion.benchmark_group("sales/claim");
     group.sample_size(20).measurement_time(Duration::from_secs(3));
     refused(&mut group, &runtime, &mut mall);

@@ -159,7 +159,7 @@ fn mallbox(arguments: &[String]) -> (i32, String) {
 fn make_mall(dir: &Path) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     runtime.block_on(async {
-        let storage = Storage::open(&Place::Embedded(EmbeddedOptions::new(dir))).unwrap();
+        let storage = Storage::open(&Place::Embedded(EmbeddedOptions::new(dir))).await.unwrap();
         let phone = Phone::parse("13900000001").unwrap();
         storage.users.find_or_create(&phone, "somebody", NOON).await.unwrap();
         storage.upkeep.put_setting("zone", "Asia/Shanghai").await.unwrap();

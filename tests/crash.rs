@@ -109,7 +109,7 @@ fn an_answered_change_of_the_stock_outlives_a_kill_and_no_change_is_done_half() 
     let mall = mall::make(&data, Size { people: 2_000, sales: 1, units: 100 })?;
     let (sale, operator) = (mall.sales[0], &mall.people[0]);
     mall::runtime()?.block_on(async {
-        let storage = mall::open(&data)?;
+        let storage = mall::open(&data).await?;
         let change = RightsChange::Role(Role::Operator);
         let now = SystemClock.now();
         let answer = storage.users.put_rights(operator.id, &change, LastOperator::Stays, now).await?;
@@ -144,7 +144,7 @@ fn an_answered_change_of_the_stock_outlives_a_kill_and_no_change_is_done_half() 
         server::verify(aftermath::copy(&data, site.path())?.path())?;
     }
     mall::runtime()?.block_on(async {
-        let storage = mall::open(&data)?;
+        let storage = mall::open(&data).await?;
         let (mut added, mut done) = (0, 0);
         for number in 1..=asked {
             let change = storage.vouchers.stock_change(sale, &number.to_string()).await?;
@@ -189,7 +189,7 @@ fn broken_promises_are_noticed() -> anyhow::Result<()> {
     let accepted = |step| Try { claim: ledger::Claim::Accepted(order), asked: 1, step };
     let unknown = Try::open();
     mall::runtime()?.block_on(async {
-        let storage = mall::open(site.path())?;
+        let storage = mall::open(site.path()).await?;
         let terms =
             storage.vouchers.get(sale).await?.and_then(|voucher| voucher.sale).context("no sale")?.terms;
         let _ = storage.sales.put(terms).await?;
@@ -230,7 +230,7 @@ fn a_claim_that_is_settled_and_still_in_the_log_counts_once() -> anyhow::Result<
     let mall = mall::make(&data, Size { people: 8, sales: 1, units: 10 })?;
     let (sale, now) = (mall.sales[0], SystemClock.now());
     let copy = mall::runtime()?.block_on(async {
-        let storage = mall::open(&data)?;
+        let storage = mall::open(&data).await?;
         let terms =
             storage.vouchers.get(sale).await?.and_then(|voucher| voucher.sale).context("no sale")?.terms;
         let _ = storage.sales.put(terms).await?;
@@ -246,7 +246,7 @@ fn a_claim_that_is_settled_and_still_in_the_log_counts_once() -> anyhow::Result<
         aftermath::copy(&data, site.path())
     })?;
     mall::runtime()?.block_on(async {
-        let storage = mall::open(copy.path())?;
+        let storage = mall::open(copy.path()).await?;
         assert_eq!(storage.order_log.count(sale).await?, 5);
         assert_eq!(storage.order_log.take("worker", 8, Duration::ZERO).await?.len(), 5);
         assert_eq!(storage.orders.count(sale).await?.held(), 3);

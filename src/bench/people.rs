@@ -40,7 +40,7 @@ pub(super) struct Size {
 
 /// Makes a mall in an empty directory, through the same ports that the mall uses, and lets go of it.
 pub(super) async fn make(dir: &Path, size: Size, now: Timestamp, bar: &ProgressBar) -> anyhow::Result<Crowd> {
-    let storage = Storage::open(&Place::Embedded(EmbeddedOptions::new(dir)))?;
+    let storage = Storage::open(&Place::Embedded(EmbeddedOptions::new(dir))).await?;
     let (sales, sold_out) = open_sales(&storage, size, now).await?;
     let random = Random::system();
     let mut tokens = Vec::with_capacity(size.users);

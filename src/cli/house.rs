@@ -109,8 +109,7 @@ pub(super) fn make_dir(dir: &Path) -> anyhow::Result<()> {
 pub(super) async fn open(plan: Plan) -> anyhow::Result<App> {
     let Plan { place, zone, settings, sms, inbox } = plan;
     make_dir(&place.dir)?;
-    let place = Place::Embedded(place);
-    let storage = tokio::task::spawn_blocking(move || Storage::open(&place)).await??;
+    let storage = Storage::open(&Place::Embedded(place)).await?;
     let (zone, new) = zone_of(&storage, zone).await?;
     if let Some(name) = new {
         storage.upkeep.put_setting(ZONE, &name).await?;

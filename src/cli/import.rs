@@ -65,8 +65,7 @@ pub(super) fn run(import: &Import, l: Language) -> anyhow::Result<()> {
 async fn into_mall(import: &Import, dump: File, mut progress: Progress) -> anyhow::Result<Report> {
     let dir = &import.data;
     let (was_there, had_pictures) = (house::is_mall(dir), dir.join("uploads").exists());
-    let place = Place::Embedded(EmbeddedOptions::new(dir));
-    let storage = tokio::task::spawn_blocking(move || Storage::open(&place)).await??;
+    let storage = Storage::open(&Place::Embedded(EmbeddedOptions::new(dir))).await?;
     let done = take_in(import, dump, &storage, &mut progress).await;
     progress.end();
     let closed = storage.upkeep.close().await;

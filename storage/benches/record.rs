@@ -32,7 +32,8 @@ fn main() {
 
 async fn run(orders: u64, batch: usize) {
     let dir = tempfile::tempdir().unwrap();
-    let storage = Storage::open(&Place::Embedded(EmbeddedOptions::new(dir.path().join("mall")))).unwrap();
+    let storage =
+        Storage::open(&Place::Embedded(EmbeddedOptions::new(dir.path().join("mall")))).await.unwrap();
     let claims = claims(&storage, orders).await;
     let stop = Arc::new(AtomicBool::new(false));
     let other = tokio::spawn(somebody_else(storage.clone(), Arc::clone(&stop)));

@@ -55,7 +55,8 @@ async fn run(claims: u64, append: &str, fsync: &str) {
     let options = ServerOptions::default().with("appendonly", append).with("appendfsync", fsync);
     let server = Redis::start_with(options).unwrap();
     let dir = tempfile::tempdir().unwrap();
-    let record = Storage::open(&Place::Embedded(EmbeddedOptions::new(dir.path().join("mall")))).unwrap();
+    let record =
+        Storage::open(&Place::Embedded(EmbeddedOptions::new(dir.path().join("mall")))).await.unwrap();
     let ports = connect(&RedisOptions::new(server.url()), Arc::new(Nobody), record.orders).await.unwrap();
     let ports = Arc::new(ports);
     let terms =

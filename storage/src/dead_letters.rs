@@ -28,6 +28,19 @@ impl DeadReason {
             Self::Refused => "REFUSED",
         }
     }
+
+    /// What is told of a claim that the record lets die; `owner` has the order with the claim's id, if that is there.
+    pub(crate) fn detail(self, owner: Option<(UserId, VoucherId)>) -> String {
+        match (self, owner) {
+            (Self::IdClash, Some((user, voucher))) => {
+                format!("the order of user {user} for voucher {voucher} has this id")
+            }
+            (Self::IdClash, None) => "another claim of the same batch had this id".into(),
+            (Self::Double, _) => "the user has a live order of this sale".into(),
+            (Self::Oversold, _) => "the stock was used up".into(),
+            (Self::Refused, _) => String::new(),
+        }
+    }
 }
 
 /// Where a dead letter stands.

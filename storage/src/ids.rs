@@ -33,7 +33,7 @@ macro_rules! id {
 }
 
 id!(
-    /// One person. Dense: given out in order from 1, which is what keeps a set of buyers small.
+    /// One person. Nearly dense: given out in order from 1, which is what keeps a set of buyers small.
     UserId
 );
 id!(

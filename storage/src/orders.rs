@@ -1,6 +1,7 @@
 //! Orders: the record of who bought what.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use async_trait::async_trait;
 
@@ -105,6 +106,19 @@ pub enum Step {
     FinishRefund,
 }
 
+impl Step {
+    /// From where it leads, and to where.
+    pub(crate) fn change(self) -> (OrderStatus, OrderStatus) {
+        match self {
+            Self::Pay(_) => (OrderStatus::Unpaid, OrderStatus::Paid),
+            Self::Cancel => (OrderStatus::Unpaid, OrderStatus::Cancelled),
+            Self::Use => (OrderStatus::Paid, OrderStatus::Used),
+            Self::StartRefund => (OrderStatus::Paid, OrderStatus::Refunding),
+            Self::FinishRefund => (OrderStatus::Refunding, OrderStatus::Refunded),
+        }
+    }
+}
+
 /// What became of a step.
 #[must_use]
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -165,6 +179,14 @@ impl OrderFilter {
             && self.voucher.is_none_or(|voucher| voucher == order.voucher)
             && self.status.is_none_or(|status| status == order.status)
     }
+}
+
+/// An order that comes to the record late still leaves its buyer this long to pay.
+const LEAST_TO_PAY: Duration = Duration::from_secs(5 * 60);
+
+/// Until when the order of a claim can be paid.
+pub(crate) fn deadline(claimed: Timestamp, pay_within: Duration, now: Timestamp) -> Timestamp {
+    (claimed + pay_within).max(now + LEAST_TO_PAY)
 }
 
 /// Orders: their record, and the second lock of every sale.

@@ -22,8 +22,9 @@ pub enum Errand {
 ///
 /// - An errand is written in the transaction that makes it necessary: whatever crashes after that, it is here until it is
 ///   [`done`](Outbox::done).
-/// - [`Orders::step`](crate::Orders::step) leaves [`Errand::Release`] when it closes an order of a sale, and only then. An
-///   ordinary voucher has no units.
+/// - [`Orders::step`](crate::Orders::step) leaves [`Errand::Release`] when it closes an order of a sale, and
+///   [`DeadLetters::void`](crate::DeadLetters::void) for one that holds a unit; nothing else does. An ordinary voucher has
+///   no units.
 /// - Several may run the same errand at the same time; nothing is handed out to one alone.
 #[async_trait]
 pub trait Outbox: Send + Sync {

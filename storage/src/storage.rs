@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::production::ProductionOptions;
 use crate::{
     Audit, DeadLetters, Deadlines, Durability, Import, Locks, OpenError, OrderLog, Orders, Outbox,
     PaymentRows, RateLimits, Sales, Sequences, Sessions, Shops, Upkeep, Users, Vouchers, embedded,
+    production,
 };
 
 /// Where a mall's memory is.
@@ -13,6 +15,8 @@ use crate::{
 pub enum Place {
     /// In a directory of this machine.
     Embedded(EmbeddedOptions),
+    /// In Redis and MySQL. Connections live on the runtime that opens it, and end with it.
+    Production(ProductionOptions),
 }
 
 /// How to open a data directory.
@@ -74,15 +78,16 @@ pub struct Storage {
 }
 
 impl Storage {
-    /// Opens it, or says in words an operator can act on why not. Blocks: what is on disk is read.
+    /// Opens it, or says in words an operator can act on why not.
     ///
     /// The one place that knows which back ends there are.
     ///
     /// # Errors
     /// [`OpenError`].
-    pub fn open(place: &Place) -> Result<Self, OpenError> {
+    pub async fn open(place: &Place) -> Result<Self, OpenError> {
         match place {
-            Place::Embedded(options) => embedded::open(options),
+            Place::Embedded(options) => embedded::open(options.clone()).await,
+            Place::Production(options) => production::open(options).await,
         }
     }
 }

@@ -108,7 +108,8 @@ pub struct Card {
 
 /// People: the record of users.
 ///
-/// - Ids are given in order from 1 and never again. A phone belongs to one user.
+/// - Ids are given in order from 1 and never again, nearly without gaps: of concurrent calls for one phone, each may
+///   leave one out. A phone belongs to one user.
 /// - Every call is its own transaction and durable when it answers.
 #[async_trait]
 pub trait Users: Send + Sync {

@@ -194,7 +194,7 @@ impl World {
 }
 
 async fn open(dir: &Path, settings: Settings, clock: &Arc<ManualClock>) -> App {
-    let storage = Storage::open(&Place::Embedded(EmbeddedOptions::new(dir.join("mall")))).unwrap();
+    let storage = Storage::open(&Place::Embedded(EmbeddedOptions::new(dir.join("mall")))).await.unwrap();
     for (id, name, sort) in [(1, "KTV", 2), (2, "美食", 1)] {
         let icon = format!("/types/{id}.svg");
         let kind = ShopType { id: ShopTypeId::new(id), name: name.to_owned(), icon, sort };

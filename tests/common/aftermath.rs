@@ -27,7 +27,7 @@ pub fn examine(data: &Path, scratch: &Path, ledger: &Ledger) -> anyhow::Result<F
     server::verify(copy.path())?;
     let copy = self::copy(data, scratch)?;
     mall::runtime()?.block_on(async {
-        let storage = mall::open(copy.path())?;
+        let storage = mall::open(copy.path()).await?;
         let found = books::check(&storage, ledger).await;
         storage.upkeep.close().await?;
         found
@@ -65,7 +65,7 @@ pub fn sell_out(
     server.stop()?;
     server::verify(data)?;
     let found = mall::runtime()?.block_on(async {
-        let storage = mall::open(data)?;
+        let storage = mall::open(data).await?;
         let found = books::check(&storage, &ledger).await;
         storage.upkeep.close().await?;
         found

@@ -42,8 +42,9 @@ pub struct Size {
 }
 
 /// Opens a mall's memory without a server.
-pub fn open(dir: &Path) -> anyhow::Result<Storage> {
+pub async fn open(dir: &Path) -> anyhow::Result<Storage> {
     Storage::open(&Place::Embedded(EmbeddedOptions::new(dir)))
+        .await
         .with_context(|| format!("{} cannot be opened", dir.display()))
 }
 
@@ -56,7 +57,7 @@ pub fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
 pub fn make(dir: &Path, size: Size) -> anyhow::Result<Mall> {
     let now = SystemClock.now();
     runtime()?.block_on(async {
-        let storage = open(dir)?;
+        let storage = open(dir).await?;
         let sales = open_sales(&storage, size, now).await?;
         let random = Arc::new(Random::system());
         let mut under_way = JoinSet::new();

@@ -43,7 +43,8 @@ pub async fn world() -> World {
 /// A mall that sends codes like this.
 pub async fn with_sms(sms: Arc<dyn SmsSender>, inbox: Arc<Inbox>) -> World {
     let dir = TempDir::new().unwrap();
-    let storage = Storage::open(&Place::Embedded(EmbeddedOptions::new(dir.path().join("mall")))).unwrap();
+    let storage =
+        Storage::open(&Place::Embedded(EmbeddedOptions::new(dir.path().join("mall")))).await.unwrap();
     let clock = Arc::new(ManualClock::new(NOON));
     let context = Context {
         storage: storage.clone(),

@@ -9,7 +9,7 @@ use crate::world::{World, world};
 
 /// A sale with something in every term: 20 units, one order each unpaid, paid, used and refunding, and a dead letter.
 async fn varied() -> (World, VoucherId, Vec<OrderId>) {
-    let mut w = world();
+    let mut w = world().await;
     let voucher = w.sale(20).await;
     let mut orders = Vec::new();
     for user in 1..=4 {
@@ -109,7 +109,7 @@ async fn each_spoiled_term_is_named() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_mall_in_full_swing_is_not_found_fault_with() {
-    let w = Arc::new(world());
+    let w = Arc::new(world().await);
     let voucher = w.sale(None).await;
     let limited = w.sale(3_000).await;
     let stop = Arc::new(AtomicBool::new(false));

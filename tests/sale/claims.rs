@@ -21,7 +21,7 @@ fn opens_in(minutes: u64, units: u64) -> NewSale {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_claim_becomes_an_order_with_a_deadline() {
-    let w = world();
+    let w = world().await;
     let voucher = w.sale(3).await;
     let order = w.order(7, voucher).await;
     let found = w.storage.orders.get(order).await.unwrap().unwrap();
@@ -36,7 +36,7 @@ async fn a_claim_becomes_an_order_with_a_deadline() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_rush_sells_exactly_the_units_once_to_each() {
-    let w = std::sync::Arc::new(world());
+    let w = std::sync::Arc::new(world().await);
     let voucher = w.sale(200).await;
     let mut rush = tokio::task::JoinSet::new();
     for number in 0..1_200 {
@@ -56,7 +56,7 @@ async fn a_rush_sells_exactly_the_units_once_to_each() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sale_is_taken_up_at_its_first_instant_and_refused_from_its_last() {
-    let w = world();
+    let w = world().await;
     let voucher = w.sale_like(opens_in(30, 5)).await;
     let live = async || w.sales.live(voucher, w.now()).await.unwrap();
     assert_eq!(refusal(w.claim(1, voucher).await), Refusal::NotOpen);
@@ -73,7 +73,7 @@ async fn a_sale_is_taken_up_at_its_first_instant_and_refused_from_its_last() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pause_that_only_the_record_knows_holds_claims_after_a_second() {
-    let w = world();
+    let w = world().await;
     let sale = opens_in(0, 5);
     let voucher = w.sale_like(sale).await;
     w.claim(1, voucher).await.unwrap();
@@ -93,7 +93,7 @@ async fn a_pause_that_only_the_record_knows_holds_claims_after_a_second() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sold_out_sale_says_so_to_others_and_names_the_order_to_its_buyers() {
-    let w = world();
+    let w = world().await;
     let voucher = w.sale(1).await;
     let order = w.claim(1, voucher).await.unwrap();
     assert_eq!(refusal(w.claim(2, voucher).await), Refusal::SoldOut);
@@ -104,7 +104,7 @@ async fn a_sold_out_sale_says_so_to_others_and_names_the_order_to_its_buyers() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unlimited_sale_never_ends_for_want_of_units() {
-    let w = world();
+    let w = world().await;
     let voucher = w.sale(None).await;
     for user in 1..=50 {
         w.claim(user, voucher).await.unwrap();
@@ -117,7 +117,7 @@ async fn an_unlimited_sale_never_ends_for_want_of_units() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sale_for_members_asks_for_the_level() {
-    let w = world();
+    let w = world().await;
     let voucher = w.sale_like(NewSale { min_level: 3, ..opens_in(0, 5) }).await;
     let user = w.user(1).await;
     let claim = async || w.sales.claim(user, voucher, w.now()).await;
@@ -133,7 +133,7 @@ async fn a_sale_for_members_asks_for_the_level() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_limit_is_asked_before_anything_else() {
     let limit = Limit { count: 2, per: MINUTE };
-    let w = with_settings(Settings { claim_limit: Some(limit), ..Settings::default() });
+    let w = with_settings(Settings { claim_limit: Some(limit), ..Settings::default() }).await;
     for _ in 0..2 {
         assert_eq!(refusal(w.claim(1, VoucherId::new(77)).await), Refusal::UnknownSale);
     }
@@ -149,7 +149,7 @@ async fn the_limit_is_asked_before_anything_else() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_log_that_is_too_long_refuses_claims_until_it_is_shorter() {
     let limits = Settings::default().without_limits();
-    let mut w = with_settings(Settings { max_backlog: 3, ..limits });
+    let mut w = with_settings(Settings { max_backlog: 3, ..limits }).await;
     let voucher = w.sale(None).await;
     let mut user = 0;
     let mut refused = false;
@@ -168,7 +168,7 @@ async fn a_log_that_is_too_long_refuses_claims_until_it_is_shorter() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn before_2022_nothing_is_sold() {
-    let w = idle();
+    let w = idle().await;
     let voucher = w.sale_like(NewSale { begin: NOON - MINUTE * 60 * 24 * 3_000, ..opens_in(0, 5) }).await;
     w.clock.set(mallbox_storage::Timestamp::from_millis(1_640_995_199_999));
     assert_eq!(refusal(w.claim(1, voucher).await), Refusal::Busy);
@@ -178,7 +178,7 @@ async fn before_2022_nothing_is_sold() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_record_is_asked_at_most_once_per_id_and_second() {
-    let w = idle();
+    let w = idle().await;
     let known = w.sale(None).await;
     let watched = Watched::over(&w.storage.vouchers);
     let mut context = w.context.clone();
@@ -205,7 +205,7 @@ async fn the_record_is_asked_at_most_once_per_id_and_second() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sale_is_open_as_soon_as_the_store_knows_it_even_if_it_was_asked_for_too_early() {
-    let w = idle();
+    let w = idle().await;
     let next = VoucherId::new(1);
     assert_eq!(refusal(w.claim(1, next).await), Refusal::UnknownSale);
     let voucher = w.record(Some(opens_in(0, 5))).await;
@@ -218,7 +218,7 @@ async fn a_sale_is_open_as_soon_as_the_store_knows_it_even_if_it_was_asked_for_t
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sale_that_only_the_record_knows_is_put_when_it_is_claimed() {
-    let w = world();
+    let w = world().await;
     let voucher = w.record(Some(opens_in(0, 40))).await;
     let mut rush = tokio::task::JoinSet::new();
     for user in 0..80 {
@@ -234,7 +234,7 @@ async fn a_sale_that_only_the_record_knows_is_put_when_it_is_claimed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sale_long_over_leaves_memory_and_can_still_be_shown() {
-    let w = world();
+    let w = world().await;
     let voucher = w.sale_like(opens_in(0, 5)).await;
     w.order(1, voucher).await;
     w.advance(MINUTE * 90).await;
@@ -249,7 +249,7 @@ async fn a_sale_long_over_leaves_memory_and_can_still_be_shown() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn refusals_do_not_use_up_the_days_numbers() {
-    let w = idle();
+    let w = idle().await;
     let voucher = w.sale(1).await;
     w.claim(1, voucher).await.unwrap();
     for user in 2..1_000 {
@@ -263,7 +263,7 @@ async fn refusals_do_not_use_up_the_days_numbers() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_malls_in_one_process_share_nothing() {
-    let (one, other) = (world(), world());
+    let (one, other) = (world().await, world().await);
     let (first, second) = (one.sale(1).await, other.sale(1).await);
     assert_eq!(first, second, "the same id in both");
     let order = one.claim(1, first).await.unwrap();
@@ -302,7 +302,7 @@ async fn shop(w: &World) -> ShopId {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_names_the_shop_and_an_unknown_sale_has_none() {
-    let w = idle();
+    let w = idle().await;
     assert_eq!(shop(&w).await, ShopId::new(1));
     let voucher = w.sale(5).await;
     let page = w.sales.page(voucher, w.now()).await.unwrap();

@@ -25,7 +25,7 @@ async fn refused(w: &World) -> (VoucherId, OrderId) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refused_claim_is_replayed_once_the_record_takes_it() {
-    let w = world();
+    let w = world().await;
     let (voucher, order) = refused(&w).await;
     let (letters, total) = w.dead_letter_office.page(Some(DeadState::Open), 1).await.unwrap();
     let view = &letters[0];
@@ -60,7 +60,7 @@ async fn a_refused_claim_is_replayed_once_the_record_takes_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_voided_letter_gives_its_unit_and_the_right_to_buy_back() {
-    let w = world();
+    let w = world().await;
     let (voucher, order) = refused(&w).await;
     w.sql("DROP TRIGGER poison");
     assert_eq!(refusal(w.claim(13, voucher).await), Refusal::AlreadyBought(order));
@@ -83,7 +83,7 @@ async fn a_voided_letter_gives_its_unit_and_the_right_to_buy_back() {
 
 /// Ten users whose first orders the memory forgot bought again: their claims are dead letters beside live orders.
 async fn doubles() -> (World, VoucherId, Vec<OrderId>, Vec<OrderId>) {
-    let mut w = world();
+    let mut w = world().await;
     let voucher = w.sale(100).await;
     let (first, second) = w.bought_around_a_wipe(voucher, 1..=10, 1..=10).await;
     (w, voucher, first, second)
@@ -132,7 +132,7 @@ async fn a_double_beside_a_cancelled_order_gives_back_one_unit_at_once() {
 
 /// Of ten claims the record had room for seven.
 async fn oversold() -> (World, VoucherId, Vec<OrderId>) {
-    let mut w = idle();
+    let mut w = idle().await;
     let voucher = w.sale(10).await;
     for user in 1..=10 {
         w.claim(user, voucher).await.unwrap();
@@ -186,7 +186,7 @@ async fn oversold_claims_that_are_voided_leave_nothing_to_sell() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_two_letters_with_one_id_the_user_says_which() {
-    let w = world();
+    let w = world().await;
     let voucher = w.sale(9).await;
     let order = w.order(1, voucher).await;
     w.sql(&format!(

@@ -14,7 +14,7 @@ async fn found(w: &World, query: &OrderQuery) -> (Vec<OrderId>, u64) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn orders_are_found_by_what_is_known_of_them_pending_ones_too() {
-    let mut w = world();
+    let mut w = world().await;
     let (one, other) = (w.sale(9).await, w.sale(9).await);
     let (anne, bob) = (w.user(1).await, w.user(2).await);
     let mut ids = Vec::new();
@@ -60,7 +60,7 @@ async fn orders_are_found_by_what_is_known_of_them_pending_ones_too() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_voided_order_gives_back_money_unit_and_right_and_a_used_one_never() {
-    let w = world();
+    let w = world().await;
     let voucher = w.sale(4).await;
     let orders = [w.order(1, voucher).await, w.order(2, voucher).await, w.order(3, voucher).await];
     for user in [2, 3] {
@@ -93,7 +93,7 @@ async fn a_voided_order_gives_back_money_unit_and_right_and_a_used_one_never() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_order_whose_gateway_is_away_is_refunding_and_is_refunded_by_itself() {
-    let w = world();
+    let w = world().await;
     let voucher = w.sale(1).await;
     let order = w.order(1, voucher).await;
     w.orders.pay(UserId::new(1), order, w.now()).await.unwrap();
@@ -108,7 +108,7 @@ async fn an_order_whose_gateway_is_away_is_refunding_and_is_refunded_by_itself()
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_order_that_is_voided_while_it_is_paid_ends_in_one_way() {
-    let w = std::sync::Arc::new(world());
+    let w = std::sync::Arc::new(world().await);
     let voucher = w.sale(40).await;
     let mut races = tokio::task::JoinSet::new();
     for user in 1..=40 {

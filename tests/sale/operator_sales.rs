@@ -18,7 +18,7 @@ async fn in_memory(w: &World, voucher: VoucherId) -> bool {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_paused_sale_takes_no_claim_and_goes_on_when_it_is_told() {
-    let w = world();
+    let w = world().await;
     let voucher = w.sale(9).await;
     w.order(1, voucher).await;
     for _ in 0..2 {
@@ -37,7 +37,7 @@ async fn a_paused_sale_takes_no_claim_and_goes_on_when_it_is_told() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_ended_sale_is_over_and_a_later_end_opens_it_again_with_its_buyers() {
-    let w = world();
+    let w = world().await;
     let voucher = w.sale(3).await;
     let order = w.order(1, voucher).await;
     for _ in 0..2 {
@@ -66,7 +66,7 @@ async fn an_ended_sale_is_over_and_a_later_end_opens_it_again_with_its_buyers() 
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sale_that_has_not_begun_can_be_moved_and_ended() {
-    let w = world();
+    let w = world().await;
     let hour = MINUTE * 60;
     let terms = NewSale {
         units: Some(5),
@@ -89,7 +89,7 @@ async fn a_sale_that_has_not_begun_can_be_moved_and_ended() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_window_must_have_an_end_that_is_still_to_come() {
-    let w = world();
+    let w = world().await;
     let voucher = w.sale(5).await;
     let before = w.storage.vouchers.get(voucher).await.unwrap();
     let second = Duration::from_secs(1);
@@ -119,7 +119,7 @@ async fn a_window_must_have_an_end_that_is_still_to_come() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sale_is_shown_with_its_books() {
-    let mut w = world();
+    let mut w = world().await;
     let (limited, unlimited) = (w.sale(9).await, w.sale(None).await);
     w.order(1, limited).await;
     w.order(1, unlimited).await;
@@ -148,7 +148,7 @@ async fn a_sale_is_shown_with_its_books() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn each_action_is_in_the_log_before_it_is_done() {
-    let w = world();
+    let w = world().await;
     let voucher = w.sale(9).await;
     let order = w.order(1, voucher).await;
     w.sale_office.pause(w.by(), voucher).await.unwrap();

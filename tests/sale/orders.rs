@@ -19,7 +19,7 @@ const BOB: UserId = UserId::new(2);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn each_step_may_be_repeated_and_excludes_the_others() {
-    let w = world();
+    let w = world().await;
     let voucher = w.sale(9).await;
     let stands = |status| Refusal::OrderStands(status);
     let paid = w.order(1, voucher).await;
@@ -90,7 +90,7 @@ impl Sales for Stumbling {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_unit_that_could_not_be_given_back_is_given_back_soon_after() {
-    let w = world();
+    let w = world().await;
     let sales = Arc::new(Stumbling { real: Arc::clone(&w.storage.sales), failures: AtomicU64::new(0) });
     let storage = Storage { sales: sales.clone(), ..w.storage.clone() };
     let context = Context { storage, ..w.context.clone() };
@@ -118,7 +118,7 @@ async fn a_unit_that_could_not_be_given_back_is_given_back_soon_after() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refunded_order_gives_back_the_unit_and_the_right_to_buy() {
-    let w = world();
+    let w = world().await;
     let voucher = w.sale(1).await;
     let first = w.order(1, voucher).await;
     w.orders.pay(ANNE, first, w.now()).await.unwrap();
@@ -136,7 +136,7 @@ async fn a_refunded_order_gives_back_the_unit_and_the_right_to_buy() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unpaid_order_is_cancelled_at_its_deadline_and_not_before() {
-    let w = world();
+    let w = world().await;
     let voucher = w.sale(1).await;
     let order = w.order(1, voucher).await;
     w.advance(PAY_WITHIN - Duration::from_millis(1)).await;
@@ -152,7 +152,7 @@ async fn an_unpaid_order_is_cancelled_at_its_deadline_and_not_before() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_paid_order_has_no_deadline_and_a_thousand_due_ones_go_at_once() {
-    let w = world();
+    let w = world().await;
     let voucher = w.sale(1_001).await;
     for user in 1..=1_001 {
         w.claim(user, voucher).await.unwrap();
@@ -170,7 +170,7 @@ async fn a_paid_order_has_no_deadline_and_a_thousand_due_ones_go_at_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_payment_and_expiry_exactly_one_wins() {
-    let w = std::sync::Arc::new(world());
+    let w = std::sync::Arc::new(world().await);
     let voucher = w.sale(200).await;
     let mut orders = Vec::new();
     for user in 1..=200 {
@@ -204,7 +204,7 @@ async fn of_payment_and_expiry_exactly_one_wins() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pending_order_is_known_at_once_and_a_step_on_it_waits_for_the_record() {
-    let mut w = idle();
+    let mut w = idle().await;
     let voucher = w.sale(5).await;
     let order = w.claim(1, voucher).await.unwrap();
     let view = w.orders.get(ANNE, order).await.unwrap();
@@ -223,7 +223,7 @@ async fn a_pending_order_is_known_at_once_and_a_step_on_it_waits_for_the_record(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_order_is_its_owners_alone() {
-    let w = world();
+    let w = world().await;
     let order = w.order(1, w.sale(5).await).await;
     let unknown = Refusal::NotFound("order");
     assert_eq!(refusal(w.orders.get(BOB, order).await), unknown);
@@ -238,7 +238,7 @@ async fn an_order_is_its_owners_alone() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_of_orders_neither_skip_nor_repeat_while_some_are_pending() {
-    let mut w = world();
+    let mut w = world().await;
     let mut expected = Vec::new();
     for number in 0..25 {
         if number == 22 {
@@ -261,7 +261,7 @@ async fn pages_of_orders_neither_skip_nor_repeat_while_some_are_pending() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_ordinary_voucher_is_bought_as_often_as_one_likes() {
-    let w = world();
+    let w = world().await;
     let voucher = w.record(None).await;
     let first = w.orders.buy(ANNE, voucher, w.now()).await.unwrap();
     let second = w.orders.buy(ANNE, voucher, w.now()).await.unwrap();
@@ -282,7 +282,7 @@ async fn an_ordinary_voucher_is_bought_as_often_as_one_likes() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn deadlines_and_sales_are_there_again_after_a_restart() {
-    let w = world();
+    let w = world().await;
     let voucher = w.sale(3).await;
     let order = w.order(1, voucher).await;
     w.order(2, voucher).await;
@@ -299,7 +299,7 @@ async fn deadlines_and_sales_are_there_again_after_a_restart() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_claim_made_before_the_clock_is_moved_has_its_own_deadline() {
-    let mut w = idle();
+    let mut w = idle().await;
     let voucher = w.sale(3).await;
     let order = w.claim(1, voucher).await.unwrap();
     w.work();

@@ -58,7 +58,7 @@ impl Payments for Slow {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_payment_that_comes_after_the_expiry_goes_back() {
-    let w = world();
+    let w = world().await;
     let order = w.order(1, w.sale(1).await).await;
     let slow = Arc::new(Slow {
         sandbox: Arc::clone(&w.gateway),
@@ -83,7 +83,7 @@ async fn a_payment_that_comes_after_the_expiry_goes_back() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn many_who_pay_the_same_order_pay_once() {
-    let w = world();
+    let w = world().await;
     let order = w.order(1, w.sale(1).await).await;
     let mut payers = tokio::task::JoinSet::new();
     for _ in 0..20 {
@@ -99,7 +99,7 @@ async fn many_who_pay_the_same_order_pay_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_declined_payment_leaves_the_order_to_be_paid_again() {
-    let w = world();
+    let w = world().await;
     let order = w.order(1, w.sale(1).await).await;
     w.gateway.behave(Mood::Declines);
     for _ in 0..2 {
@@ -118,7 +118,7 @@ async fn an_unreachable_gateway_is_asked_later_what_became_of_the_payment() {
         (Mood::LosesAnswers, OrderStatus::Paid, PaymentState::Captured),
         (Mood::Unreachable, OrderStatus::Unpaid, PaymentState::Failed),
     ] {
-        let w = world();
+        let w = world().await;
         let order = w.order(1, w.sale(1).await).await;
         w.gateway.behave(mood);
         assert_eq!(refusal(w.orders.pay(ANNE, order, w.now()).await), Refusal::Busy, "{mood:?}");
@@ -135,7 +135,7 @@ async fn an_unreachable_gateway_is_asked_later_what_became_of_the_payment() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn money_taken_for_an_order_that_expired_meanwhile_is_found_and_given_back() {
-    let w = world();
+    let w = world().await;
     let order = w.order(1, w.sale(1).await).await;
     w.gateway.behave(Mood::LosesAnswers);
     assert_eq!(refusal(w.orders.pay(ANNE, order, w.now()).await), Refusal::Busy);
@@ -151,7 +151,7 @@ async fn money_taken_for_an_order_that_expired_meanwhile_is_found_and_given_back
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refund_that_broke_off_is_finished_by_itself() {
-    let w = world();
+    let w = world().await;
     let voucher = w.sale(1).await;
     let order = w.order(1, voucher).await;
     w.orders.pay(ANNE, order, w.now()).await.unwrap();
@@ -170,7 +170,7 @@ async fn a_refund_that_broke_off_is_finished_by_itself() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_started_payment_of_a_mall_that_stopped_is_settled_after_the_restart() {
-    let w = world();
+    let w = world().await;
     let voucher = w.sale(2).await;
     let order = w.order(1, voucher).await;
     w.storage.payments.start(order, PRICE, w.now()).await.unwrap();
@@ -195,7 +195,7 @@ async fn a_started_payment_of_a_mall_that_stopped_is_settled_after_the_restart()
 #[tokio::test(flavor = "multi_thread")]
 async fn of_payment_and_expiry_exactly_one_wins() {
     const BUYERS: u64 = 200;
-    let w = Arc::new(world());
+    let w = Arc::new(world().await);
     let voucher = w.sale(BUYERS).await;
     let mut orders = Vec::new();
     for number in 1..=BUYERS {
@@ -242,7 +242,7 @@ async fn a_crash_between_gateway_and_order_is_made_good_after_the_restart() {
         // The order's time to pay runs out while nobody is there.
         (PAY_WITHIN * 2, OrderStatus::Cancelled, PaymentState::Refunded, (1, 1)),
     ] {
-        let w = world();
+        let w = world().await;
         let voucher = w.sale(1).await;
         let order = w.order(1, voucher).await;
         let row = w.storage.payments.start(order, PRICE, w.now()).await.unwrap();
@@ -269,7 +269,7 @@ async fn a_crash_between_gateway_and_order_is_made_good_after_the_restart() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_crash_in_the_middle_of_a_refund_is_made_good_after_the_restart() {
     for is_back in [false, true] {
-        let w = world();
+        let w = world().await;
         let voucher = w.sale(1).await;
         let order = w.order(1, voucher).await;
         w.orders.pay(ANNE, order, w.now()).await.unwrap();
@@ -295,7 +295,7 @@ async fn a_crash_in_the_middle_of_a_refund_is_made_good_after_the_restart() {
 /// A charge that arrives when the mall has long given it up takes no money: there is no order that it would pay.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_charge_that_arrives_after_the_mall_gave_it_up_takes_no_money() {
-    let w = world();
+    let w = world().await;
     let order = w.order(1, w.sale(1).await).await;
     let later = Duration::from_millis(1_500);
     w.gateway.behave(Mood::Slow(later));
@@ -312,7 +312,7 @@ async fn a_charge_that_arrives_after_the_mall_gave_it_up_takes_no_money() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_gateway_that_is_merely_slow_is_waited_for() {
-    let w = world();
+    let w = world().await;
     let order = w.order(1, w.sale(1).await).await;
     w.gateway.behave(Mood::Slow(Duration::from_millis(300)));
     let paid = w.orders.pay(ANNE, order, w.now()).await.unwrap();
@@ -324,7 +324,7 @@ async fn a_gateway_that_is_merely_slow_is_waited_for() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_gateway_that_answers_twice_moves_money_once() {
-    let w = world();
+    let w = world().await;
     let voucher = w.sale(2).await;
     let (order, late) = (w.order(1, voucher).await, w.order(2, voucher).await);
     w.gateway.behave(Mood::AnswersTwice);
@@ -353,7 +353,7 @@ async fn a_gateway_that_answers_twice_moves_money_once() {
 async fn a_refund_whose_answer_is_lost_or_late_gives_the_money_back_once() {
     for mood in [Mood::LosesAnswers, Mood::Slow(Duration::from_millis(1_200))] {
         for again in [false, true] {
-            let w = world();
+            let w = world().await;
             let voucher = w.sale(1).await;
             let order = w.order(1, voucher).await;
             w.orders.pay(ANNE, order, w.now()).await.unwrap();
@@ -380,7 +380,7 @@ async fn a_refund_whose_answer_is_lost_or_late_gives_the_money_back_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_late_payment_goes_back_when_the_gateway_does_and_not_twice() {
-    let w = world();
+    let w = world().await;
     let voucher = w.sale(1).await;
     let order = w.order(1, voucher).await;
     w.gateway.behave(Mood::LosesAnswers);

@@ -24,7 +24,7 @@ fn told(restocked: &Restocked) -> (i64, Option<u64>, i64) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn units_that_are_added_can_be_bought_and_those_taken_away_cannot() {
-    let w = world();
+    let w = world().await;
     let voucher = w.sale(1).await;
     w.order(1, voucher).await;
     assert_eq!(refusal(w.claim(2, voucher).await), Refusal::SoldOut);
@@ -41,7 +41,7 @@ async fn units_that_are_added_can_be_bought_and_those_taken_away_cannot() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pending_claims_are_not_taken_away() {
-    let mut w = idle();
+    let mut w = idle().await;
     let voucher = w.sale(10).await;
     for user in 1..=4 {
         w.claim(user, voucher).await.unwrap();
@@ -56,7 +56,7 @@ async fn pending_claims_are_not_taken_away() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_named_change_is_done_once_and_a_name_stands_for_one_change() {
-    let w = world();
+    let w = world().await;
     let voucher = w.sale(5).await;
     for _ in 0..3 {
         assert_eq!(told(&add(&w, voucher, 4, Some("a")).await.unwrap()), (4, Some(9), 4));
@@ -72,7 +72,7 @@ async fn a_named_change_is_done_once_and_a_name_stands_for_one_change() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_be_changed_is_refused() {
-    let w = world();
+    let w = world().await;
     let (voucher, unlimited) = (w.sale(5).await, w.sale(None).await);
     let long = "x".repeat(65);
     for (form, wrong) in [
@@ -100,7 +100,7 @@ async fn what_cannot_be_changed_is_refused() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sale_that_is_over_can_be_stocked_up_and_opened_again() {
-    let w = world();
+    let w = world().await;
     let voucher = w.sale(2).await;
     w.order(1, voucher).await;
     w.advance(MINUTE).await;
@@ -131,7 +131,7 @@ fn office_over(w: &World) -> (Arc<SaleOffice>, SaleCounter, Arc<Watched>) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_fails_half_way_is_put_right_and_a_repeat_finds_out() {
-    let w = world();
+    let w = world().await;
     let voucher = w.sale(10).await;
     let (office, counter, vouchers) = office_over(&w);
     let add = async |add: i64, request: &str| {
@@ -159,7 +159,7 @@ async fn what_fails_half_way_is_put_right_and_a_repeat_finds_out() {
 #[tokio::test(flavor = "multi_thread")]
 async fn changes_at_once_take_turns() {
     const LONG_ENOUGH: Duration = Duration::from_millis(200);
-    let w = world();
+    let w = world().await;
     let voucher = w.sale(100).await;
     let (office, counter, vouchers) = office_over(&w);
     let add = |add| {
@@ -199,7 +199,7 @@ async fn claims_that_race_with_every_change_of_the_sale_leave_books_that_balance
     const BUYERS: u64 = 24;
     /// So many claims at the least, however slow the machine is.
     const RACED: u64 = 200;
-    let w = Arc::new(world());
+    let w = Arc::new(world().await);
     let voucher = w.sale(200).await;
     let stop = Arc::new(AtomicBool::new(false));
     let (bought, added) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicI64::new(0)));

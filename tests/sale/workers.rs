@@ -23,7 +23,7 @@ fn refuse_orders_of(w: &World, users: &str) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_claim_that_the_record_refuses_dies_after_five_attempts_and_holds_nobody_up() {
-    let mut w = idle();
+    let mut w = idle().await;
     let voucher = w.sale(2_000).await;
     refuse_orders_of(&w, "13, 700");
     for user in 1..=1_000 {
@@ -52,7 +52,7 @@ async fn a_claim_that_the_record_refuses_dies_after_five_attempts_and_holds_nobo
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_claim_that_is_refused_all_alone_dies_as_well() {
-    let w = world();
+    let w = world().await;
     let voucher = w.sale(10).await;
     refuse_orders_of(&w, "13");
     w.claim(13, voucher).await.unwrap();
@@ -63,7 +63,7 @@ async fn a_claim_that_is_refused_all_alone_dies_as_well() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_record_that_refuses_everything_kills_no_claim() {
-    let mut w = idle();
+    let mut w = idle().await;
     let voucher = w.sale(None).await;
     w.sql("CREATE TRIGGER poison BEFORE INSERT ON orders BEGIN SELECT RAISE(ABORT, 'all of them'); END");
     for user in 1..=400 {
@@ -82,7 +82,7 @@ async fn a_record_that_refuses_everything_kills_no_claim() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_record_that_is_busy_counts_for_nobody_and_is_caught_up_with() {
-    let w = world();
+    let w = world().await;
     let voucher = w.sale(None).await;
     // Takes a block of numbers from the record: what a claim needs of it.
     w.order(1_000, voucher).await;
@@ -102,7 +102,7 @@ async fn a_record_that_is_busy_counts_for_nobody_and_is_caught_up_with() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn buyers_wiped_in_the_middle_of_a_sale_cannot_buy_twice() {
-    let mut w = world();
+    let mut w = world().await;
     let voucher = w.sale(100).await;
     let (_, second) = w.bought_around_a_wipe(voucher, 1..=30, 21..=50).await;
     let dead = dead_letters(&w).await;
@@ -124,7 +124,7 @@ async fn buyers_wiped_in_the_middle_of_a_sale_cannot_buy_twice() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn more_claims_than_the_record_has_units_become_dead_letters() {
-    let w = idle();
+    let w = idle().await;
     let voucher = w.sale(10).await;
     for user in 1..=10 {
         w.claim(user, voucher).await.unwrap();
@@ -141,7 +141,7 @@ async fn more_claims_than_the_record_has_units_become_dead_letters() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn stopped_workers_leave_nothing_in_hand() {
-    let mut w = idle();
+    let mut w = idle().await;
     let voucher = w.sale(None).await;
     for round in 0..10 {
         for user in 1..=50 {
@@ -160,7 +160,7 @@ async fn stopped_workers_leave_nothing_in_hand() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stopped_mall_goes_on_where_it_was() {
-    let w = idle();
+    let w = idle().await;
     let voucher = w.sale(50).await;
     for user in 1..=20 {
         w.claim(user, voucher).await.unwrap();

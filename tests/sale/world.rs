@@ -51,23 +51,24 @@ pub struct World {
 }
 
 /// A mall without limits whose workers work.
-pub fn world() -> World {
-    let mut world = idle();
+pub async fn world() -> World {
+    let mut world = idle().await;
     world.work();
     world
 }
 
 /// The same, and nobody takes claims to the record.
-pub fn idle() -> World {
-    with_settings(Settings::default().without_limits())
+pub async fn idle() -> World {
+    with_settings(Settings::default().without_limits()).await
 }
 
-pub fn with_settings(settings: Settings) -> World {
-    open(TempDir::new().unwrap(), settings, NOON, Arc::default())
+pub async fn with_settings(settings: Settings) -> World {
+    open(TempDir::new().unwrap(), settings, NOON, Arc::default()).await
 }
 
-fn open(dir: TempDir, settings: Settings, now: Timestamp, gateway: Arc<Sandbox>) -> World {
-    let storage = Storage::open(&Place::Embedded(EmbeddedOptions::new(dir.path().join("mall")))).unwrap();
+async fn open(dir: TempDir, settings: Settings, now: Timestamp, gateway: Arc<Sandbox>) -> World {
+    let storage =
+        Storage::open(&Place::Embedded(EmbeddedOptions::new(dir.path().join("mall")))).await.unwrap();
     let clock = Arc::new(ManualClock::new(now));
     let context = Context {
         storage: storage.clone(),
@@ -134,7 +135,7 @@ impl World {
         self.storage.upkeep.close().await.unwrap();
         let (dir, settings, now) = (self.dir.take().unwrap(), self.settings.clone(), self.now());
         drop(self);
-        let world = open(dir, settings, now, gateway);
+        let world = open(dir, settings, now, gateway).await;
         world.sales.load(now).await.unwrap();
         sale_chores::restore_deadlines(&world.context).await.unwrap();
         world

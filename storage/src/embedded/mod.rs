@@ -40,7 +40,16 @@ use crate::{EmbeddedOptions, Logged, OpenError, Storage, StoreError};
 
 const LOG_ID: &str = "order-log.id";
 
-pub(crate) fn open(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
+/// Opens a data directory. What is on disk is read, all of it: on a thread that may block.
+pub(crate) async fn open(options: EmbeddedOptions) -> Result<Storage, OpenError> {
+    let dir = options.dir.clone();
+    let opened = tokio::task::spawn_blocking(move || open_here(&options)).await;
+    opened.unwrap_or_else(|error| {
+        Err(OpenError::Io { path: dir, what: "opening it was broken off", source: error.into() })
+    })
+}
+
+fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
     let lock = lock::DirLock::take(&options.dir)?;
     let log_dir = options.dir.join("log");
     let database = Database::open(&options.dir.join("mall.sqlite"), options.durability)?;

@@ -3,6 +3,81 @@
 //! Any number of processes share both. Nothing that one of them holds in memory is the truth about anything.
 
 mod holders;
+pub mod mysql;
 pub mod redis;
+mod upkeep;
+
+use std::fmt;
+use std::sync::Arc;
 
 pub use holders::{Holder, Holders};
+
+use self::mysql::MysqlPorts;
+use self::redis::{RedisOptions, RedisPorts};
+use self::upkeep::ProductionUpkeep;
+use crate::{OpenError, Storage};
+
+/// Where the servers of a mall are.
+#[derive(Clone)]
+pub struct ProductionOptions {
+    /// Redis.
+    pub redis: RedisOptions,
+    /// MySQL's URL, `mysql://[user[:password]@]host[:port]/database`. May hold a password. With `?require_ssl=true` the
+    /// server's certificate is checked, by the well-known authorities or by `&ca=FILE` alone; `pool_max=N` sets the
+    /// number of connections.
+    pub mysql: String,
+}
+
+impl ProductionOptions {
+    /// With keys in Redis that begin with `mallbox`.
+    #[must_use]
+    pub fn new(redis: impl Into<String>, mysql: impl Into<String>) -> Self {
+        Self { redis: RedisOptions::new(redis), mysql: mysql.into() }
+    }
+}
+
+impl fmt::Debug for ProductionOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProductionOptions").field("redis", &self.redis).finish_non_exhaustive()
+    }
+}
+
+/// Connects to both. The record first: a Redis that does not know a sale asks it who holds units.
+pub(crate) async fn open(options: &ProductionOptions) -> Result<Storage, OpenError> {
+    let record = mysql::connect(&options.mysql).await?;
+    let fast =
+        redis::connect(&options.redis, Arc::clone(&record.holders), Arc::clone(&record.orders)).await?;
+    let RedisPorts { sales, order_log, deadlines, sessions, rate_limits, locks, upkeep: redis } = fast;
+    let MysqlPorts {
+        users,
+        shops,
+        vouchers,
+        orders,
+        outbox,
+        dead_letters,
+        payments,
+        audit,
+        import,
+        sequences,
+        ..
+    } = record;
+    Ok(Storage {
+        sales,
+        order_log,
+        deadlines,
+        sequences,
+        sessions,
+        rate_limits,
+        locks,
+        users,
+        shops,
+        vouchers,
+        orders,
+        outbox,
+        dead_letters,
+        payments,
+        audit,
+        import,
+        upkeep: Arc::new(ProductionUpkeep { redis, mysql: record.upkeep }),
+    })
+}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mallbox_storage::{Actor, AuditCheck, AuditEntry, UserId};
 use tokio::task::JoinSet;
 
-use crate::world::{HOUR, NOON, World, embedded};
+use crate::world::{HOUR, NOON, World};
 
 crate::contract! {
     an_empty_log_is_in_order,
@@ -103,8 +103,8 @@ async fn a_rush_of_appends_is_one_chain(w: &World) {
     assert_eq!((check.entries, check.fault), (AT_ONCE * EACH, None));
 }
 
-async fn the_log_goes_on_after_a_restart(_: &World) {
-    let w = embedded();
+async fn the_log_goes_on_after_a_restart(w: &World) {
+    let w = w.another().await;
     let first = append(&w, "sale 1").await;
     let w = w.reopen().await;
     let second = append(&w, "sale 2").await;

@@ -11,7 +11,7 @@ use mallbox_storage::{
 use crate::orders::{logged, persist, stock};
 use crate::world::{HOUR, NOON, World, claim};
 
-crate::contract_on_redis! {
+crate::contract! {
     dead_letters_are_listed_last_first_and_by_state,
     a_replayed_letter_is_an_order_with_a_fresh_deadline,
     what_the_record_still_refuses_stays_open_and_counts,

@@ -7,7 +7,7 @@ use mallbox_storage::deadlines::LEASE_MS;
 
 use crate::world::{HOUR, NOON, World};
 
-crate::contract_on_redis! {
+crate::contract! {
     due_from_the_instant_on_and_earliest_first,
     handed_out_once_a_lease,
     set_again_replaces_and_clear_forgets,

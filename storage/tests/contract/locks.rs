@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 use crate::world::World;
 
-crate::contract_on_redis! {
+crate::contract! {
     a_lock_has_one_owner_until_it_leaves,
     an_owner_enters_again_and_leaves_as_often,
     entering_and_leaving_twice_is_as_once,

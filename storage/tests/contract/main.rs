@@ -2,10 +2,14 @@
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary: a failure is a failed test")]
 
 mod audit;
+mod case_database;
 mod dead_letters;
 mod deadlines;
 mod import;
 mod locks;
+mod mysql_faults;
+mod mysql_processes;
+mod mysql_setups;
 mod order_counts;
 mod order_lists;
 mod order_log;
@@ -13,6 +17,7 @@ mod orders;
 mod orders_model;
 mod outbox;
 mod payments;
+mod production_world;
 mod rate_limits;
 mod redis_faults;
 mod redis_instances;
@@ -27,36 +32,29 @@ mod users;
 mod vouchers;
 mod world;
 
-/// Makes a test of each case per back end. A case left off the list is dead code, which `-D warnings` refuses.
+/// Makes a test of each case per back end: embedded, on one Redis and MariaDB, and on a cluster of three masters and MariaDB.
+/// A case left off the list is dead code, which `-D warnings` refuses.
 #[macro_export]
 macro_rules! contract {
     ($($case:ident),+ $(,)?) => {
         mod embedded {
             $(#[tokio::test(flavor = "multi_thread")]
             async fn $case() {
-                super::$case(&$crate::world::embedded()).await;
+                super::$case(&$crate::world::embedded().await).await;
             })+
         }
-    };
-}
-
-/// The same for ports that Redis has as well: on embedded, on one Redis, and on a cluster of three masters.
-#[macro_export]
-macro_rules! contract_on_redis {
-    ($($case:ident),+ $(,)?) => {
-        $crate::contract! { $($case),+ }
         mod redis {
             $(#[tokio::test(flavor = "multi_thread")]
-            #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server")]
+            #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
             async fn $case() {
-                super::$case(&$crate::redis_world::single().await).await;
+                super::$case(&$crate::production_world::single().await).await;
             })+
         }
         mod redis_cluster {
             $(#[tokio::test(flavor = "multi_thread")]
-            #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server")]
+            #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
             async fn $case() {
-                super::$case(&$crate::redis_world::cluster().await).await;
+                super::$case(&$crate::production_world::cluster().await).await;
             })+
         }
     };

@@ -6,7 +6,7 @@ use mallbox_storage::{ClaimAnswer, Logged, OrderId, UserId, VoucherId};
 
 use crate::world::{NOON, WORKER, World, claim};
 
-crate::contract_on_redis! {
+crate::contract! {
     an_empty_log_waits_and_then_says_so,
     claims_are_handed_out_once_in_their_order,
     what_is_put_back_comes_again_and_refusals_count,

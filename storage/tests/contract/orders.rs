@@ -10,7 +10,7 @@ use mallbox_storage::{
 use tokio::runtime::Handle;
 
 use crate::dead_letters::letters;
-use crate::world::{HOUR, NOON, World, claim, embedded};
+use crate::world::{HOUR, NOON, World, claim};
 
 crate::contract! {
     what_nobody_ordered_is_unknown,
@@ -469,8 +469,8 @@ async fn a_rush_of_batches_takes_exactly_the_stock(w: &World) {
     assert_eq!(stock(w, voucher).await, Some(0));
 }
 
-async fn orders_outlive_a_restart(_: &World) {
-    let w = embedded();
+async fn orders_outlive_a_restart(w: &World) {
+    let w = w.another().await;
     let voucher = w.sale(Some(2)).await;
     persist(&w, &[claim(voucher, 1, 1), claim(voucher, 1, 2)]).await;
     let (order, letters) =

@@ -4,7 +4,7 @@ use mallbox_storage::{Errand, OrderId, OrderStatus, Step, Stepped, UserId};
 
 use crate::world::{NOON, World, claim};
 
-crate::contract_on_redis! {
+crate::contract! {
     an_order_that_is_closed_leaves_its_unit_to_be_released,
     other_steps_leave_nothing,
     an_ordinary_voucher_has_nothing_to_release,

@@ -8,7 +8,7 @@ use mallbox_storage::{
 use tokio::runtime::Handle;
 
 use crate::orders::persist;
-use crate::world::{HOUR, NOON, World, claim, embedded};
+use crate::world::{HOUR, NOON, World, claim};
 
 crate::contract! {
     what_was_never_started_is_unknown,
@@ -228,8 +228,8 @@ async fn a_rush_starts_one_payment(w: &World) {
     assert_eq!(w.storage.payments.unsettled(NOON + HOUR, 1000).await.unwrap().len(), orders.len());
 }
 
-async fn payments_outlive_a_restart(_: &World) {
-    let w = embedded();
+async fn payments_outlive_a_restart(w: &World) {
+    let w = w.another().await;
     let order = order(&w, w.sale(Some(9)).await, 1).await;
     let payment = w.storage.payments.start(order, PRICE, NOON).await.unwrap();
     let w = w.reopen().await;

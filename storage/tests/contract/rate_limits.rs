@@ -6,7 +6,7 @@ use mallbox_storage::{Limit, Pass};
 
 use crate::world::{HOUR, NOON, World};
 
-crate::contract_on_redis! { a_burst_and_then_one_at_a_time, keys_do_not_share, a_clock_set_back_locks_nobody_out }
+crate::contract! { a_burst_and_then_one_at_a_time, keys_do_not_share, a_clock_set_back_locks_nobody_out }
 
 const FIVE_A_MINUTE: Limit = Limit { count: 5, per: Duration::from_secs(60) };
 const STEP: Duration = Duration::from_secs(12);

@@ -7,7 +7,8 @@ use mallbox_storage::production::redis::RedisOptions;
 use mallbox_storage::{ClaimAnswer, LockOwner, Locker, StoreError, VoucherId};
 use mallbox_test_servers::{RedisCluster, RedisOptions as ServerOptions};
 
-use crate::redis_world::{self, accepted, connect, recovers, start, tell};
+use crate::production_world;
+use crate::redis_world::{accepted, connect, recovers, start, tell};
 use crate::world::{WORKER, World, claim};
 
 /// What no call may take longer than, whatever Redis does.
@@ -39,7 +40,7 @@ async fn all_fail_fast(w: &World, voucher: VoucherId) {
 async fn a_server_that_is_killed_is_found_again_with_all_it_answered() {
     let mut server =
         start(ServerOptions::default().with("appendonly", "yes").with("appendfsync", "always")).await;
-    let w = redis_world::fresh(server.url()).await;
+    let w = production_world::fresh(server.url()).await;
     let voucher = w.sale(Some(3)).await;
     assert!(accepted(&w.storage, claim(voucher, 1, 1)).await);
     server.kill();
@@ -55,7 +56,7 @@ async fn a_server_that_is_killed_is_found_again_with_all_it_answered() {
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server")]
 async fn a_cluster_that_lost_a_node_is_whole_again_with_it() {
     let mut cluster = tokio::task::spawn_blocking(|| RedisCluster::start(3).unwrap()).await.unwrap();
-    let w = redis_world::fresh(cluster.urls()[0].clone()).await;
+    let w = production_world::fresh(cluster.urls()[0].clone()).await;
     // So many that each node has some.
     let mut vouchers = Vec::new();
     for _ in 0..16 {
@@ -87,7 +88,7 @@ async fn scripts_that_redis_forgot_are_sent_again() {
     let cluster = tokio::task::spawn_blocking(|| RedisCluster::start(3).unwrap()).await.unwrap();
     let single = start(ServerOptions::default()).await;
     for urls in [vec![single.url()], cluster.urls()] {
-        let w = redis_world::fresh(urls[0].clone()).await;
+        let w = production_world::fresh(urls[0].clone()).await;
         let voucher = w.sale(Some(9)).await;
         for number in 1..=3 {
             assert!(accepted(&w.storage, claim(voucher, number, number)).await);

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use mallbox_storage::production::redis::{RedisOptions, RedisPorts};
 use mallbox_storage::{Claim, ClaimAnswer, Logged, Release, Step, Storage};
 
-use crate::redis_world::{self, accepted, connect};
+use crate::production_world;
+use crate::redis_world::{accepted, connect};
 use crate::world::{NOON, WORKER, claim};
 
 const SILENCE: Duration = Duration::from_millis(400);
@@ -19,7 +20,7 @@ async fn take(storage: &Storage, wait: Duration) -> Vec<Logged> {
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server")]
 async fn instances_that_share_a_sale_sell_exactly_its_units() {
     const UNITS: u64 = 500;
-    for w in [redis_world::single().await, redis_world::cluster().await] {
+    for w in [production_world::single().await, production_world::cluster().await] {
         let voucher = w.sale(Some(UNITS)).await;
         let mut tasks = tokio::task::JoinSet::new();
         for instance in 0..4 {
@@ -67,7 +68,7 @@ async fn instances_that_share_a_sale_sell_exactly_its_units() {
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server")]
 async fn a_sale_loaded_by_many_at_once_while_units_come_back_is_right() {
     const ORDERS: u64 = 240;
-    for w in [redis_world::single().await, redis_world::cluster().await] {
+    for w in [production_world::single().await, production_world::cluster().await] {
         let voucher = w.sale(Some(1000)).await;
         let terms = w.terms(voucher).await;
         let attempts: Vec<Claim> = (1..=ORDERS).map(|user| claim(voucher, user, user)).collect();
@@ -117,8 +118,8 @@ async fn a_sale_loaded_by_many_at_once_while_units_come_back_is_right() {
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server")]
 async fn what_a_dead_instance_had_in_hand_goes_to_another_and_a_slow_one_keeps_its_own() {
-    for w in [redis_world::single().await, redis_world::cluster().await] {
-        let options = RedisOptions { worker_silence: SILENCE, ..w.redis.clone().unwrap() };
+    for w in [production_world::single().await, production_world::cluster().await] {
+        let options = RedisOptions { worker_silence: SILENCE, ..w.production().redis.clone() };
         let fresh = async || {
             let RedisPorts { sales, order_log, .. } = connect(&options).await.unwrap();
             Storage { sales, order_log, ..w.storage.clone() }
@@ -152,7 +153,7 @@ async fn what_a_dead_instance_had_in_hand_goes_to_another_and_a_slow_one_keeps_i
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server")]
 async fn a_claim_made_elsewhere_is_found_without_being_told_of() {
-    let w = redis_world::single().await;
+    let w = production_world::single().await;
     let voucher = w.sale(None).await;
     let other = w.other_instance().await;
     let waiting = tokio::spawn(async move { take(&other, Duration::from_secs(10)).await });
@@ -166,7 +167,7 @@ async fn a_claim_made_elsewhere_is_found_without_being_told_of() {
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server")]
 async fn a_release_that_is_repeated_gives_back_once() {
-    let w = redis_world::single().await;
+    let w = production_world::single().await;
     let voucher = w.sale(Some(2)).await;
     let mine = claim(voucher, 1, 1);
     assert!(accepted(&w.storage, mine).await);

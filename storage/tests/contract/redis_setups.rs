@@ -6,7 +6,8 @@ use mallbox_storage::production::redis::{RedisDurability, RedisOptions};
 use mallbox_storage::{ClaimAnswer, OpenError};
 use mallbox_test_servers::{RedisOptions as ServerOptions, RedisSentinel};
 
-use crate::redis_world::{self, accepted, connect, recovers, start, tell};
+use crate::production_world;
+use crate::redis_world::{accepted, connect, recovers, start, tell};
 use crate::world::claim;
 
 /// Waits for something to come true.
@@ -56,7 +57,7 @@ async fn the_master_that_sentinels_name_is_followed() {
     let port = master.port();
     let sentinel = tokio::task::spawn_blocking(move || RedisSentinel::start("mall", port).unwrap());
     let sentinel = sentinel.await.unwrap();
-    let w = redis_world::fresh(format!("redis+sentinel://127.0.0.1:{}/mall", sentinel.port())).await;
+    let w = production_world::fresh(format!("redis+sentinel://127.0.0.1:{}/mall", sentinel.port())).await;
     let voucher = w.sale(Some(9)).await;
     assert!(accepted(&w.storage, claim(voucher, 1, 1)).await);
     until(|| {
@@ -99,7 +100,7 @@ async fn tls_and_a_password_are_used() {
         .with("requirepass", "hu sh");
     let _server = start(options).await;
     let url = format!("rediss://:hu%20sh@127.0.0.1:{port}");
-    let w = redis_world::fresh(format!("{url}?ca={}", file("ca.crt"))).await;
+    let w = production_world::fresh(format!("{url}?ca={}", file("ca.crt"))).await;
     let voucher = w.sale(Some(1)).await;
     assert!(accepted(&w.storage, claim(voucher, 1, 1)).await);
     assert_eq!(w.persist_all().await.len(), 1);
@@ -153,7 +154,7 @@ async fn health_names_the_durability_in_force() {
         let health = ports.upkeep.health().await;
         assert_eq!((health.durability, health.troubles.len()), (None, 1), "{:?}", health.troubles);
     }
-    let w = redis_world::cluster().await;
-    let health = connect(w.redis.as_ref().unwrap()).await.unwrap().upkeep.health().await;
+    let w = production_world::cluster().await;
+    let health = connect(&w.production().redis).await.unwrap().upkeep.health().await;
     assert_eq!(health.durability, Some(RedisDurability::Memory));
 }

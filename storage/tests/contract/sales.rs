@@ -9,7 +9,7 @@ use rand::{RngExt, SeedableRng};
 
 use crate::world::{HOUR, NOON, World, claim};
 
-crate::contract_on_redis! {
+crate::contract! {
     unknown_sale_is_unknown,
     window_and_pause_are_decided_at_the_instant_of_the_claim,
     one_unit_a_user_and_the_order_is_named,

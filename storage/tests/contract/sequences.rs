@@ -5,7 +5,7 @@ use std::sync::{Arc, Barrier};
 
 use tokio::runtime::Handle;
 
-use crate::world::{World, embedded};
+use crate::world::World;
 
 crate::contract! {
     numbers_rise_from_zero,
@@ -68,8 +68,8 @@ async fn a_rush_gives_each_number_once(w: &World) {
     assert_eq!(given.len(), THREADS * EACH);
 }
 
-async fn no_number_comes_again_after_a_restart(_: &World) {
-    let mut w = embedded();
+async fn no_number_comes_again_after_a_restart(w: &World) {
+    let mut w = w.another().await;
     let mut last = None;
     for calls in [1, 5000, 0, 3] {
         for _ in 0..calls {

@@ -7,7 +7,7 @@ use mallbox_storage::{CodeCheck, CodeIssue, CodeRules, Phone, TokenHash, UserId}
 
 use crate::world::{HOUR, NOON, World};
 
-crate::contract_on_redis! {
+crate::contract! {
     a_code_works_once_and_only_while_it_lives,
     wrong_tries_kill_a_code,
     codes_keep_their_distance_and_their_number_a_day,

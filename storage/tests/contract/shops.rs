@@ -2,7 +2,7 @@
 
 use mallbox_storage::{Page, ShopId, ShopOrder, ShopText, ShopType, ShopTypeId};
 
-use crate::world::{HOUR, NOON, World, embedded};
+use crate::world::{HOUR, NOON, World};
 
 crate::contract! {
     no_shop_is_there_before_one_is_added,
@@ -137,8 +137,8 @@ async fn names_are_found_by_any_part_of_them(w: &World) {
     assert_eq!(ids(&shops.by_name("", Page::new(2, 3)).await.unwrap()), [4]);
 }
 
-async fn shops_outlive_a_restart(_: &World) {
-    let w = embedded();
+async fn shops_outlive_a_restart(w: &World) {
+    let w = w.another().await;
     let id = w.storage.shops.insert(&text("one"), NOON).await.unwrap();
     let shop = w.storage.shops.get(id).await.unwrap();
     let w = w.reopen().await;

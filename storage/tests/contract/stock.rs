@@ -5,7 +5,7 @@ use mallbox_storage::{Page, StockChange, StockChanged, StoreError, VoucherId};
 use crate::orders::{persist, stock};
 use crate::world::{HOUR, NOON, World, claim};
 
-crate::contract_on_redis! {
+crate::contract! {
     units_are_added_and_taken_away,
     what_is_held_is_not_taken_away,
     a_named_request_is_done_once,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mallbox_storage::{Cents, NewSale, ShopId, Terms, VoucherId, VoucherStatus, VoucherText};
 
-use crate::world::{HOUR, NOON, World, embedded};
+use crate::world::{HOUR, NOON, World};
 
 crate::contract! {
     no_voucher_is_there_before_one_is_added,
@@ -127,8 +127,8 @@ async fn a_window_moves_and_nothing_else(w: &World) {
     assert_eq!(vouchers.get(other).await.unwrap(), untouched);
 }
 
-async fn vouchers_outlive_a_restart(_: &World) {
-    let w = embedded();
+async fn vouchers_outlive_a_restart(w: &World) {
+    let w = w.another().await;
     let id = w.sale(Some(3)).await;
     let voucher = w.storage.vouchers.get(id).await.unwrap();
     let w = w.reopen().await;

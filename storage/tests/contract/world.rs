@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use mallbox_storage::production::redis::RedisOptions;
+use mallbox_storage::production::ProductionOptions;
 use mallbox_storage::{
     Cents, Claim, EmbeddedOptions, Logged, NewSale, OrderId, Place, ShopId, Storage, Terms, Timestamp,
     UserId, VoucherId, VoucherStatus, VoucherText,
 };
 use tempfile::TempDir;
 
-use crate::redis_world;
+use crate::case_database::CaseDatabase;
+use crate::production_world;
 
 /// Noon of 2026-11-21, UTC.
 pub const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
@@ -22,38 +23,56 @@ pub struct World {
     /// Its ports.
     pub storage: Storage,
     place: Place,
-    /// Where the ports are that Redis has, unless they are embedded too.
-    pub(crate) redis: Option<RedisOptions>,
-    _dir: TempDir,
+    ground: Ground,
+}
+
+/// What goes with it.
+enum Ground {
+    Directory { _dir: TempDir },
+    Database(CaseDatabase),
 }
 
 /// An embedded one, in a directory of its own.
-pub fn embedded() -> World {
+pub async fn embedded() -> World {
     let dir = TempDir::new().unwrap();
     let place = Place::Embedded(EmbeddedOptions::new(dir.path().join("mall")));
-    let storage = Storage::open(&place).unwrap();
-    World { storage, place, redis: None, _dir: dir }
+    let storage = Storage::open(&place).await.unwrap();
+    World { storage, place, ground: Ground::Directory { _dir: dir } }
 }
 
 impl World {
+    /// One whose record is in this database.
+    pub async fn on_servers(options: ProductionOptions, database: CaseDatabase) -> Self {
+        let place = Place::Production(options);
+        let storage = Storage::open(&place).await.unwrap();
+        Self { storage, place, ground: Ground::Database(database) }
+    }
+
+    /// Where it is.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Where its record is, if that is in MySQL.
+    pub fn database(&self) -> &CaseDatabase {
+        let Ground::Database(database) = &self.ground else { panic!("an embedded world") };
+        database
+    }
+
     /// Stops the back end and opens what it left. Crashes are the business of the mall's own tests.
     pub async fn reopen(self) -> Self {
-        let Self { storage, place, redis, _dir } = self;
+        let Self { storage, place, ground } = self;
         storage.upkeep.close().await.unwrap();
         drop(storage);
-        let storage = Storage::open(&place).unwrap();
-        let world = Self { storage, place, redis: redis.clone(), _dir };
-        match redis {
-            Some(options) => world.on_redis(options).await,
-            None => world,
-        }
+        let storage = Storage::open(&place).await.unwrap();
+        Self { storage, place, ground }
     }
 
     /// Another one of the same kind, with nothing in it: for a case that stops what is only lent to it.
     pub async fn another(&self) -> Self {
-        match &self.redis {
-            Some(options) => redis_world::fresh(options.url.clone()).await,
-            None => embedded(),
+        match &self.place {
+            Place::Embedded(_) => embedded().await,
+            Place::Production(options) => production_world::fresh(options.redis.url.clone()).await,
         }
     }
 

@@ -259,7 +259,6 @@ fn insert(conn: &Connection, order: &Order) -> rusqlite::Result<()> {
     .map(drop)
 }
 
-/// Reads every order there is: the books are to rest on the rows, not on an index or on what a sale says of itself.
 /// What [`OrderId::compose`] put into the ids, by day. An order that moved in may have an id of another form, whose bits
 /// say nothing: its second is not the order's own, give or take a day.
 pub(super) fn highest_counts(conn: &Connection) -> rusqlite::Result<Vec<(u64, u64)>> {

@@ -83,7 +83,7 @@ async fn what_a_trigger_refuses_is_found_by_halving_and_nothing_of_it_stays() {
     assert!(
         matches!(&answer, Err(StoreError::Refused { source, .. }) if source.to_string().contains("not for seven"))
     );
-    assert_eq!(held(&w, &[]), []);
+    assert!(held(&w, &[]).is_empty());
     assert_eq!(w.database.log_marks().unwrap(), LogMarks { applied: 0, acked: 0 });
 
     assert_eq!(w.orders.persist(&claims[..4], NOON).await.unwrap().len(), 4);
@@ -141,7 +141,7 @@ async fn whoever_holds_a_unit_is_found_for_each_unit() {
         ..logged(w.sale, 1, 9)
     };
     let claims: Vec<_> = (1..=3).map(|user| logged(w.sale, 1, user)).chain([doubled]).collect();
-    assert_eq!(held(&w, &[]), []);
+    assert!(held(&w, &[]).is_empty());
     w.orders.persist(&claims, NOON).await.unwrap();
     assert_eq!(held(&w, &[]), [1, 1, 2, 3]);
     // Sold out: this one dies, and holds nothing.

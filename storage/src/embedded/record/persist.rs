@@ -9,10 +9,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use super::burial;
 use super::columns::{get_count, get_id, get_span, id};
 use super::trouble::{is_refusal, refuse};
-use crate::{Claim, DeadReason, Logged, OrderId, Persisted, Timestamp, UserId, VoucherId};
-
-/// An order that comes here late still leaves its buyer this long to pay.
-const LEAST_TO_PAY: Duration = Duration::from_secs(5 * 60);
+use crate::{Claim, DeadReason, Logged, OrderId, Persisted, Timestamp, UserId, VoucherId, orders};
 
 /// What a sale says about each of its orders.
 #[derive(Clone, Copy)]
@@ -36,7 +33,7 @@ pub(super) fn persist(
     }
     for (logged, answer) in claims.iter().zip(&mut answers) {
         if let Persisted::DeadLetter(reason) = *answer {
-            let detail = detail(conn, &logged.claim, reason)?;
+            let detail = reason.detail(owner(conn, logged.claim.order)?);
             if !burial::bury(conn, logged, reason, &detail, now)? {
                 *answer = Persisted::Repeat;
             }
@@ -53,11 +50,11 @@ pub(super) fn revive(
     holds_unit: bool,
     now: Timestamp,
 ) -> rusqlite::Result<Result<(), (DeadReason, String)>> {
-    let refused = |reason| Ok(Err((reason, detail(conn, claim, reason)?)));
+    let refused = |reason: DeadReason| Ok(Err((reason, reason.detail(owner(conn, claim.order)?))));
     let Some(offer) = offer(conn, claim.voucher)? else {
         return Ok(Err((DeadReason::Refused, format!("voucher {} is no sale", claim.voucher))));
     };
-    let deadline = now + offer.pay_within.max(LEAST_TO_PAY);
+    let deadline = orders::deadline(now, offer.pay_within, now);
     match insert(conn, claim, &offer, deadline) {
         Ok(true) if holds_unit || take(conn, claim.voucher, 1, (claim.order, claim.order))? => Ok(Ok(())),
         Ok(true) => {
@@ -153,7 +150,7 @@ fn write(
             continue;
         }
         let Some(offer) = offers.get(&claim.voucher) else { continue };
-        let deadline = (claim.at + offer.pay_within).max(now + LEAST_TO_PAY);
+        let deadline = orders::deadline(claim.at, offer.pay_within, now);
         answers[index] = if insert(conn, claim, offer, deadline)? {
             Persisted::Written { deadline }
         } else {
@@ -216,16 +213,4 @@ fn take_stock(
         return Err(refuse(format!("the stock of sale {voucher} cannot be taken")));
     }
     Ok(beyond.to_vec())
-}
-
-fn detail(conn: &Connection, claim: &Claim, reason: DeadReason) -> rusqlite::Result<String> {
-    Ok(match reason {
-        DeadReason::IdClash => match owner(conn, claim.order)? {
-            Some((user, voucher)) => format!("the order of user {user} for voucher {voucher} has this id"),
-            None => "another claim of the same batch had this id".into(),
-        },
-        DeadReason::Double => "the user has a live order of this sale".into(),
-        DeadReason::Oversold => "the stock was used up".into(),
-        DeadReason::Refused => String::new(),
-    })
 }

@@ -6,7 +6,7 @@ use super::columns::id;
 use super::orders::by_id;
 use super::trouble::refuse;
 use super::{outbox, payments};
-use crate::{Order, OrderId, OrderStatus, PaymentId, Step, Stepped, Timestamp, UserId, VoucherId};
+use crate::{Order, OrderId, PaymentId, Step, Stepped, Timestamp, UserId, VoucherId};
 
 /// Takes the step in the caller's transaction.
 pub(super) fn step(
@@ -16,7 +16,7 @@ pub(super) fn step(
     now: Timestamp,
 ) -> rusqlite::Result<Stepped> {
     let Some(mut order) = by_id(conn, which)? else { return Ok(Stepped::Unknown) };
-    let (from, to) = change(step);
+    let (from, to) = step.change();
     if order.status != from {
         return Ok(Stepped::Stands(order));
     }
@@ -38,17 +38,6 @@ pub(super) fn step(
         give_back(conn, order.voucher, order.user, order.id)?;
     }
     Ok(Stepped::Done(order))
-}
-
-/// From where, and to where.
-fn change(step: Step) -> (OrderStatus, OrderStatus) {
-    match step {
-        Step::Pay(_) => (OrderStatus::Unpaid, OrderStatus::Paid),
-        Step::Cancel => (OrderStatus::Unpaid, OrderStatus::Cancelled),
-        Step::Use => (OrderStatus::Paid, OrderStatus::Used),
-        Step::StartRefund => (OrderStatus::Paid, OrderStatus::Refunding),
-        Step::FinishRefund => (OrderStatus::Refunding, OrderStatus::Refunded),
-    }
 }
 
 fn capture(conn: &Connection, order: OrderId, payment: PaymentId, now: Timestamp) -> rusqlite::Result<()> {

@@ -1,0 +1,169 @@
+//! Where MySQL is, from its URL, and what every connection to it is set to.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use mysql_async::{Opts, OptsBuilder, PoolConstraints, SslOpts, UrlError};
+
+use crate::OpenError;
+
+/// Connections of one process, unless the URL says otherwise: more than a few dozen make a server slower, not faster.
+const CONNECTIONS: usize = 16;
+/// Statements that a connection keeps prepared. There are about a hundred in all; a server allows 16,382 on all
+/// connections together.
+const STATEMENTS: usize = 128;
+/// A connection that nobody needs is closed after so long.
+const IDLE: Duration = Duration::from_secs(60);
+/// A peer that went without a word is found out by this even if nobody asks it anything.
+const KEEPALIVE: Duration = Duration::from_secs(30);
+
+/// Every connection begins with these.
+///
+/// READ COMMITTED: a statement sees what others have committed by then, which is what a retry and a look under a lock need,
+/// and the gaps between rows are not locked. A lock is waited for one second (the least there is): who has given up on us by
+/// then must not be waited for by others.
+const SETTINGS: [&str; 2] = [
+    "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+    "SET SESSION autocommit = 1, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', innodb_lock_wait_timeout = 1",
+];
+
+/// Where MySQL is. Has no `Debug`: there may be a password in it.
+#[derive(Clone)]
+pub(super) struct Address {
+    /// How to connect to its database.
+    pub(super) opts: Opts,
+    /// The database's name.
+    pub(super) database: String,
+}
+
+impl Address {
+    /// Reads `mysql://[user[:password]@]host[:port]/database[?require_ssl=true][&ca=FILE]`, and the driver's further
+    /// parameters.
+    pub(super) fn parse(url: &str) -> Result<Self, OpenError> {
+        let bad = |detail: String| OpenError::BadUrl { what: "MySQL", detail };
+        if url.split_once('?').is_some_and(|(_, query)| query.contains('@')) {
+            return Err(bad("a ? or @ that does not stand for itself is written %3F or %40".into()));
+        }
+        let (url, Ours { ca, connections }) = without_ours(url).map_err(bad)?;
+        let opts = Opts::from_url(&url).map_err(|error| bad(words(error)))?;
+        let database = opts.db_name().map(str::to_owned).ok_or_else(|| {
+            bad("it names no database; it has the form mysql://user:password@host:3306/database".into())
+        })?;
+        // A reset would forget what is prepared, and costs a round trip.
+        let pool = opts.pool_opts().clone().with_constraints(connections).with_reset_connection(false);
+        let ssl = opts.ssl_opts().cloned();
+        if ca.is_some() && ssl.is_none() {
+            return Err(bad("ca=FILE means nothing without require_ssl=true".into()));
+        }
+        let builder = OptsBuilder::from_opts(opts)
+            .pool_opts(pool.with_inactive_connection_ttl(IDLE))
+            .ssl_opts(ssl.map(|ssl| trusting(ssl, ca)))
+            // What the URL says, and not the socket of whatever else runs on this machine.
+            .prefer_socket(false)
+            // An update of a row that is already so has found its row.
+            .client_found_rows(true)
+            .stmt_cache_size(STATEMENTS)
+            .tcp_keepalive(Some(KEEPALIVE))
+            .init(SETTINGS.map(str::to_owned).to_vec());
+        Ok(Self { opts: builder.into(), database })
+    }
+
+    /// For messages: without user and password.
+    pub(super) fn shown(&self) -> String {
+        format!("MySQL at {}:{}/{}", self.opts.ip_or_hostname(), self.opts.tcp_port(), self.database)
+    }
+
+    /// How to connect to the server when the database is not there yet.
+    pub(super) fn of_server(&self) -> Opts {
+        OptsBuilder::from_opts(self.opts.clone()).db_name(None::<String>).into()
+    }
+}
+
+/// What is wrong with a URL, without its values: one may be a password.
+fn words(error: UrlError) -> String {
+    match error {
+        UrlError::UnknownParameter { param } => format!("its parameter {param} is not known"),
+        UrlError::InvalidParamValue { param, .. } => format!("its parameter {param} has no such value"),
+        UrlError::UnsupportedScheme { .. } => "it does not begin with mysql://".into(),
+        other => other.to_string(),
+    }
+}
+
+/// Parameters that the driver does not know, or knows as half of a pair.
+struct Ours {
+    ca: Option<PathBuf>,
+    connections: PoolConstraints,
+}
+
+/// Takes them out of the URL.
+fn without_ours(url: &str) -> Result<(String, Ours), String> {
+    let (before, query) = url.split_once('?').unwrap_or((url, ""));
+    let (mut ca, mut connections, mut others) = (None, CONNECTIONS, Vec::new());
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        match pair.split_once('=') {
+            Some(("ca", file)) => ca = Some(PathBuf::from(file)),
+            Some(("pool_max", number)) => connections = number.parse().unwrap_or(0),
+            _ => others.push(pair),
+        }
+    }
+    let connections = PoolConstraints::new(0, connections)
+        .ok_or("its parameter pool_max is a number of connections, 1 or more")?;
+    let url = if others.is_empty() { before.to_owned() } else { format!("{before}?{}", others.join("&")) };
+    Ok((url, Ours { ca, connections }))
+}
+
+/// Whoever names a certificate trusts that one, and nobody else.
+fn trusting(ssl: SslOpts, ca: Option<PathBuf>) -> SslOpts {
+    match ca {
+        Some(file) => ssl.with_root_certs(vec![file.into()]).with_disable_built_in_roots(true),
+        None => ssl,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(url: &str) -> String {
+        Address::parse(url).err().map(|error| error.to_string()).unwrap_or_default()
+    }
+
+    #[test]
+    fn an_address_is_shown_without_its_password() {
+        let address = Address::parse("mysql://shop:s%40cret@db.example:3307/mall?pool_max=7").unwrap();
+        assert_eq!(address.shown(), "MySQL at db.example:3307/mall");
+        assert_eq!(address.opts.pass(), Some("s@cret"));
+        assert_eq!(address.opts.pool_opts().constraints().max(), 7);
+        assert_eq!(address.of_server().db_name(), None);
+    }
+
+    #[test]
+    fn a_bad_url_is_refused_in_words_that_do_not_repeat_it() {
+        for url in [
+            "secret",
+            "mysql://root:secret@",
+            "mysql://root:secret@host",
+            "mysql://root:secret@host:port/mall",
+            "postgres://root:secret@host/mall",
+            "mysql://root:secret@host/mall?no_such_thing=secret",
+            "mysql://root:secret@host/mall?pool_max=secret",
+            "mysql://root:secret@host/mall?ca=/secret.pem",
+            "mysql://root:not?secret=this@host/mall",
+        ] {
+            let words = refusal(url);
+            assert!(words.starts_with("the address of MySQL cannot be used: "), "{url}: {words}");
+            assert!(!words.contains("secret"), "{words}");
+        }
+    }
+
+    #[test]
+    fn a_certificate_that_is_named_is_the_only_one_trusted() {
+        let address =
+            Address::parse("mysql://host/mall?require_ssl=true&ca=/etc/mall/ca.pem&pool_max=3").unwrap();
+        let ssl = address.opts.ssl_opts().unwrap();
+        assert!(ssl.disable_built_in_roots() && !ssl.accept_invalid_certs() && !ssl.skip_domain_validation());
+        assert_eq!(ssl.root_certs().len(), 1);
+        let known = Address::parse("mysql://host/mall?require_ssl=true").unwrap();
+        assert!(!known.opts.ssl_opts().unwrap().disable_built_in_roots());
+    }
+}

@@ -1,0 +1,123 @@
+//! How values stand in columns, and how rows are read, in one place for all tables.
+
+use std::time::Duration;
+
+use mysql_async::prelude::{FromValue, Queryable as _, StatementLike};
+use mysql_async::{Conn, Params, Row};
+
+use super::trouble::Fault;
+use crate::{OrderStatus, Timestamp};
+
+/// A span in whole milliseconds, as much as fits.
+pub(super) fn span(span: Duration) -> i64 {
+    i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// All rows of an answer.
+pub(super) async fn all<T>(
+    conn: &mut Conn,
+    sql: impl StatementLike,
+    params: impl Into<Params> + Send,
+    read: impl Fn(&mut Columns) -> Result<T, Fault>,
+) -> Result<Vec<T>, Fault> {
+    // As rows: the driver's own conversion panics at what it does not expect.
+    let rows: Vec<Row> = conn.exec(sql, params).await?;
+    rows.into_iter().map(|row| read(&mut Columns::of(row))).collect()
+}
+
+/// The first row of an answer, if there is one.
+pub(super) async fn first<T>(
+    conn: &mut Conn,
+    sql: impl StatementLike,
+    params: impl Into<Params> + Send,
+    read: impl Fn(&mut Columns) -> Result<T, Fault>,
+) -> Result<Option<T>, Fault> {
+    let row: Option<Row> = conn.exec_first(sql, params).await?;
+    row.map(|row| read(&mut Columns::of(row))).transpose()
+}
+
+/// Runs a statement; answers how many rows it found or wrote.
+pub(super) async fn execute(
+    conn: &mut Conn,
+    sql: impl StatementLike,
+    params: impl Into<Params> + Send,
+) -> Result<u64, Fault> {
+    conn.exec_drop(sql, params).await?;
+    Ok(conn.affected_rows())
+}
+
+/// The pattern of texts that hold this one, for `LIKE … ESCAPE '!'`.
+pub(super) fn holding(text: &str) -> String {
+    format!("%{}%", text.replace('!', "!!").replace('%', "!%").replace('_', "!_"))
+}
+
+/// A row, read column by column from the left.
+pub(super) struct Columns {
+    row: Row,
+    next: usize,
+}
+
+impl Columns {
+    fn of(row: Row) -> Self {
+        Self { row, next: 0 }
+    }
+
+    /// The next column.
+    pub(super) fn next<T: FromValue>(&mut self) -> Result<T, Fault> {
+        let index = self.next;
+        self.next += 1;
+        match self.row.take_opt(index) {
+            Some(Ok(value)) => Ok(value),
+            _ => Err(self.unreadable(index, "a value of another kind")),
+        }
+    }
+
+    /// A number that is never negative.
+    pub(super) fn count(&mut self) -> Result<u64, Fault> {
+        let number: i64 = self.next()?;
+        u64::try_from(number).map_err(|_| self.unreadable_last(number))
+    }
+
+    /// An instant.
+    pub(super) fn time(&mut self) -> Result<Timestamp, Fault> {
+        self.next().map(Timestamp::from_millis)
+    }
+
+    /// An instant that may be missing.
+    pub(super) fn time_if_any(&mut self) -> Result<Option<Timestamp>, Fault> {
+        Ok(self.next::<Option<i64>>()?.map(Timestamp::from_millis))
+    }
+
+    /// A span.
+    pub(super) fn span(&mut self) -> Result<Duration, Fault> {
+        self.count().map(Duration::from_millis)
+    }
+
+    /// Something that is stored as a number.
+    pub(super) fn known<T>(&mut self, from_number: impl Fn(i64) -> Option<T>) -> Result<T, Fault> {
+        let number = self.next()?;
+        from_number(number).ok_or_else(|| self.unreadable_last(number))
+    }
+
+    /// An order's status in a row. No row is pending.
+    pub(super) fn status(&mut self) -> Result<OrderStatus, Fault> {
+        self.known(|number| {
+            let status = u8::try_from(number).ok().and_then(OrderStatus::numbered);
+            status.filter(|status| *status != OrderStatus::Pending)
+        })
+    }
+
+    /// The column that was read last holds what nothing writes there.
+    pub(super) fn unreadable_last(&self, found: impl std::fmt::Display) -> Fault {
+        self.unreadable(self.next.saturating_sub(1), found)
+    }
+
+    fn unreadable(&self, index: usize, found: impl std::fmt::Display) -> Fault {
+        let columns = self.row.columns_ref();
+        let name = columns.get(index).map_or_else(
+            || format!("column {index}"),
+            |column| format!("{}.{}", column.table_str(), column.name_str()),
+        );
+        Fault::Corrupt(format!("{name} ({found})"))
+    }
+}

@@ -1,0 +1,153 @@
+//! The record's form, step by step.
+//!
+//! A file holds one statement, since MySQL cannot undo a change of form: a step that was done and not noted (the process
+//! died in between) is done again, and finds that it is done. A file is never changed once it has been released; a later
+//! form is further files. However many processes start at the same moment, one does it and the others wait.
+//!
+//! Own rather than refinery's: that takes no lock (of two at once one fails), and does not know half-done steps.
+
+use mysql_async::Conn;
+use mysql_async::prelude::Queryable as _;
+
+use super::columns::first;
+use super::trouble::Fault;
+
+macro_rules! steps {
+    ($($name:literal),+ $(,)?) => {
+        &[$(($name, include_str!(concat!("migrations/", $name, ".sql")))),+]
+    };
+}
+
+/// Names and statements; a step's number is its place, counted from 1.
+const STEPS: &[(&str, &str)] = steps![
+    "0001_users",
+    "0002_user_info",
+    "0003_shop_types",
+    "0004_shops",
+    "0005_vouchers",
+    "0006_sales",
+    "0007_orders",
+    "0008_dead_letters",
+    "0009_payments",
+    "0010_sequences",
+    "0011_settings",
+    "0012_stock_changes",
+    "0013_outbox_releases",
+    "0014_audit",
+    "0015_audit_head",
+    "0016_audit_is_not_changed",
+    "0017_audit_is_not_shortened",
+    "0018_audit_head_stays",
+];
+
+/// The step up to which this program knows the record.
+const NEWEST: u64 = STEPS.len() as u64;
+/// For somebody else's changes of form, in seconds.
+const PATIENCE: u32 = 60;
+/// A column, a key, a table or a trigger is there already, or is gone already: a step that was done and not noted.
+const DONE_ALREADY: [u16; 5] = [1050, 1060, 1061, 1091, 1359];
+/// The account may not make triggers, or not beside a binary log (MySQL 8, unless `log_bin_trust_function_creators`).
+const NO_TRIGGERS: [u16; 2] = [1142, 1419];
+
+/// What keeps a database from being used, in words for the operator.
+pub(super) enum Unfit {
+    /// It is not a record that this program can work on.
+    Because(String),
+    /// It could not be looked at.
+    Trouble(Fault),
+}
+
+impl<F: Into<Fault>> From<F> for Unfit {
+    fn from(fault: F) -> Self {
+        Self::Trouble(fault.into())
+    }
+}
+
+/// Brings the database to the newest form. Does nothing if it is there already.
+pub(super) async fn apply(conn: &mut Conn) -> Result<(), Unfit> {
+    // A lock is the whole server's, and its name is short; databases each have their own.
+    let got = first(conn, "SELECT GET_LOCK(CONCAT('mallbox ', SHA1(DATABASE())), ?)", (PATIENCE,), |row| {
+        row.next::<Option<i64>>()
+    });
+    if got.await?.flatten() != Some(1) {
+        return Err(Unfit::Because(
+            "another mallbox has been changing its form for a minute; wait for it, then start again".into(),
+        ));
+    }
+    let applied = apply_alone(conn).await;
+    // The connection's end would give it back too.
+    conn.query_drop("SELECT RELEASE_LOCK(CONCAT('mallbox ', SHA1(DATABASE())))")
+        .await
+        .map_err(Fault::from)?;
+    applied
+}
+
+async fn apply_alone(conn: &mut Conn) -> Result<(), Unfit> {
+    let has = match tables(conn).await? {
+        (0, _) => None,
+        (_, 0) => {
+            return Err(Unfit::Because(
+                "it holds tables of another program; give mallbox a database of its own".into(),
+            ));
+        }
+        _ => first(conn, "SELECT MAX(number) FROM mallbox_schema", (), |row| row.next::<Option<u64>>())
+            .await?
+            .flatten(),
+    };
+    let has = has.unwrap_or(0);
+    if has > NEWEST {
+        return Err(Unfit::Because(format!(
+            "it was written by a newer mallbox (form {has}; this one knows up to {NEWEST}); use that version"
+        )));
+    }
+    conn.query_drop(
+        "CREATE TABLE IF NOT EXISTS mallbox_schema (number BIGINT UNSIGNED NOT NULL PRIMARY KEY, name VARCHAR(64) NOT NULL)
+         ENGINE = InnoDB DEFAULT CHARACTER SET = utf8mb4 COLLATE = utf8mb4_bin",
+    )
+    .await
+    .map_err(Fault::from)?;
+    for (number, (name, sql)) in (1..).zip(STEPS) {
+        if number > has {
+            step(conn, sql).await?;
+            conn.exec_drop("INSERT INTO mallbox_schema (number, name) VALUES (?, ?)", (number, name))
+                .await
+                .map_err(Fault::from)?;
+        }
+    }
+    Ok(())
+}
+
+/// How many tables there are, and how many of them are the list of steps.
+async fn tables(conn: &mut Conn) -> Result<(i64, i64), Fault> {
+    let sql = "SELECT COUNT(*), COUNT(CASE WHEN table_name = 'mallbox_schema' THEN 1 END)
+               FROM information_schema.tables WHERE table_schema = DATABASE()";
+    let counted = first(conn, sql, (), |row| Ok((row.next()?, row.next()?))).await?;
+    Ok(counted.unwrap_or_default())
+}
+
+async fn step(conn: &mut Conn, sql: &str) -> Result<(), Fault> {
+    match conn.query_drop(sql).await {
+        Err(mysql_async::Error::Server(said)) if DONE_ALREADY.contains(&said.code) => Ok(()),
+        // They are a second lock, of which the chain of hashes is the first.
+        Err(mysql_async::Error::Server(said))
+            if NO_TRIGGERS.contains(&said.code) && sql.contains("CREATE TRIGGER") =>
+        {
+            tracing::warn!(%said, "the record cannot itself refuse changes of the audit log");
+            Ok(())
+        }
+        other => Ok(other?),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_numbered_without_a_gap_and_hold_one_statement_each() {
+        for (number, (name, sql)) in (1..).zip(STEPS) {
+            assert!(name.starts_with(&format!("{number:04}_")), "{name}");
+            assert_eq!(sql.trim_end().find(';'), Some(sql.trim_end().len() - 1), "{name}");
+        }
+    }
+}

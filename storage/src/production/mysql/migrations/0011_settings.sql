@@ -1,0 +1,4 @@
+CREATE TABLE IF NOT EXISTS settings (
+    name  VARCHAR(255) NOT NULL PRIMARY KEY,
+    value TEXT         NOT NULL
+) ENGINE = InnoDB DEFAULT CHARACTER SET = utf8mb4 COLLATE = utf8mb4_bin;

@@ -1,0 +1,169 @@
+//! The half of the production back end that is in MySQL: the record, the truth about people, shops, vouchers, orders and
+//! payments; and the numbers of orders.
+//!
+//! [`Database`] is the pool of connections. Every port here is a few statements handed to it. Any number of processes write
+//! at once: what must not be done twice is kept apart by unique keys and by locks on rows, always taken in the order
+//! order, payment, sale, or else (a batch that met something unusual) sales alone, by id, before anything else is looked
+//! at.
+//!
+//! # MySQL 8
+//!
+//! Everything here is run on MariaDB 10.11; **on MySQL 8 it is unproven**, though it is written to suit both:
+//!
+//! - generated columns are `STORED`, with a unique index over them; expressions are `CASE` alone;
+//! - the collation is named: `utf8mb4_bin`. It compares as if shorter texts were filled up with spaces, in both;
+//! - no `RETURNING`, no `INSERT … SET`, no sequences, no `FOR UPDATE OF`, no `SKIP LOCKED`;
+//! - no `VALUES()` and no alias of a new row in `ON DUPLICATE KEY UPDATE` (each is known to one of them alone, or frowned
+//!   upon): values are bound twice;
+//! - the level of isolation is set by `SET … TRANSACTION ISOLATION LEVEL`, since its variable has two names;
+//!   READ COMMITTED wants `binlog_format` ROW (MySQL's own) or MIXED (MariaDB's own) where there is a binary log;
+//! - `GET_LOCK` is one server's: with several that take writes (Galera, group replication) let one process start first;
+//! - numbers of a broken check (3819 and 4025), of a snapshot that is too old (1020, MariaDB) and of a full disk differ;
+//!   `trouble` has both;
+//! - `caching_sha2_password` without TLS asks the server for its public key; the driver does that by itself.
+
+mod address;
+mod audit;
+mod burial;
+mod columns;
+mod counts;
+mod database;
+mod dead_letters;
+mod form;
+mod holders;
+mod import;
+mod job;
+mod many;
+mod migrations;
+mod orders;
+mod outbox;
+mod payments;
+mod persist;
+mod sale_rows;
+mod sequences;
+mod shops;
+mod steps;
+mod stock_changes;
+mod trouble;
+mod upkeep;
+mod users;
+mod verdict;
+mod vouchers;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mysql_async::prelude::Queryable as _;
+use mysql_async::{Conn, Error, Opts};
+use tokio::time::timeout;
+
+use self::address::Address;
+use self::database::Database;
+use self::migrations::Unfit;
+use self::trouble::Fault;
+pub use self::upkeep::MysqlUpkeep;
+use super::Holders;
+use crate::{
+    Audit, DeadLetters, Durability, Import, OpenError, Orders, Outbox, PaymentRows, Sequences, Shops, Users,
+    Vouchers,
+};
+
+/// How long a server may take to take the first connection.
+const FIRST_CONNECTION: Duration = Duration::from_secs(5);
+const NO_SUCH_DATABASE: u16 = 1049;
+
+/// The ports that are in MySQL.
+pub struct MysqlPorts {
+    /// People.
+    pub users: Arc<dyn Users>,
+    /// Shops.
+    pub shops: Arc<dyn Shops>,
+    /// Vouchers and sales.
+    pub vouchers: Arc<dyn Vouchers>,
+    /// Orders.
+    pub orders: Arc<dyn Orders>,
+    /// What closed orders ask for.
+    pub outbox: Arc<dyn Outbox>,
+    /// Claims that did not become orders.
+    pub dead_letters: Arc<dyn DeadLetters>,
+    /// Payments.
+    pub payments: Arc<dyn PaymentRows>,
+    /// What operators did.
+    pub audit: Arc<dyn Audit>,
+    /// The way in for a whole mall.
+    pub import: Arc<dyn Import>,
+    /// Counters.
+    pub sequences: Arc<dyn Sequences>,
+    /// Who holds units of a sale, for Redis to be told.
+    pub holders: Arc<dyn Holders>,
+    /// The record as a whole.
+    pub upkeep: MysqlUpkeep,
+}
+
+/// Connects, makes the database if it is not there, and brings it to this version's form. The current runtime drives the
+/// connections from then on, and has to outlive the ports.
+///
+/// `url` is as [`ProductionOptions`](super::ProductionOptions) has it.
+///
+/// # Errors
+/// [`OpenError`]: the URL cannot be read, the server does not answer or refuses the login, or the database is another
+/// program's or a newer mallbox's.
+pub async fn connect(url: &str) -> Result<MysqlPorts, OpenError> {
+    let address = Address::parse(url)?;
+    let unreachable =
+        |error: Fault| OpenError::Unreachable { server: address.shown(), source: error.to_string().into() };
+    let mut conn = first_connection(&address).await.map_err(unreachable)?;
+    migrations::apply(&mut conn).await.map_err(|unfit| match unfit {
+        Unfit::Because(detail) => OpenError::Unfit { server: address.shown(), detail },
+        Unfit::Trouble(fault) => unreachable(fault),
+    })?;
+    let durability = durability(&mut conn).await.map_err(unreachable)?;
+    let database = Database::new(address.opts.clone());
+    Ok(MysqlPorts {
+        users: Arc::new(users::MysqlUsers(database.clone())),
+        shops: Arc::new(shops::MysqlShops(database.clone())),
+        vouchers: Arc::new(vouchers::MysqlVouchers(database.clone())),
+        orders: Arc::new(orders::MysqlOrders(database.clone())),
+        outbox: Arc::new(outbox::MysqlOutbox(database.clone())),
+        dead_letters: Arc::new(dead_letters::MysqlDeadLetters(database.clone())),
+        payments: Arc::new(payments::MysqlPayments(database.clone())),
+        audit: Arc::new(audit::MysqlAudit(database.clone())),
+        import: Arc::new(import::MysqlImport),
+        sequences: Arc::new(sequences::MysqlSequences::new(database.clone())),
+        holders: Arc::new(holders::MysqlHolders(database.clone())),
+        upkeep: MysqlUpkeep { database, durability },
+    })
+}
+
+async fn first_connection(address: &Address) -> Result<Conn, Fault> {
+    match open(address.opts.clone()).await {
+        Err(Fault::Driver(Error::Server(said))) if said.code == NO_SUCH_DATABASE => {
+            let mut conn = open(address.of_server()).await?;
+            // A name cannot be bound; between these quotes only the quote itself has a meaning.
+            let name = address.database.replace('`', "``");
+            let sql = format!(
+                "CREATE DATABASE IF NOT EXISTS `{name}` DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
+            );
+            conn.query_drop(sql).await?;
+            open(address.opts.clone()).await
+        }
+        other => other,
+    }
+}
+
+async fn open(opts: Opts) -> Result<Conn, Fault> {
+    let conn = timeout(FIRST_CONNECTION, Conn::new(opts)).await;
+    Ok(conn.map_err(|_| Fault::Silence(FIRST_CONNECTION))??)
+}
+
+/// What an answer of this server is worth when the machine goes: InnoDB's log has to be on the disk, and where there is a
+/// binary log, that too: what is missing there is rolled back when the server starts.
+async fn durability(conn: &mut Conn) -> Result<Durability, Fault> {
+    let sql = "SELECT @@innodb_flush_log_at_trx_commit, @@log_bin, @@sync_binlog";
+    let found = columns::first(conn, sql, (), |row| Ok((row.next()?, row.next()?, row.next()?)));
+    Ok(match found.await? {
+        Some((1 | 3, 0, _) | (1 | 3, _, 1)) => Durability::Power,
+        Some((0, _, _)) | None => Durability::Relaxed,
+        Some((_, _, _)) => Durability::Process,
+    })
+}

@@ -1,0 +1,57 @@
+//! [`Outbox`] in the record.
+
+use async_trait::async_trait;
+use mysql_async::Conn;
+
+use super::columns::{Columns, all, execute};
+use super::database::Database;
+use super::job::run;
+use super::many;
+use super::trouble::Fault;
+use crate::{Errand, OrderId, Outbox, StoreError, UserId, VoucherId};
+
+pub(super) struct MysqlOutbox(pub(super) Database);
+
+#[async_trait]
+impl Outbox for MysqlOutbox {
+    async fn open(&self, max: u32) -> Result<Vec<Errand>, StoreError> {
+        let sql = "SELECT voucher_id, user_id, order_id FROM outbox_releases ORDER BY number LIMIT ?";
+        self.0.read("errands", |conn| run(async move { all(conn, sql, (max,), release).await })).await
+    }
+
+    async fn done(&self, errands: &[Errand]) -> Result<(), StoreError> {
+        let mut orders: Vec<u64> = errands.iter().map(|Errand::Release { order, .. }| order.get()).collect();
+        // Two instances that are done with the same do not wait for each other in a circle.
+        orders.sort_unstable();
+        let orders = &*orders;
+        self.0
+            .write("errands done", |conn| {
+                run(async move {
+                    let sql = "DELETE FROM outbox_releases WHERE order_id IN ({keys})";
+                    many::change(conn, sql, orders).await
+                })
+            })
+            .await
+    }
+}
+
+/// In the caller's transaction.
+pub(super) async fn leave_release(
+    conn: &mut Conn,
+    voucher: VoucherId,
+    user: UserId,
+    order: OrderId,
+) -> Result<(), Fault> {
+    // An order is closed once; of two dead letters with one id, one errand at a time is enough.
+    let sql = "INSERT INTO outbox_releases (order_id, voucher_id, user_id) VALUES (?, ?, ?)
+               ON DUPLICATE KEY UPDATE order_id = order_id";
+    execute(conn, sql, (order.get(), voucher.get(), user.get())).await.map(drop)
+}
+
+fn release(row: &mut Columns) -> Result<Errand, Fault> {
+    Ok(Errand::Release {
+        voucher: VoucherId::new(row.next()?),
+        user: UserId::new(row.next()?),
+        order: OrderId::new(row.next()?),
+    })
+}

@@ -1,0 +1,175 @@
+//! Claims become orders, or dead letters: the second lock of every sale.
+//!
+//! Nearly every batch is nothing but new claims for which there is stock. So that is tried first ([`write_all`]): the orders
+//! are inserted and the units taken, and keys and stock say whether it was so. It holds a sale's row only from the taking
+//! to the commit: many can write orders of one sale at once. If it was not so, all of it is undone, and the batch is
+//! looked at claim by claim ([`write_each`]), with its sales locked from the beginning.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use mysql_async::{Conn, Value};
+
+use super::columns::{Columns, execute, first};
+use super::database::Database;
+use super::job::run;
+use super::sale_rows::{self, Lock, SaleRow, Taking};
+use super::trouble::Fault;
+use super::verdict::{self, Known};
+use super::{burial, many};
+use crate::{
+    Claim, DeadReason, Logged, OrderId, Persisted, StoreError, Timestamp, UserId, VoucherId, orders,
+};
+
+/// How often a batch is looked at claim by claim, if its keys are taken by others in between.
+const LOOKS: usize = 3;
+
+/// Writes the claims. One answer a claim, in their order.
+pub(super) async fn persist(
+    database: &Database,
+    claims: &[Logged],
+    now: Timestamp,
+) -> Result<Vec<Persisted>, StoreError> {
+    if claims.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut done = database.try_bulk(|conn| run(async move { write_all(conn, claims, now).await })).await;
+    for _ in 0..LOOKS {
+        if !matches!(done, Err(Fault::Overtaken)) {
+            break;
+        }
+        done = database.try_bulk(|conn| run(async move { write_each(conn, claims, now).await })).await;
+    }
+    done.map_err(|fault| fault.explain("persist"))
+}
+
+/// Writes one claim that has died before, with a deadline of its own, and takes a unit for it unless it holds one. Why
+/// not, if the record does not allow it: then nothing is written. Its sale is locked, if there is one.
+pub(super) async fn revive(
+    conn: &mut Conn,
+    claim: &Claim,
+    holds_unit: bool,
+    now: Timestamp,
+) -> Result<Result<(), (DeadReason, String)>, Fault> {
+    let Some(sale) = sale_rows::get(conn, claim.voucher, Lock::Yes).await? else {
+        return Ok(Err((DeadReason::Refused, format!("voucher {} is no sale", claim.voucher))));
+    };
+    let row = (*claim, orders::deadline(now, sale.pay_within, now));
+    let reason = match insert(conn, &[row], &BTreeMap::from([(claim.voucher, sale)])).await {
+        Ok(()) if holds_unit || sale_rows::take(conn, claim.voucher, Taking::one(claim.order)).await? => {
+            return Ok(Ok(()));
+        }
+        Ok(()) => {
+            execute(conn, "DELETE FROM orders WHERE id = ?", (claim.order.get(),)).await?;
+            DeadReason::Oversold
+        }
+        Err(fault) if fault.is_taken_key() => match owner(conn, claim.order).await? {
+            Some(_) => DeadReason::IdClash,
+            None => DeadReason::Double,
+        },
+        Err(fault) if fault.is_refusal() => return Ok(Err((DeadReason::Refused, fault.to_string()))),
+        Err(fault) => return Err(fault),
+    };
+    Ok(Err((reason, reason.detail(owner(conn, claim.order).await?))))
+}
+
+/// Whose order this is, and of what.
+pub(super) async fn owner(conn: &mut Conn, order: OrderId) -> Result<Option<(UserId, VoucherId)>, Fault> {
+    let sql = "SELECT id, user_id, voucher_id FROM orders WHERE id = ?";
+    Ok(first(conn, sql, (order.get(),), owned).await?.map(|(_, owner)| owner))
+}
+
+/// Whose orders these are, of those that are orders.
+pub(super) async fn owners(
+    conn: &mut Conn,
+    orders: &[OrderId],
+) -> Result<HashMap<OrderId, (UserId, VoucherId)>, Fault> {
+    let ids: Vec<u64> = orders.iter().map(|order| order.get()).collect();
+    let sql = "SELECT id, user_id, voucher_id FROM orders WHERE id IN ({keys})";
+    Ok(many::look(conn, sql, &[], &ids, owned).await?.into_iter().collect())
+}
+
+/// Takes it for granted that each is new and that there is stock for all; [`Fault::Overtaken`] if not.
+async fn write_all(conn: &mut Conn, claims: &[Logged], now: Timestamp) -> Result<Vec<Persisted>, Fault> {
+    let sales = sale_rows::of_claims(conn, claims, Lock::No).await?;
+    let mut orders = Vec::with_capacity(claims.len());
+    let mut takings: BTreeMap<VoucherId, Taking> = BTreeMap::new();
+    for Logged { claim, .. } in claims {
+        let Some(sale) = sales.get(&claim.voucher) else { continue };
+        orders.push((*claim, orders::deadline(claim.at, sale.pay_within, now)));
+        takings.entry(claim.voucher).or_default().add(claim.order);
+    }
+    let answers = orders.iter().map(|(_, deadline)| Persisted::Written { deadline: *deadline }).collect();
+    // By id: this fills the table from left to right, and two that write the same do not wait for each other.
+    orders.sort_by_key(|(claim, _)| claim.order);
+    insert(conn, &orders, &sales).await.map_err(overtaken)?;
+    for (voucher, taking) in takings {
+        if !sale_rows::take(conn, voucher, taking).await? {
+            return Err(Fault::Overtaken);
+        }
+    }
+    // Now that the sales are locked nobody can let a claim die any more.
+    if burial::any_among(conn, claims).await? { Err(Fault::Overtaken) } else { Ok(answers) }
+}
+
+async fn write_each(conn: &mut Conn, claims: &[Logged], now: Timestamp) -> Result<Vec<Persisted>, Fault> {
+    let sales = sale_rows::of_claims(conn, claims, Lock::Yes).await?;
+    let known = known(conn, claims).await?;
+    let verdict = verdict::decide(claims, &sales, known, now);
+    insert(conn, &verdict.orders, &sales).await.map_err(overtaken)?;
+    burial::insert(conn, &verdict.burials, now).await?;
+    for (voucher, taking) in verdict.takings {
+        if !sale_rows::take(conn, voucher, taking).await? {
+            return Err(Fault::refused(format!("the stock of sale {voucher} cannot be taken")));
+        }
+    }
+    Ok(verdict.answers)
+}
+
+async fn known(conn: &mut Conn, claims: &[Logged]) -> Result<Known, Fault> {
+    let ids: Vec<OrderId> = claims.iter().map(|logged| logged.claim.order).collect();
+    let mut users: BTreeMap<VoucherId, Vec<u64>> = BTreeMap::new();
+    for Logged { claim, .. } in claims {
+        users.entry(claim.voucher).or_default().push(claim.user.get());
+    }
+    let mut live = HashSet::new();
+    for (voucher, users) in users {
+        let sql = "SELECT user_id FROM orders WHERE voucher_id = ? AND is_live = 1 AND user_id IN ({keys})";
+        let found = many::look(conn, sql, &[voucher.get()], &users, Columns::next::<u64>).await?;
+        live.extend(found.into_iter().map(|user| (UserId::new(user), voucher)));
+    }
+    let dead = burial::among(conn, &ids).await?;
+    Ok(Known { owners: owners(conn, &ids).await?, live, dead })
+}
+
+async fn insert(
+    conn: &mut Conn,
+    orders: &[(Claim, Timestamp)],
+    sales: &BTreeMap<VoucherId, SaleRow>,
+) -> Result<(), Fault> {
+    let head = "INSERT INTO orders (id, user_id, voucher_id, pay_value, created_ms, deadline_ms, of_sale, status, pay_type)";
+    let rows: Vec<[Value; 6]> = orders
+        .iter()
+        .map(|(claim, deadline)| {
+            let pay_value = sales.get(&claim.voucher).map_or(0, |sale| sale.pay_value);
+            [
+                claim.order.get().into(),
+                claim.user.get().into(),
+                claim.voucher.get().into(),
+                pay_value.into(),
+                claim.at.as_millis().into(),
+                deadline.as_millis().into(),
+            ]
+        })
+        .collect();
+    many::insert(conn, head, "(?, ?, ?, ?, ?, ?, 1, 1, 1)", &rows).await
+}
+
+/// A key that is taken is somebody else's doing, since the batch was looked at.
+fn overtaken(fault: Fault) -> Fault {
+    if fault.is_taken_key() || fault.is_collision() { Fault::Overtaken } else { fault }
+}
+
+fn owned(row: &mut Columns) -> Result<(OrderId, (UserId, VoucherId)), Fault> {
+    let (order, user, voucher) = (row.next()?, row.next()?, row.next()?);
+    Ok((OrderId::new(order), (UserId::new(user), VoucherId::new(voucher))))
+}

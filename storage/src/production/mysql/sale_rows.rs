@@ -1,0 +1,112 @@
+//! The row of a sale: what orders ask of it, and what they take from it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use mysql_async::Conn;
+
+use super::columns::{execute, first};
+use super::outbox;
+use super::trouble::Fault;
+use crate::{Logged, OrderId, UserId, VoucherId};
+
+/// What a sale says about each of its orders.
+#[derive(Clone, Copy)]
+pub(super) struct SaleRow {
+    pub(super) pay_value: i64,
+    pub(super) pay_within: Duration,
+    /// `None` = unlimited.
+    pub(super) stock: Option<u64>,
+}
+
+/// Units that orders or dead letters take from a sale, and between which ids those lie.
+#[derive(Clone, Copy)]
+pub(super) struct Taking {
+    pub(super) units: u64,
+    first: OrderId,
+    last: OrderId,
+}
+
+impl Default for Taking {
+    fn default() -> Self {
+        Self { units: 0, first: OrderId::new(u64::MAX), last: OrderId::new(0) }
+    }
+}
+
+impl Taking {
+    /// One unit.
+    pub(super) fn one(order: OrderId) -> Self {
+        let mut one = Self::default();
+        one.add(order);
+        one
+    }
+
+    /// One unit more.
+    pub(super) fn add(&mut self, order: OrderId) {
+        self.units += 1;
+        self.first = self.first.min(order);
+        self.last = self.last.max(order);
+    }
+}
+
+/// Whether a row stays as it is until the transaction ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lock {
+    No,
+    /// Always by id: two that lock the same sales do not wait for each other.
+    Yes,
+}
+
+/// The sales that these claims are about.
+pub(super) async fn of_claims(
+    conn: &mut Conn,
+    claims: &[Logged],
+    lock: Lock,
+) -> Result<BTreeMap<VoucherId, SaleRow>, Fault> {
+    let vouchers: BTreeSet<VoucherId> = claims.iter().map(|logged| logged.claim.voucher).collect();
+    let mut sales = BTreeMap::new();
+    for voucher in vouchers {
+        let sale = get(conn, voucher, lock).await?;
+        sales.insert(voucher, sale.ok_or_else(|| Fault::refused(format!("voucher {voucher} is no sale")))?);
+    }
+    Ok(sales)
+}
+
+/// A sale; `None` if there is none.
+pub(super) async fn get(conn: &mut Conn, voucher: VoucherId, lock: Lock) -> Result<Option<SaleRow>, Fault> {
+    let sql = match lock {
+        Lock::No => {
+            "SELECT pay_value, pay_within_ms, stock FROM sales JOIN vouchers ON id = voucher_id WHERE voucher_id = ?"
+        }
+        Lock::Yes => {
+            "SELECT pay_value, pay_within_ms, stock FROM sales JOIN vouchers ON id = voucher_id WHERE voucher_id = ?
+             FOR UPDATE"
+        }
+    };
+    first(conn, sql, (voucher.get(),), |row| {
+        Ok(SaleRow { pay_value: row.next()?, pay_within: row.span()?, stock: row.next()? })
+    })
+    .await
+}
+
+/// Takes units from a sale's stock. `false`, and nothing changed, if they are not there.
+pub(super) async fn take(conn: &mut Conn, voucher: VoucherId, taking: Taking) -> Result<bool, Fault> {
+    let sql = "UPDATE sales SET stock = stock - ?, first_order = LEAST(COALESCE(first_order, ?), ?),
+                 last_order = GREATEST(COALESCE(last_order, ?), ?)
+               WHERE voucher_id = ? AND (stock IS NULL OR stock >= ?)";
+    let Taking { units, first, last } = taking;
+    let (first, last) = (first.get(), last.get());
+    Ok(execute(conn, sql, (units, first, first, last, last, voucher.get(), units)).await? > 0)
+}
+
+/// Gives one unit back, here and by an errand. An ordinary voucher has no stock: nothing changes for it.
+pub(super) async fn give_back(
+    conn: &mut Conn,
+    voucher: VoucherId,
+    user: UserId,
+    order: OrderId,
+) -> Result<(), Fault> {
+    let sql = "UPDATE sales SET stock = stock + 1 WHERE voucher_id = ?";
+    let sales = execute(conn, sql, (voucher.get(),)).await?;
+    if sales > 0 { outbox::leave_release(conn, voucher, user, order).await } else { Ok(()) }
+}

@@ -1,0 +1,167 @@
+//! [`Shops`] in the record.
+
+use async_trait::async_trait;
+use mysql_async::{Params, params};
+
+use super::columns::{Columns, all, execute, first};
+use super::database::Database;
+use super::job::run;
+use super::trouble::Fault;
+use crate::{Page, Shop, ShopId, ShopOrder, ShopText, ShopType, ShopTypeId, Shops, StoreError, Timestamp};
+
+pub(super) struct MysqlShops(pub(super) Database);
+
+/// Every query for shops begins with it; [`shop`] reads it.
+const SELECT: &str =
+    "SELECT id, name, type_id, images, area, address, x, y, avg_price, open_hours, sold, comments,
+    score, created_ms, updated_ms FROM shops";
+
+#[async_trait]
+impl Shops for MysqlShops {
+    async fn types(&self) -> Result<Vec<ShopType>, StoreError> {
+        let sql = "SELECT id, name, icon, sort FROM shop_types ORDER BY sort, id";
+        self.0.read("shop types", |conn| run(async move { all(conn, sql, (), shop_type).await })).await
+    }
+
+    async fn put_type(&self, kind: &ShopType, now: Timestamp) -> Result<(), StoreError> {
+        let sql = "INSERT INTO shop_types (id, name, icon, sort, updated_ms) VALUES (:id, :name, :icon, :sort, :now)
+                   ON DUPLICATE KEY UPDATE name = :name, icon = :icon, sort = :sort, updated_ms = :now";
+        self.0
+            .write_at_once("put shop type", |conn| {
+                run(async move {
+                    let params = params! {
+                        "id" => kind.id.get(),
+                        "name" => &kind.name,
+                        "icon" => &kind.icon,
+                        "sort" => kind.sort,
+                        "now" => now.as_millis(),
+                    };
+                    execute(conn, sql, params).await.map(drop)
+                })
+            })
+            .await
+    }
+
+    async fn get(&self, which: ShopId) -> Result<Option<Shop>, StoreError> {
+        self.0
+            .read("shop", |conn| {
+                run(async move { first(conn, format!("{SELECT} WHERE id = ?"), (which.get(),), shop).await })
+            })
+            .await
+    }
+
+    async fn insert(&self, text: &ShopText, now: Timestamp) -> Result<ShopId, StoreError> {
+        let sql = "INSERT INTO shops (id, name, type_id, images, area, address, x, y, avg_price, open_hours, sold, comments,
+                     score, created_ms, updated_ms)
+                   VALUES (:id, :name, :type, :images, :area, :address, :x, :y, :avg_price, :open_hours, :sold, :comments,
+                     :score, :now, :now)";
+        self.0
+            .write_at_once("insert shop", |conn| {
+                run(async move {
+                    execute(conn, sql, columns(None, text, now)).await?;
+                    Ok(ShopId::new(conn.last_insert_id().unwrap_or_default()))
+                })
+            })
+            .await
+    }
+
+    async fn update(&self, shop: ShopId, text: &ShopText, now: Timestamp) -> Result<bool, StoreError> {
+        let sql = "UPDATE shops SET name = :name, type_id = :type, images = :images, area = :area, address = :address,
+                     x = :x, y = :y, avg_price = :avg_price, open_hours = :open_hours, sold = :sold,
+                     comments = :comments, score = :score, updated_ms = :now WHERE id = :id";
+        Ok(self
+            .0
+            .write_at_once("update shop", |conn| {
+                run(async move { execute(conn, sql, columns(Some(shop), text, now)).await })
+            })
+            .await?
+            > 0)
+    }
+
+    async fn of_type(
+        &self,
+        kind: Option<ShopTypeId>,
+        order: ShopOrder,
+        page: Page,
+    ) -> Result<Vec<Shop>, StoreError> {
+        let filter = if kind.is_some() { "type_id = :type" } else { ":type IS NULL" };
+        let order = match order {
+            ShopOrder::Id => "id",
+            ShopOrder::Comments => "comments DESC, id",
+            ShopOrder::Score => "score DESC, id",
+        };
+        let sql: &str = &format!("{SELECT} WHERE {filter} ORDER BY {order} LIMIT :size OFFSET :skipped");
+        self.0
+            .read("shops of type", |conn| {
+                run(async move {
+                    let kind = kind.map(ShopTypeId::get);
+                    let params =
+                        params! { "type" => kind, "size" => page.size(), "skipped" => page.skipped() };
+                    all(conn, sql, params, shop).await
+                })
+            })
+            .await
+    }
+
+    async fn by_name(&self, part: &str, page: Page) -> Result<Vec<Shop>, StoreError> {
+        let pattern: &str = &format!("%{}%", part.replace('!', "!!").replace('%', "!%").replace('_', "!_"));
+        let sql: &str = &format!(
+            "{SELECT} WHERE LOWER(name) LIKE LOWER(:part) ESCAPE '!' ORDER BY id LIMIT :size OFFSET :skipped"
+        );
+        self.0
+            .read("shops by name", |conn| {
+                run(async move {
+                    let params =
+                        params! { "part" => pattern, "size" => page.size(), "skipped" => page.skipped() };
+                    all(conn, sql, params, shop).await
+                })
+            })
+            .await
+    }
+}
+
+/// MySQL draws an id where there is none.
+fn columns(shop: Option<ShopId>, text: &ShopText, now: Timestamp) -> Params {
+    params! {
+        "id" => shop.map(ShopId::get),
+        "name" => &text.name,
+        "type" => text.kind.get(),
+        "images" => &text.images,
+        "area" => &text.area,
+        "address" => &text.address,
+        "x" => text.x,
+        "y" => text.y,
+        "avg_price" => text.avg_price,
+        "open_hours" => &text.open_hours,
+        "sold" => text.sold,
+        "comments" => text.comments,
+        "score" => text.score,
+        "now" => now.as_millis(),
+    }
+}
+
+fn shop(row: &mut Columns) -> Result<Shop, Fault> {
+    Ok(Shop {
+        id: ShopId::new(row.next()?),
+        text: ShopText {
+            name: row.next()?,
+            kind: ShopTypeId::new(row.next()?),
+            images: row.next()?,
+            area: row.next()?,
+            address: row.next()?,
+            x: row.next()?,
+            y: row.next()?,
+            avg_price: row.next()?,
+            open_hours: row.next()?,
+            sold: row.next()?,
+            comments: row.next()?,
+            score: row.next()?,
+        },
+        created: row.time()?,
+        updated: row.time()?,
+    })
+}
+
+fn shop_type(row: &mut Columns) -> Result<ShopType, Fault> {
+    Ok(ShopType { id: ShopTypeId::new(row.next()?), name: row.next()?, icon: row.next()?, sort: row.next()? })
+}

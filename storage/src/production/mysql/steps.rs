@@ -1,0 +1,59 @@
+//! The steps of an order's life: each a compare-and-set of its status, with all that belongs to it in one transaction.
+
+use mysql_async::Conn;
+
+use super::columns::execute;
+use super::orders::{SELECT, order};
+use super::trouble::Fault;
+use super::{columns, payments, sale_rows};
+use crate::{Order, OrderId, PaymentId, Step, Stepped, Timestamp};
+
+/// Takes the step in the caller's transaction. Locks the order, then its payment, then its sale.
+pub(super) async fn step(
+    conn: &mut Conn,
+    which: OrderId,
+    step: Step,
+    now: Timestamp,
+) -> Result<Stepped, Fault> {
+    let sql = format!("{SELECT} WHERE id = ? FOR UPDATE");
+    let Some(mut order) = columns::first(conn, sql, (which.get(),), order).await? else {
+        return Ok(Stepped::Unknown);
+    };
+    let (from, to) = step.change();
+    if order.status != from {
+        return Ok(Stepped::Stands(order));
+    }
+    order.status = to;
+    match step {
+        Step::Pay(payment) => {
+            capture(conn, which, payment, now).await?;
+            order.paid = Some(now);
+        }
+        Step::Cancel | Step::StartRefund => payments::mark_stray(conn, which).await?,
+        Step::Use => order.used = Some(now),
+        Step::FinishRefund => {
+            payments::refund(conn, which, now).await?;
+            order.refunded = Some(now);
+        }
+    }
+    write(conn, &order).await?;
+    if !to.is_live() {
+        sale_rows::give_back(conn, order.voucher, order.user, order.id).await?;
+    }
+    Ok(Stepped::Done(order))
+}
+
+async fn capture(conn: &mut Conn, order: OrderId, payment: PaymentId, now: Timestamp) -> Result<(), Fault> {
+    if payments::capture(conn, order, payment, now).await? {
+        Ok(())
+    } else {
+        Err(Fault::refused(format!("{payment} is no open payment of order {order}")))
+    }
+}
+
+async fn write(conn: &mut Conn, order: &Order) -> Result<(), Fault> {
+    let sql = "UPDATE orders SET status = ?, paid_ms = ?, used_ms = ?, refunded_ms = ? WHERE id = ?";
+    let millis = |at: Option<Timestamp>| at.map(Timestamp::as_millis);
+    let (paid, used, refunded) = (millis(order.paid), millis(order.used), millis(order.refunded));
+    execute(conn, sql, (order.status as u8, paid, used, refunded, order.id.get())).await.map(drop)
+}

@@ -1,0 +1,60 @@
+//! The record as a whole: settings, how it is, and its end.
+
+use super::columns::{Columns, execute, first};
+use super::database::Database;
+use super::job::run;
+use crate::{Durability, StoreError};
+
+/// Settings, health and the end of the record.
+#[derive(Clone)]
+pub struct MysqlUpkeep {
+    pub(super) database: Database,
+    pub(super) durability: Durability,
+}
+
+impl MysqlUpkeep {
+    /// What the server's answers are worth when its machine goes, by its own settings.
+    #[must_use]
+    pub fn durability(&self) -> Durability {
+        self.durability
+    }
+
+    /// What does not work at present, in words for the operator: asks the server.
+    pub async fn trouble(&self) -> Option<String> {
+        self.database.trouble().await
+    }
+
+    /// A setting; `None` if it was never stored.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    pub async fn setting(&self, name: &str) -> Result<Option<String>, StoreError> {
+        let sql = "SELECT value FROM settings WHERE name = ?";
+        self.database
+            .read("setting", |conn| {
+                run(async move { first(conn, sql, (name,), Columns::next::<String>).await })
+            })
+            .await
+    }
+
+    /// Stores a setting.
+    ///
+    /// # Errors
+    /// [`StoreError`]: nothing changed, or the answer was lost; call again.
+    pub async fn put_setting(&self, name: &str, value: &str) -> Result<(), StoreError> {
+        let sql = "INSERT INTO settings (name, value) VALUES (?, ?) ON DUPLICATE KEY UPDATE value = ?";
+        self.database
+            .write_at_once("put setting", |conn| {
+                run(async move { execute(conn, sql, (name, value, value)).await.map(drop) })
+            })
+            .await
+    }
+
+    /// Lets go of the server. Calls of any port after it fail.
+    ///
+    /// # Errors
+    /// [`StoreError`]: the good-bye went wrong; what was answered is in the record all the same.
+    pub async fn close(&self) -> Result<(), StoreError> {
+        self.database.close().await
+    }
+}

@@ -1,0 +1,114 @@
+//! What becomes of a batch of claims, decided from what the record holds. Touches no record.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::burial::Burial;
+use super::sale_rows::{SaleRow, Taking};
+use crate::{Claim, DeadReason, Logged, OrderId, Persisted, Timestamp, UserId, VoucherId, orders};
+
+/// What the record holds of a batch's claims. Nobody changes any of it meanwhile: the sales are locked.
+#[derive(Default)]
+pub(super) struct Known {
+    /// Whose orders these ids are.
+    pub(super) owners: HashMap<OrderId, (UserId, VoucherId)>,
+    /// Who has a live order of which sale.
+    pub(super) live: HashSet<(UserId, VoucherId)>,
+    /// Claims that died.
+    pub(super) dead: HashSet<(OrderId, UserId, VoucherId)>,
+}
+
+/// What is to be written.
+#[derive(Default)]
+pub(super) struct Verdict {
+    /// One answer a claim, in their order.
+    pub(super) answers: Vec<Persisted>,
+    /// Claims that become orders, by id, with their deadlines.
+    pub(super) orders: Vec<(Claim, Timestamp)>,
+    /// Claims that die.
+    pub(super) burials: Vec<Burial>,
+    /// What is taken from each sale.
+    pub(super) takings: BTreeMap<VoucherId, Taking>,
+}
+
+/// Decides: keys first, by id; then stock, which goes to what may be written, first come first served; what dies takes one
+/// of the units that are left after that.
+pub(super) fn decide(
+    claims: &[Logged],
+    sales: &BTreeMap<VoucherId, SaleRow>,
+    mut known: Known,
+    now: Timestamp,
+) -> Verdict {
+    let mut answers = by_keys(claims, sales, &mut known, now);
+    let mut left: BTreeMap<_, _> = sales.iter().map(|(voucher, sale)| (*voucher, sale.stock)).collect();
+    let mut verdict = Verdict::default();
+    for (Logged { claim, .. }, answer) in claims.iter().zip(&mut answers) {
+        if let Persisted::Written { deadline } = *answer {
+            if take(&mut left, claim.voucher) {
+                verdict.takings.entry(claim.voucher).or_default().add(claim.order);
+                verdict.orders.push((*claim, deadline));
+            } else {
+                known.owners.remove(&claim.order);
+                *answer = Persisted::DeadLetter(DeadReason::Oversold);
+            }
+        }
+    }
+    verdict.orders.sort_by_key(|(claim, _)| claim.order);
+    for (logged, answer) in claims.iter().zip(&mut answers) {
+        let claim = &logged.claim;
+        let Persisted::DeadLetter(reason) = *answer else { continue };
+        if !known.dead.insert((claim.order, claim.user, claim.voucher)) {
+            *answer = Persisted::Repeat;
+            continue;
+        }
+        let holds_unit = reason != DeadReason::Oversold && take(&mut left, claim.voucher);
+        if holds_unit {
+            verdict.takings.entry(claim.voucher).or_default().add(claim.order);
+        }
+        let detail = reason.detail(known.owners.get(&claim.order).copied());
+        verdict.burials.push(Burial { logged: *logged, reason, detail, holds_unit });
+    }
+    verdict.answers = answers;
+    verdict
+}
+
+/// Stock is not looked at yet: what will find none is written for now, so that later claims of the batch meet it.
+fn by_keys(
+    claims: &[Logged],
+    sales: &BTreeMap<VoucherId, SaleRow>,
+    known: &mut Known,
+    now: Timestamp,
+) -> Vec<Persisted> {
+    let mut answers = vec![Persisted::Repeat; claims.len()];
+    let mut by_id: Vec<usize> = (0..claims.len()).collect();
+    by_id.sort_by_key(|&index| claims[index].claim.order);
+    for index in by_id {
+        let Claim { order, user, voucher, at } = claims[index].claim;
+        let Some(sale) = sales.get(&voucher) else { continue };
+        if known.dead.contains(&(order, user, voucher)) {
+            continue;
+        }
+        answers[index] = match known.owners.get(&order) {
+            Some(owner) if *owner == (user, voucher) => Persisted::Repeat,
+            Some(_) => Persisted::DeadLetter(DeadReason::IdClash),
+            None if known.live.contains(&(user, voucher)) => Persisted::DeadLetter(DeadReason::Double),
+            None => {
+                known.owners.insert(order, (user, voucher));
+                known.live.insert((user, voucher));
+                Persisted::Written { deadline: orders::deadline(at, sale.pay_within, now) }
+            }
+        };
+    }
+    answers
+}
+
+/// Takes one unit, if there is one.
+fn take(left: &mut BTreeMap<VoucherId, Option<u64>>, voucher: VoucherId) -> bool {
+    match left.get_mut(&voucher) {
+        Some(Some(0)) | None => false,
+        Some(Some(units)) => {
+            *units -= 1;
+            true
+        }
+        Some(None) => true,
+    }
+}

@@ -1,0 +1,242 @@
+//! [`Vouchers`] in the record.
+
+use async_trait::async_trait;
+use mysql_async::{Conn, params};
+
+use super::columns::{Columns, all, execute, first, span};
+use super::database::Database;
+use super::job::run;
+use super::sale_rows::Lock;
+use super::stock_changes;
+use super::trouble::Fault;
+use crate::{
+    Cents, NewSale, Page, SaleRecord, ShopId, StockChange, StockChanged, StoreError, Terms, Timestamp,
+    Voucher, VoucherId, VoucherStatus, VoucherText, Vouchers,
+};
+
+pub(super) struct MysqlVouchers(pub(super) Database);
+
+/// [`sale`] reads it, from the second column on.
+const SALE: &str = "voucher_id, begin_ms, end_ms, paused, initial, added, stock, pay_within_ms, min_level";
+/// [`voucher`] reads it.
+const SELECT: &str =
+    "SELECT id, shop_id, title, sub_title, rules, pay_value, actual_value, status, v.created_ms,
+    updated_ms, voucher_id, begin_ms, end_ms, paused, initial, added, stock, pay_within_ms, min_level
+    FROM vouchers AS v LEFT JOIN sales ON voucher_id = id";
+
+#[async_trait]
+impl Vouchers for MysqlVouchers {
+    async fn insert(
+        &self,
+        text: &VoucherText,
+        sale: Option<&NewSale>,
+        now: Timestamp,
+    ) -> Result<VoucherId, StoreError> {
+        self.0
+            .write("insert voucher", |conn| {
+                run(async move {
+                    // Before anything is inserted: an id that is drawn is not given again.
+                    let units = sale.and_then(|sale| sale.units).map(i64::try_from).transpose();
+                    let units = units.map_err(|error| Fault::refused(error.to_string()))?;
+                    let voucher = insert(conn, text, now).await?;
+                    if let Some(sale) = sale {
+                        insert_sale(conn, voucher, sale, units, now).await?;
+                    }
+                    Ok(voucher)
+                })
+            })
+            .await
+    }
+
+    async fn get(&self, which: VoucherId) -> Result<Option<Voucher>, StoreError> {
+        let sql: &str = &format!("{SELECT} WHERE id = ?");
+        self.0
+            .read("voucher", |conn| run(async move { first(conn, sql, (which.get(),), voucher).await }))
+            .await
+    }
+
+    async fn of_shop(&self, shop: ShopId) -> Result<Vec<Voucher>, StoreError> {
+        let sql: &str = &format!("{SELECT} WHERE shop_id = ? AND status = ? ORDER BY id");
+        let key = (shop.get(), status_number(VoucherStatus::OnShelf));
+        self.0.read("vouchers of shop", |conn| run(async move { all(conn, sql, key, voucher).await })).await
+    }
+
+    async fn sales(
+        &self,
+        ending_after: Option<Timestamp>,
+        after: VoucherId,
+        max: u32,
+    ) -> Result<Vec<SaleRecord>, StoreError> {
+        let filter = if ending_after.is_some() { "end_ms > :ending_after" } else { ":ending_after IS NULL" };
+        let sql: &str = &format!(
+            "SELECT {SALE} FROM sales WHERE voucher_id > :after AND {filter} ORDER BY voucher_id LIMIT :max"
+        );
+        self.0
+            .read("sales", |conn| {
+                run(async move {
+                    let ending_after = ending_after.map(Timestamp::as_millis);
+                    let params =
+                        params! { "after" => after.get(), "ending_after" => ending_after, "max" => max };
+                    all(conn, sql, params, |row| sale(VoucherId::new(row.next()?), row)).await
+                })
+            })
+            .await
+    }
+
+    async fn sales_page(&self, page: Page) -> Result<(Vec<Voucher>, u64), StoreError> {
+        let sql: &str =
+            &format!("{SELECT} WHERE voucher_id IS NOT NULL ORDER BY voucher_id DESC LIMIT ? OFFSET ?");
+        self.0
+            .read("page of sales", |conn| {
+                run(async move {
+                    let sales = all(conn, sql, (page.size(), page.skipped()), voucher).await?;
+                    let total = first(conn, "SELECT COUNT(*) FROM sales", (), Columns::count).await?;
+                    Ok((sales, total.unwrap_or_default()))
+                })
+            })
+            .await
+    }
+
+    async fn change_stock(
+        &self,
+        voucher: VoucherId,
+        change: &StockChange,
+        now: Timestamp,
+    ) -> Result<StockChanged, StoreError> {
+        self.0
+            .write("change stock", |conn| {
+                run(async move { stock_changes::change(conn, voucher, change, now).await })
+            })
+            .await
+    }
+
+    async fn stock_change(
+        &self,
+        voucher: VoucherId,
+        request: &str,
+    ) -> Result<Option<StockChange>, StoreError> {
+        self.0
+            .read("stock change", |conn| {
+                run(async move { stock_changes::find(conn, voucher, request).await })
+            })
+            .await
+    }
+
+    async fn put_window(
+        &self,
+        voucher: VoucherId,
+        begin: Timestamp,
+        end: Timestamp,
+        paused: bool,
+        now: Timestamp,
+    ) -> Result<Option<SaleRecord>, StoreError> {
+        self.0
+            .write("put window", |conn| {
+                run(async move {
+                    let sql = "UPDATE sales SET begin_ms = ?, end_ms = ?, paused = ? WHERE voucher_id = ?";
+                    let window = (begin.as_millis(), end.as_millis(), paused, voucher.get());
+                    if execute(conn, sql, window).await? == 0 {
+                        return Ok(None);
+                    }
+                    let sql = "UPDATE vouchers SET updated_ms = ? WHERE id = ?";
+                    execute(conn, sql, (now.as_millis(), voucher.get())).await?;
+                    sale_by_id(conn, voucher, Lock::No).await
+                })
+            })
+            .await
+    }
+}
+
+async fn insert(conn: &mut Conn, text: &VoucherText, now: Timestamp) -> Result<VoucherId, Fault> {
+    let sql =
+        "INSERT INTO vouchers (shop_id, title, sub_title, rules, pay_value, actual_value, status, created_ms,
+                 updated_ms)
+               VALUES (:shop, :title, :sub_title, :rules, :pay_value, :actual_value, :status, :now, :now)";
+    let params = params! {
+        "shop" => text.shop.get(),
+        "title" => &text.title,
+        "sub_title" => &text.sub_title,
+        "rules" => &text.rules,
+        "pay_value" => text.pay_value.get(),
+        "actual_value" => text.actual_value.get(),
+        "status" => status_number(text.status),
+        "now" => now.as_millis(),
+    };
+    execute(conn, sql, params).await?;
+    Ok(VoucherId::new(conn.last_insert_id().unwrap_or_default()))
+}
+
+async fn insert_sale(
+    conn: &mut Conn,
+    voucher: VoucherId,
+    sale: &NewSale,
+    units: Option<i64>,
+    now: Timestamp,
+) -> Result<(), Fault> {
+    let sql = "INSERT INTO sales (voucher_id, initial, added, stock, begin_ms, end_ms, paused, pay_within_ms, min_level,
+                 created_ms)
+               VALUES (:voucher, :units, 0, :units, :begin, :end, 0, :pay_within, :min_level, :now)";
+    let params = params! {
+        "voucher" => voucher.get(),
+        "units" => units,
+        "begin" => sale.begin.as_millis(),
+        "end" => sale.end.as_millis(),
+        "pay_within" => span(sale.pay_within),
+        "min_level" => sale.min_level,
+        "now" => now.as_millis(),
+    };
+    execute(conn, sql, params).await.map(drop)
+}
+
+/// A sale by its voucher's id.
+pub(super) async fn sale_by_id(
+    conn: &mut Conn,
+    voucher: VoucherId,
+    lock: Lock,
+) -> Result<Option<SaleRecord>, Fault> {
+    let for_update = if lock == Lock::Yes { "FOR UPDATE" } else { "" };
+    let sql = format!("SELECT {SALE} FROM sales WHERE voucher_id = ? {for_update}");
+    first(conn, sql, (voucher.get(),), |row| sale(VoucherId::new(row.next()?), row)).await
+}
+
+fn voucher(row: &mut Columns) -> Result<Voucher, Fault> {
+    let id = VoucherId::new(row.next()?);
+    let text = VoucherText {
+        shop: ShopId::new(row.next()?),
+        title: row.next()?,
+        sub_title: row.next()?,
+        rules: row.next()?,
+        pay_value: Cents::new(row.next()?),
+        actual_value: Cents::new(row.next()?),
+        status: row.known(|number| match number {
+            1 => Some(VoucherStatus::OnShelf),
+            2 => Some(VoucherStatus::OffShelf),
+            3 => Some(VoucherStatus::Expired),
+            _ => None,
+        })?,
+    };
+    let (created, updated) = (row.time()?, row.time()?);
+    let of_sale = row.next::<Option<u64>>()?;
+    let sale = of_sale.map(|id| sale(VoucherId::new(id), row)).transpose()?;
+    Ok(Voucher { id, text, sale, created, updated })
+}
+
+fn sale(voucher: VoucherId, row: &mut Columns) -> Result<SaleRecord, Fault> {
+    let (begin, end, paused) = (row.time()?, row.time()?, row.next()?);
+    let (initial, added): (Option<u64>, i64) = (row.next()?, row.next()?);
+    let units = match initial {
+        None => None,
+        Some(initial) => Some(initial.checked_add_signed(added).ok_or_else(|| row.unreadable_last(added))?),
+    };
+    let terms = Terms { voucher, begin, end, paused, units };
+    let (stock, pay_within, min_level) = (row.next()?, row.span()?, row.next()?);
+    Ok(SaleRecord { terms, initial, added, stock, pay_within, min_level })
+}
+
+fn status_number(status: VoucherStatus) -> i64 {
+    match status {
+        VoucherStatus::OnShelf => 1,
+        VoucherStatus::OffShelf => 2,
+        VoucherStatus::Expired => 3,
+    }
+}
