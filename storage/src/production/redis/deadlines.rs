@@ -28,6 +28,11 @@ impl RedisDeadlines {
     }
 }
 
+/// With as many digits as any: of one instant, Redis puts members in the order of their letters.
+fn member(order: OrderId) -> String {
+    format!("{:020}", order.get())
+}
+
 #[async_trait]
 impl Deadlines for RedisDeadlines {
     async fn set(&self, deadlines: &[(OrderId, Timestamp)]) -> Result<(), StoreError> {
@@ -35,7 +40,7 @@ impl Deadlines for RedisDeadlines {
             let mut command = redis::cmd("ZADD");
             command.arg(&self.key);
             for (order, at) in some {
-                command.arg(at.as_millis()).arg(order.get());
+                command.arg(at.as_millis()).arg(member(*order));
             }
             let _: u64 = self.link.query("deadlines.set", Repeat::Safe, &command).await?;
         }
@@ -44,12 +49,13 @@ impl Deadlines for RedisDeadlines {
 
     async fn clear(&self, order: OrderId) -> Result<(), StoreError> {
         let mut command = redis::cmd("ZREM");
-        command.arg(&self.key).arg(order.get());
+        command.arg(&self.key).arg(member(order));
         self.link.query("deadlines.clear", Repeat::Safe, &command).await
     }
 
     async fn due(&self, now: Timestamp, max: usize) -> Result<Vec<OrderId>, StoreError> {
         let lease = now + Duration::from_millis(LEASE_MS.unsigned_abs());
+        let max = i64::try_from(max).unwrap_or(i64::MAX);
         let call = DUE.on([&self.key]).arg(now.as_millis()).arg(max).arg(lease.as_millis());
         // A repeat would hand out others: the first are due again when their lease ends.
         let due: Vec<u64> = self.link.run("deadlines.due", Repeat::Never, call).await?;
