@@ -25,6 +25,7 @@ mod recent;
 pub mod sale_chores;
 mod sale_gate;
 mod sale_terms;
+mod sale_turn;
 pub mod sales;
 mod salted_md5;
 pub mod shops;
