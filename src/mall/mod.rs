@@ -1,6 +1,7 @@
 //! The business rules, one area a file. Nothing here sees sled, SQL or axum.
 
 mod clock;
+mod clock_gap;
 mod context;
 mod failure;
 mod random;

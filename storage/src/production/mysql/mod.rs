@@ -133,7 +133,7 @@ pub async fn connect(url: &str) -> Result<MysqlPorts, OpenError> {
         import: Arc::new(import::MysqlImport(database.clone())),
         sequences: Arc::new(sequences::MysqlSequences::new(database.clone())),
         holders: Arc::new(holders::MysqlHolders(database.clone())),
-        upkeep: MysqlUpkeep { database, durability },
+        upkeep: MysqlUpkeep { database, address: address.place(), durability },
     })
 }
 

@@ -90,6 +90,12 @@ pub struct RedisUpkeep {
 }
 
 impl RedisUpkeep {
+    /// Where it is, without user and password.
+    #[must_use]
+    pub fn address(&self) -> String {
+        self.link.address().to_string()
+    }
+
     /// How it is, now.
     pub async fn health(&self) -> RedisHealth {
         health::health(&self.link).await
