@@ -40,8 +40,20 @@ pub struct Crowd {
 }
 
 impl Crowd {
-    pub fn new(ledger: &Arc<Mutex<Ledger>>, mood: Mood, connections: usize, mut dice: Dice) -> Self {
-        let mut todo: Vec<usize> = (0..ledger.lock().people.len()).collect();
+    /// All people of the ledger.
+    pub fn new(ledger: &Arc<Mutex<Ledger>>, mood: Mood, connections: usize, dice: Dice) -> Self {
+        let all = (0..ledger.lock().people.len()).collect();
+        Self::among(all, ledger, mood, connections, dice)
+    }
+
+    /// Some of them, by their place in the ledger: nobody may be in two crowds at once.
+    pub fn among(
+        mut todo: Vec<usize>,
+        ledger: &Arc<Mutex<Ledger>>,
+        mood: Mood,
+        connections: usize,
+        mut dice: Dice,
+    ) -> Self {
         dice.shuffle(&mut todo);
         let in_flight = vec![None; connections];
         Self { ledger: Arc::clone(ledger), mood, dice, todo: todo.into(), in_flight }

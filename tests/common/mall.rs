@@ -55,27 +55,33 @@ pub fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
 
 /// Makes a mall in an empty directory, and lets go of it.
 pub fn make(dir: &Path, size: Size) -> anyhow::Result<Mall> {
-    let now = SystemClock.now();
     runtime()?.block_on(async {
         let storage = open(dir).await?;
-        let sales = open_sales(&storage, size, now).await?;
-        let random = Arc::new(Random::system());
-        let mut under_way = JoinSet::new();
-        let mut people = Vec::with_capacity(size.people);
-        for number in 0..size.people {
-            under_way.spawn(log_in(storage.clone(), Arc::clone(&random), number, now));
-            if under_way.len() >= AT_ONCE
-                && let Some(person) = under_way.join_next().await
-            {
-                people.push(person??);
-            }
-        }
-        while let Some(person) = under_way.join_next().await {
+        let mall = make_in(&storage, size).await?;
+        storage.upkeep.close().await?;
+        Ok(mall)
+    })
+}
+
+/// Makes a mall in an empty memory.
+pub async fn make_in(storage: &Storage, size: Size) -> anyhow::Result<Mall> {
+    let now = SystemClock.now();
+    let sales = open_sales(storage, size, now).await?;
+    let random = Arc::new(Random::system());
+    let mut under_way = JoinSet::new();
+    let mut people = Vec::with_capacity(size.people);
+    for number in 0..size.people {
+        under_way.spawn(log_in(storage.clone(), Arc::clone(&random), number, now));
+        if under_way.len() >= AT_ONCE
+            && let Some(person) = under_way.join_next().await
+        {
             people.push(person??);
         }
-        storage.upkeep.close().await?;
-        Ok(Mall { people: Arc::new(people), sales, units: size.units })
-    })
+    }
+    while let Some(person) = under_way.join_next().await {
+        people.push(person??);
+    }
+    Ok(Mall { people: Arc::new(people), sales, units: size.units })
 }
 
 async fn log_in(

@@ -172,8 +172,16 @@ pub fn start_and_kill(data: &Path, log: &Path, durability: &str, grace: Duration
 
 /// `mallbox verify` on a mall that does not run.
 pub fn verify(data: &Path) -> anyhow::Result<()> {
-    let Output { status, stdout, stderr } =
-        Command::new(MALLBOX).arg("verify").arg("--data").arg(data).stdin(Stdio::null()).output()?;
+    verified(Command::new(MALLBOX).arg("verify").arg("--data").arg(data))
+}
+
+/// `mallbox verify` on a mall in Redis and MySQL, whoever else has it open.
+pub fn verify_on(redis: &str, mysql: &str) -> anyhow::Result<()> {
+    verified(Command::new(MALLBOX).arg("verify").env("MALLBOX_REDIS", redis).env("MALLBOX_MYSQL", mysql))
+}
+
+fn verified(command: &mut Command) -> anyhow::Result<()> {
+    let Output { status, stdout, stderr } = command.stdin(Stdio::null()).output()?;
     let (stdout, stderr) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
     ensure!(is_good(status), "mallbox verify: {status}\n{stdout}{stderr}");
     Ok(())

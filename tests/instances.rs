@@ -1,0 +1,267 @@
+//! Several processes on one Redis and one MariaDB are one mall: they sell what one would sell, finish what one of them left
+//! that was killed, and are restarted one after the other while people buy.
+//!
+//! `MALLBOX_SEED` repeats a plan.
+
+mod common;
+
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, ensure};
+use mallbox::mall::{Clock as _, SystemClock};
+use mallbox_storage::production::ProductionOptions;
+use mallbox_storage::{LastOperator, Place, RightsAnswer, RightsChange, Role, Storage, VoucherId};
+use mallbox_test_servers::{MariaDb, Redis};
+use parking_lot::Mutex;
+use tempfile::TempDir;
+
+use common::books::{self, Found};
+use common::crowd::{Crowd, Mood};
+use common::dice::Dice;
+use common::ledger::Ledger;
+use common::mall::{self, Mall, Size};
+use common::rush::{Rush, run_to_the_end};
+use common::server::{self, Server};
+
+const INSTANCES: usize = 3;
+/// Of each rush.
+const CONNECTIONS: usize = 32;
+/// Longer than an instance may be silent before others take what it had in hand, several times over.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Instances of one mall, and its servers.
+struct Fleet {
+    instances: Vec<Server>,
+    redis: Redis,
+    mariadb: MariaDb,
+    mall: Mall,
+    site: TempDir,
+}
+
+impl Fleet {
+    fn start(size: Size) -> anyhow::Result<Self> {
+        let (redis, mariadb) = (Redis::start()?, MariaDb::start()?);
+        let site = TempDir::new_in(env!("CARGO_TARGET_TMPDIR"))?;
+        let place = Place::Production(ProductionOptions::new(redis.url(), mariadb.url("mall")));
+        let mall = mall::runtime()?.block_on(async {
+            let storage = Storage::open(&place).await?;
+            let mall = mall::make_in(&storage, size).await?;
+            // The operator of these tests.
+            let operator = RightsChange::Role(Role::Operator);
+            let now = SystemClock.now();
+            let made =
+                storage.users.put_rights(mall.people[0].id, &operator, LastOperator::Stays, now).await?;
+            ensure!(matches!(made, RightsAnswer::Done(_)), "{made:?}");
+            storage.upkeep.close().await?;
+            anyhow::Ok(mall)
+        })?;
+        let mut fleet = Self { instances: Vec::new(), redis, mariadb, mall, site };
+        for _ in 0..INSTANCES {
+            fleet.instances.push(fleet.another()?);
+        }
+        Ok(fleet)
+    }
+
+    fn another(&self) -> anyhow::Result<Server> {
+        Server::start_on(&self.redis.url(), &self.mariadb.url("mall"), &self.log())
+    }
+
+    fn log(&self) -> PathBuf {
+        self.site.path().join("mallbox.log")
+    }
+
+    /// A crowd at an instance: every person is at one of them, which is the next one in the next round.
+    fn crowd(
+        &self,
+        instance: usize,
+        round: usize,
+        ledger: &Arc<Mutex<Ledger>>,
+        dice: &mut Dice,
+    ) -> Rush<Crowd> {
+        let part = (instance + round) % INSTANCES;
+        let people = (0..self.mall.people.len()).filter(|person| person % INSTANCES == part).collect();
+        let crowd = Crowd::among(people, ledger, Mood::Lively, CONNECTIONS, dice.split());
+        Rush::start(self.instances[instance].address, CONNECTIONS, crowd)
+    }
+
+    /// Asks again for what was not answered, sells what is left, and holds everything against the ledger.
+    fn sell_out(self, ledger: &Arc<Mutex<Ledger>>, dice: &mut Dice) -> anyhow::Result<Found> {
+        for (instance, mood) in self.instances.iter().zip([Mood::Settling, Mood::Buying]) {
+            let crowd = Crowd::new(ledger, mood, CONNECTIONS, dice.split());
+            run_to_the_end(instance.address, CONNECTIONS, crowd)
+                .with_context(|| format!("{mood:?}: {}", instance.last_words()))?;
+        }
+        let ledger = ledger.lock().clone();
+        ensure!(ledger.promises().unknown == 0, "answers are missing: {:?}", ledger.promises());
+        self.drained()?;
+        server::verify_on(&self.redis.url(), &self.mariadb.url("mall"))?;
+        let place = self.place();
+        for instance in self.instances {
+            instance.stop()?;
+        }
+        let found = mall::runtime()?.block_on(async {
+            let storage = Storage::open(&place).await?;
+            let found = books::check(&storage, &ledger).await;
+            storage.upkeep.close().await?;
+            found
+        })?;
+        ensure!(found.live == ledger.units, "{} of {} units are sold", found.live, ledger.units);
+        ensure!(found.pending == 0, "{} claims never came to the record", found.pending);
+        Ok(found)
+    }
+
+    fn place(&self) -> Place {
+        Place::Production(ProductionOptions::new(self.redis.url(), self.mariadb.url("mall")))
+    }
+
+    /// Waits until every claim is in the record, those that a killed instance had in hand included.
+    fn drained(&self) -> anyhow::Result<()> {
+        let place = self.place();
+        mall::runtime()?.block_on(async {
+            let storage = Storage::open(&place).await?;
+            let until = Instant::now() + PATIENCE;
+            loop {
+                let state = storage.order_log.state().await;
+                if state.pending == 0 && state.trouble.is_none() {
+                    break;
+                }
+                ensure!(Instant::now() < until, "claims stay in the log: {state:?}");
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+            Ok(storage.upkeep.close().await?)
+        })
+    }
+}
+
+#[test]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
+fn three_instances_sell_exactly_the_units_and_two_finish_what_a_killed_one_left() -> anyhow::Result<()> {
+    let mut dice = Dice::from_environment("three instances");
+    let mut fleet = Fleet::start(Size { people: 3_000, sales: 1, units: 1_500 })?;
+    let ledger = Arc::new(Mutex::new(Ledger::new(&fleet.mall, fleet.mall.sales[0])));
+    for round in 0..3 {
+        let mut crowds = Vec::new();
+        for instance in 0..INSTANCES {
+            crowds.push(fleet.crowd(instance, round, &ledger, &mut dice));
+        }
+        // Below 500 people each: there is time to strike before all are done.
+        crowds[0].wait_for(40 + dice.below(200));
+        if round < 2 {
+            fleet.instances.remove(0).kill()?;
+            let other = fleet.another()?;
+            fleet.instances.insert(0, other);
+        }
+        for crowd in crowds {
+            crowd.end()?;
+        }
+    }
+    let promises = ledger.lock().promises();
+    let found = fleet.sell_out(&ledger, &mut dice)?;
+    println!("three instances, two kills: {promises:?}, then sold out: {found:?}");
+    Ok(())
+}
+
+#[test]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
+fn instances_are_restarted_one_by_one_while_people_buy() -> anyhow::Result<()> {
+    let mut dice = Dice::from_environment("rolling restart");
+    let mut fleet = Fleet::start(Size { people: 6_000, sales: 1, units: 4_000 })?;
+    let ledger = Arc::new(Mutex::new(Ledger::new(&fleet.mall, fleet.mall.sales[0])));
+    let mut crowds: Vec<_> =
+        (0..INSTANCES).map(|instance| fleet.crowd(instance, 0, &ledger, &mut dice)).collect();
+    for instance in 0..INSTANCES {
+        crowds[instance].wait_for(100 + dice.below(200));
+        fleet.instances.remove(instance).stop()?;
+        crowds.remove(instance).end()?;
+        let other = fleet.another()?;
+        fleet.instances.insert(instance, other);
+        crowds.insert(instance, fleet.crowd(instance, 0, &ledger, &mut dice));
+    }
+    for crowd in crowds {
+        crowd.end()?;
+    }
+    let known = ledger.lock().clone();
+    let (promises, unable) = (known.promises(), known.unable);
+    ensure!(unable.is_empty(), "an instance that stops finishes what it was asked: {unable:?}");
+    // A connection that is closed between two requests may swallow the one that is on its way.
+    let lost_at_most = (INSTANCES * CONNECTIONS) as u64;
+    ensure!(promises.unknown <= lost_at_most, "{} answers are missing", promises.unknown);
+    let found = fleet.sell_out(&ledger, &mut dice)?;
+    println!("rolling restart: {promises:?}, then sold out: {found:?}");
+    Ok(())
+}
+
+#[test]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
+fn operators_at_two_instances_change_the_units_while_people_buy_at_a_third() -> anyhow::Result<()> {
+    let mut dice = Dice::from_environment("two operators");
+    let fleet = Fleet::start(Size { people: 2_000, sales: 1, units: 100 })?;
+    let sale = fleet.mall.sales[0];
+    let ledger = Arc::new(Mutex::new(Ledger::new(&fleet.mall, sale)));
+    let crowd = Crowd::new(&ledger, Mood::Buying, CONNECTIONS, dice.split());
+    let rush = Rush::start(fleet.instances[2].address, CONNECTIONS, crowd);
+    let over = Arc::new(AtomicBool::new(false));
+    let operators: Vec<_> = (0..2)
+        .map(|instance: usize| {
+            let (address, token) = (fleet.instances[instance].address, fleet.mall.people[0].token.clone());
+            let over = Arc::clone(&over);
+            std::thread::spawn(move || {
+                let (mut number, mut added) = (0, 0);
+                while !over.load(Ordering::Relaxed) {
+                    number += 1;
+                    let add = if number % 3 == 0 { -60 } else { 35 };
+                    added += change_stock(address, sale, &token, &format!("{instance}-{number}"), add)?;
+                }
+                anyhow::Ok((number, added))
+            })
+        })
+        .collect();
+    std::thread::sleep(Duration::from_secs(3));
+    over.store(true, Ordering::Relaxed);
+    let (mut changes, mut added) = (0, 0);
+    for operator in operators {
+        let (number, by) = operator.join().ok().context("an operator panicked")??;
+        (changes, added) = (changes + number, added + by);
+    }
+    rush.report()?;
+    fleet.drained()?;
+    server::verify_on(&fleet.redis.url(), &fleet.mariadb.url("mall"))?;
+    mall::runtime()?.block_on(async {
+        let storage = Storage::open(&fleet.place()).await?;
+        let record = storage.vouchers.get(sale).await?.and_then(|voucher| voucher.sale).context("no sale")?;
+        ensure!(record.added == added, "added is {}, and the changes say {added}", record.added);
+        let counts = storage.orders.count(sale).await?;
+        ensure!(counts.dead_letters == 0, "units were sold twice: {counts:?}");
+        ensure!(counts.held() > 100, "what was added was sold: {counts:?}");
+        println!("two operators: {changes} changes, {added} added, {} sold", counts.held());
+        Ok(storage.upkeep.close().await?)
+    })
+}
+
+/// By how many units it was changed.
+fn change_stock(
+    address: SocketAddr,
+    sale: VoucherId,
+    token: &str,
+    request: &str,
+    add: i64,
+) -> anyhow::Result<i64> {
+    let body = format!(r#"{{"add":{add},"requestId":"{request}"}}"#);
+    let mut stream = TcpStream::connect(address)?;
+    write!(
+        stream,
+        "POST /api/ops/sales/{sale}/stock HTTP/1.1\r\nhost: mall\r\nconnection: close\r\nauthorization: {token}\r\n\
+         content-length: {}\r\n\r\n{body}",
+        body.len()
+    )?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    let (_, body) = answer.split_once("\r\n\r\n").context("no answer")?;
+    let envelope: serde_json::Value = serde_json::from_str(body)?;
+    envelope["data"]["by"].as_i64().with_context(|| answer.clone())
+}
