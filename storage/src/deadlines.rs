@@ -25,7 +25,7 @@ pub trait Deadlines: Send + Sync {
     /// [`StoreError::Unavailable`]: call again.
     async fn clear(&self, order: OrderId) -> Result<(), StoreError>;
 
-    /// Up to `max` orders whose deadline is at or before `now`, earliest first.
+    /// Up to `max` orders whose deadline is at or before `now`, earliest first; those of one instant by id.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`]: call again.

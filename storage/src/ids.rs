@@ -1,4 +1,6 @@
 //! Numbers that name things. Each kind is a type of its own, so that two cannot be swapped.
+//!
+//! What is stored has a number below 2^63. Any number can be looked up.
 
 use std::fmt;
 

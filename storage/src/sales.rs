@@ -23,7 +23,7 @@ pub struct Claim {
 pub enum ClaimAnswer {
     /// One unit is the user's, and that is durable.
     Accepted,
-    /// The user holds one already, by this order. Said even when the sale is sold out.
+    /// The user holds one already, by this order; who holds several is told of any. Said even when the sale is sold out.
     AlreadyBought(OrderId),
     /// At some instant of the call no unit was left.
     SoldOut,
@@ -141,7 +141,8 @@ pub trait Sales: Send + Sync {
     async fn put(&self, terms: Terms) -> Result<Units, StoreError>;
 
     /// Gives back the unit that the user held by this order. Does nothing unless the user holds more units here than
-    /// other pending claims, live orders and dead letters account for; so a repeat gives nothing back.
+    /// other pending claims, live orders and dead letters account for; so a repeat gives nothing back. (A unit for which
+    /// nothing stands any more, since its claim died and holds none in the record, may come back by any order of its user's.)
     ///
     /// Call it after the record has closed the order, or voided its dead letter: what a user holds is looked up there.
     ///

@@ -54,14 +54,14 @@ impl Queue {
         claims.iter().filter_map(|claim| hand.remove(&claim.position)).collect()
     }
 
-    /// Back into the queue, in front: they are older than what waits.
+    /// Back into the queue, each to its place: mostly in front, unless others came back before.
     pub(crate) fn put_back(&self, worker: &str, claims: &[Logged], refused: bool) {
-        let mut returned = self.settle(worker, claims);
-        returned.sort_by_key(|claim| claim.position);
+        let returned = self.settle(worker, claims);
         let mut inner = self.inner.lock();
-        for mut claim in returned.into_iter().rev() {
+        for mut claim in returned {
             claim.attempts += u32::from(refused);
-            inner.waiting.push_front(claim);
+            let place = inner.waiting.partition_point(|other| other.position < claim.position);
+            inner.waiting.insert(place, claim);
         }
         drop(inner);
         self.filled.notify_one();

@@ -9,6 +9,7 @@ use crate::world::{HOUR, NOON, World};
 
 crate::contract! {
     due_from_the_instant_on_and_earliest_first,
+    those_of_one_instant_come_by_id,
     handed_out_once_a_lease,
     set_again_replaces_and_clear_forgets,
 }
@@ -30,6 +31,15 @@ async fn due_from_the_instant_on_and_earliest_first(w: &World) {
     assert_eq!(deadlines.due(NOON, 1).await.unwrap(), [order(3)], "no more than asked for");
     assert_eq!(deadlines.due(NOON - MS, 10).await.unwrap(), []);
     assert_eq!(deadlines.due(NOON, 10).await.unwrap(), [order(2)]);
+}
+
+async fn those_of_one_instant_come_by_id(w: &World) {
+    let deadlines = &w.storage.deadlines;
+    let ids = [9, 10, 404, u64::MAX].map(order);
+    let mixed = [ids[1], ids[3], ids[0], ids[2]].map(|order| (order, NOON));
+    deadlines.set(&mixed).await.unwrap();
+    deadlines.clear(ids[2]).await.unwrap();
+    assert_eq!(deadlines.due(NOON, usize::MAX).await.unwrap(), [ids[0], ids[1], ids[3]]);
 }
 
 async fn handed_out_once_a_lease(w: &World) {

@@ -10,6 +10,7 @@ crate::contract! {
     an_empty_log_waits_and_then_says_so,
     claims_are_handed_out_once_in_their_order,
     what_is_put_back_comes_again_and_refusals_count,
+    what_comes_back_takes_its_old_place,
     a_dead_workers_claims_are_handed_out_again,
     only_the_worker_that_has_a_claim_settles_it,
     pending_claims_are_found_by_order_and_by_user,
@@ -59,6 +60,15 @@ async fn what_is_put_back_comes_again_and_refusals_count(w: &World) {
     again.sort_by_key(|logged| logged.position);
     assert_eq!(again.iter().map(|logged| logged.attempts).collect::<Vec<_>>(), [1, 0, 0]);
     assert_eq!(users(&again), [1, 2, 3]);
+}
+
+async fn what_comes_back_takes_its_old_place(w: &World) {
+    fill(w, 6).await;
+    let (first, second) = (take(w, "a", 2).await, take(w, "b", 2).await);
+    w.storage.order_log.put_back("a", &first, false).await.unwrap();
+    w.storage.order_log.put_back("b", &second[1..], false).await.unwrap();
+    w.storage.order_log.put_back("b", &second[..1], true).await.unwrap();
+    assert_eq!(users(&take(w, WORKER, usize::MAX).await), [1, 2, 3, 4, 5, 6]);
 }
 
 async fn a_dead_workers_claims_are_handed_out_again(w: &World) {

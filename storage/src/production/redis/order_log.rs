@@ -33,6 +33,8 @@ pub(super) const GROUP: &str = "workers";
 pub(super) const NOBODY: &str = "nobody";
 /// Claims named in one script: about a millisecond of Redis' time.
 pub(super) const CLAIMS_AT_ONCE: usize = 250;
+/// Claims handed out by one script: Lua takes no more than some 8,000 values at once, nor a number that it cannot hold.
+const HANDED_AT_ONCE: usize = 4_000;
 /// How often a waiting worker looks for claims of which nobody told it: another instance took them, and has not settled
 /// them. Stretched by up to a half, so that instances do not look in step.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -141,7 +143,7 @@ impl RedisOrderLog {
         while taken.len() < max && !open.is_empty() {
             let room = max - taken.len();
             let round: Vec<u64> = open.drain(..open.len().min(room)).collect();
-            let share = room / round.len();
+            let share = (room / round.len()).min(HANDED_AT_ONCE);
             for (partition, handed) in self.hand_out(worker, round, share).await {
                 match handed {
                     Ok((waiting, claims)) => {
@@ -200,7 +202,7 @@ impl RedisOrderLog {
         &self,
         op: &'static str,
         claims: &[Logged],
-        call: impl Fn(u64, &[Logged]) -> Call,
+        call: impl Fn(u64, &[Logged]) -> Call<'static>,
     ) -> Result<(), StoreError> {
         let mut by_partition: HashMap<u64, Vec<Logged>> = HashMap::new();
         for logged in claims {

@@ -1,0 +1,126 @@
+//! Steps on [`OrderLog`](mallbox_storage::OrderLog), as order workers take them.
+
+use std::time::Duration;
+
+use mallbox_storage::{Logged, OrderId, Persisted, Timestamp, UserId, VoucherId};
+
+use crate::dice::Dice;
+use crate::normal::{by_order, log_state, said, without_places};
+use crate::scene::Scene;
+use crate::step::Side;
+
+const WORKERS: [&str; 3] = ["worker-1", "worker-2", "面"];
+
+/// Of what a worker has in hand: the first so many, or all.
+type Share = usize;
+
+#[derive(Clone, Debug)]
+pub enum LogStep {
+    Take(&'static str, usize),
+    /// Into the record, and out of the log unless the worker dies between.
+    Persist {
+        worker: &'static str,
+        share: Share,
+        is_settled: bool,
+        now: Timestamp,
+    },
+    Done(&'static str, &'static str),
+    PutBack {
+        worker: &'static str,
+        share: Share,
+        is_refused: bool,
+    },
+    Reclaim(&'static str),
+    Find(OrderId),
+    OfUser(UserId),
+    Count(VoucherId),
+    State,
+}
+
+impl LogStep {
+    pub fn roll(dice: &mut Dice, scene: &Scene) -> Self {
+        let (worker, share) = (dice.pick(&WORKERS), dice.pick(&[1, 2, 5, usize::MAX]));
+        match dice.below(100) {
+            0..30 => Self::Take(worker, max(dice, scene)),
+            30..55 => Self::Persist { worker, share, is_settled: dice.chance(85), now: scene.now },
+            55..58 => Self::Done(worker, dice.pick(&WORKERS)),
+            58..70 => Self::PutBack { worker, share, is_refused: dice.chance(50) },
+            70..80 => Self::Reclaim(worker),
+            80..85 => Self::Find(scene.order(dice)),
+            85..90 => Self::OfUser(scene.user(dice)),
+            90..95 => Self::Count(scene.voucher(dice)),
+            _ => Self::State,
+        }
+    }
+
+    pub async fn take(&self, side: &mut Side) -> String {
+        let log = side.storage.order_log.clone();
+        match self {
+            Self::Take(worker, max) => match log.take(worker, *max, Duration::ZERO).await {
+                Ok(taken) => {
+                    let taken = by_order(taken);
+                    side.hands.entry(worker).or_default().extend(&taken);
+                    without_places(&taken)
+                }
+                error => said(error),
+            },
+            Self::Persist { worker, share, is_settled, now } => {
+                let some = in_hand(side, worker, *share);
+                let persisted = side.storage.orders.persist(&some, *now).await;
+                if !is_settled || persisted.is_err() {
+                    return said(persisted);
+                }
+                let deadlines: Vec<_> = some.iter().zip(persisted.iter().flatten()).collect();
+                let deadlines: Vec<_> = deadlines.into_iter().filter_map(deadline).collect();
+                let set = said(side.storage.deadlines.set(&deadlines).await);
+                let done = said(log.done(worker, &some).await);
+                let_go(side, worker, &some);
+                format!("{}, {set}, {done}", said(persisted))
+            }
+            Self::Done(worker, of) if worker == of => "their own".into(),
+            // What another has in hand.
+            Self::Done(worker, of) => {
+                let done = said(log.done(worker, &in_hand(side, of, usize::MAX)).await);
+                format!("{done}, {}", log_state(log.state().await))
+            }
+            Self::PutBack { worker, share, is_refused } => {
+                let some = in_hand(side, worker, *share);
+                let back = said(log.put_back(worker, &some, *is_refused).await);
+                let_go(side, worker, &some);
+                back
+            }
+            Self::Reclaim(worker) => {
+                side.hands.remove(worker);
+                said(log.reclaim(worker).await)
+            }
+            Self::Find(order) => said(log.find(*order).await),
+            Self::OfUser(user) => said(log.of_user(*user).await),
+            Self::Count(voucher) => said(log.count(*voucher).await),
+            Self::State => log_state(log.state().await),
+        }
+    }
+}
+
+/// Which are handed out is the same on both sides only if all are, or if they have an order.
+fn max(dice: &mut Dice, scene: &Scene) -> usize {
+    if scene.is_one_partition { dice.pick(&[0, 1, 2, 5, usize::MAX]) } else { usize::MAX }
+}
+
+fn deadline((logged, persisted): (&Logged, &Persisted)) -> Option<(OrderId, Timestamp)> {
+    match persisted {
+        Persisted::Written { deadline } => Some((logged.claim.order, *deadline)),
+        Persisted::Repeat | Persisted::DeadLetter(_) => None,
+    }
+}
+
+/// By order, so that it is the same on both sides, whatever the positions are.
+fn in_hand(side: &Side, worker: &str, share: Share) -> Vec<Logged> {
+    let hand = by_order(side.hands.get(worker).cloned().unwrap_or_default());
+    hand.into_iter().take(share).collect()
+}
+
+fn let_go(side: &mut Side, worker: &str, some: &[Logged]) {
+    if let Some(hand) = side.hands.get_mut(worker) {
+        hand.retain(|logged| !some.contains(logged));
+    }
+}

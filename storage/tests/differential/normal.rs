@@ -1,0 +1,108 @@
+//! The answers that may differ, made alike: all there are, each with its reason. Everything else has to be equal.
+
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+
+use mallbox_storage::{
+    Claim, ClaimAnswer, DeadLetter, DeadLetterId, DeadState, LockAnswer, LogState, Logged, OrderId, Page,
+    Payment, PaymentId, Storage, StoreError, Voided,
+};
+
+/// An answer in words. Of trouble only its kind counts: drivers have words of their own.
+pub fn said<T: Debug>(answer: Result<T, StoreError>) -> String {
+    match answer {
+        Ok(answer) => format!("{answer:?}"),
+        Err(StoreError::Unavailable { .. }) => "unavailable".into(),
+        Err(StoreError::Full { .. }) => "full".into(),
+        Err(StoreError::Refused { .. }) => "refused".into(),
+        Err(StoreError::Corrupt { .. }) => "corrupt".into(),
+        Err(other) => other.to_string(),
+    }
+}
+
+/// Who holds several units of a sale all the same, because buyers were lost, is told of any of them.
+pub async fn claim_answer(storage: &Storage, claim: &Claim, answer: ClaimAnswer) -> String {
+    let named = match answer {
+        ClaimAnswer::AlreadyBought(order) => order,
+        ClaimAnswer::Accepted => claim.order,
+        other => return format!("{other:?}"),
+    };
+    let mut held: BTreeSet<OrderId> =
+        storage.orders.holdings(claim.voucher, claim.user).await.unwrap().into_iter().collect();
+    let pending = storage.order_log.of_user(claim.user).await.unwrap().into_iter();
+    held.extend(pending.filter(|it| it.voucher == claim.voucher).map(|it| it.order));
+    let (letters, _) =
+        storage.dead_letters.page(Some(DeadState::Open), Page::new(1, 1_000_000)).await.unwrap();
+    let letters = letters.iter().filter(|it| (it.voucher, it.user) == (claim.voucher, claim.user));
+    held.extend(letters.map(|it| it.order));
+    if held.len() > 1 && held.contains(&named) {
+        "holds one of several".into()
+    } else {
+        format!("{answer:?}")
+    }
+}
+
+/// Where the clock was set back, the oldest claim is the first of the log or of a partition.
+pub fn log_state(LogState { pending, oldest, trouble }: LogState) -> String {
+    format!("{pending} pending, an oldest: {}, {trouble:?}", oldest.is_some())
+}
+
+/// Where a claim stands is for the log alone to read.
+pub fn without_places(claims: &[Logged]) -> String {
+    let claims: Vec<_> = claims.iter().map(|logged| (logged.claim, logged.attempts)).collect();
+    format!("{claims:?}")
+}
+
+/// Claims of several partitions come in any order.
+pub fn by_order(mut claims: Vec<Logged>) -> Vec<Logged> {
+    claims.sort_by_key(|logged| logged.claim.order);
+    claims
+}
+
+/// Tokens rise, by how much is nobody's business; and leases run on real time.
+pub fn lock_answer(answer: LockAnswer, greatest: &mut u64) -> String {
+    match answer {
+        LockAnswer::Busy { left } => format!("busy, for more than a minute: {}", left.as_secs() > 60),
+        LockAnswer::Held(token) if token.get() == *greatest => "held as before".into(),
+        LockAnswer::Held(token) if token.get() > *greatest => {
+            *greatest = token.get();
+            "held by a new token".into()
+        }
+        LockAnswer::Held(token) => format!("held by {token}, which is below {greatest}"),
+    }
+}
+
+/// Whether sessions that have expired are still counted is for the back end to say.
+pub fn ended(ended: u64, were_live: u64) -> String {
+    if ended >= were_live { "all that were live".into() } else { format!("{ended} of {were_live}") }
+}
+
+/// Numbers that may have been given out and were not are for the back end to choose.
+pub fn high_water(highest: Option<u64>, given: Option<u64>) -> String {
+    if highest >= given { "no less than was given".into() } else { format!("{highest:?} below {given:?}") }
+}
+
+/// Numbers of letters and payments are drawn in vain by transactions that fail: what counts is their order.
+pub fn letters(letters: Vec<DeadLetter>) -> Vec<DeadLetter> {
+    letters.into_iter().map(letter).collect()
+}
+
+pub fn letter(letter: DeadLetter) -> DeadLetter {
+    DeadLetter { id: DeadLetterId::new(0), ..letter }
+}
+
+pub fn voided(voided: Voided) -> Voided {
+    match voided {
+        Voided::Void(it) => Voided::Void(letter(it)),
+        Voided::Replayed(it) => Voided::Replayed(letter(it)),
+        Voided::Unknown => Voided::Unknown,
+    }
+}
+
+pub fn payments(payments: Vec<Payment>) -> Vec<Payment> {
+    payments.into_iter().map(payment).collect()
+}
+
+pub fn payment(payment: Payment) -> Payment {
+    Payment { id: PaymentId::new(0), ..payment }
+}

@@ -1,0 +1,198 @@
+//! Steps on [`Orders`](mallbox_storage::Orders) and the [`Outbox`](mallbox_storage::Outbox).
+
+use mallbox_storage::{
+    Cents, Claim, DeadReason, Errand, LogPosition, Logged, Order, OrderFilter, OrderId, OrderStatus, Page,
+    Step as Move, Timestamp, UserId, VoucherId,
+};
+
+use crate::dice::Dice;
+use crate::normal::said;
+use crate::sales::SaleStep;
+use crate::scene::{Scene, has_loose_unit, minutes};
+use crate::step::Side;
+
+#[derive(Clone, Debug)]
+pub enum OrderStep {
+    /// What never went through the log, as when a log was lost. The sales are loaded anew, since they know nothing of it.
+    Persist(Vec<Claim>, Timestamp),
+    Bury(Claim, DeadReason, String, Timestamp),
+    /// Of an ordinary voucher, or what calls itself so.
+    Insert(Order),
+    Move(OrderId, Move, Timestamp),
+    Get(OrderId),
+    OfUser(UserId, Page),
+    Find(OrderFilter, Page),
+    Holding(VoucherId, UserId),
+    Unpaid(OrderId, u32),
+    Counts(VoucherId),
+    /// What closed orders ask for.
+    RunErrands {
+        max: u32,
+        are_done: bool,
+    },
+    /// As if it had been run.
+    ForgetUnknownErrand(OrderId),
+}
+
+const REASONS: [DeadReason; 4] =
+    [DeadReason::Double, DeadReason::Oversold, DeadReason::IdClash, DeadReason::Refused];
+const STATUSES: [OrderStatus; 7] = [
+    OrderStatus::Pending,
+    OrderStatus::Unpaid,
+    OrderStatus::Paid,
+    OrderStatus::Used,
+    OrderStatus::Cancelled,
+    OrderStatus::Refunding,
+    OrderStatus::Refunded,
+];
+
+impl OrderStep {
+    pub fn roll(dice: &mut Dice, scene: &mut Scene) -> Self {
+        match dice.below(100) {
+            0..8 => {
+                let count = 1 + dice.below(6);
+                Self::Persist((0..count).map(|_| by_hand(dice, scene)).collect(), scene.now)
+            }
+            8..12 => Self::Bury(by_hand(dice, scene), dice.pick(&REASONS), scene.text(dice), scene.now),
+            12..18 => Self::Insert(order(dice, scene)),
+            18..50 => {
+                let moves = [Move::Cancel, Move::Cancel, Move::Use, Move::StartRefund, Move::FinishRefund];
+                Self::Move(scene.order(dice), dice.pick(&moves), scene.now)
+            }
+            50..55 => Self::Get(scene.order(dice)),
+            55..59 => Self::OfUser(scene.user(dice), scene.page(dice)),
+            59..65 => Self::Find(filter(dice, scene), scene.page(dice)),
+            65..70 => Self::Holding(scene.voucher(dice), scene.user(dice)),
+            70..74 => Self::Unpaid(scene.order(dice), dice.pick(&[0, 1, 3, u32::MAX])),
+            74..79 => Self::Counts(scene.voucher(dice)),
+            79..98 => {
+                Self::RunErrands { max: dice.pick(&[0, 1, 2, 100, 100, u32::MAX]), are_done: dice.chance(80) }
+            }
+            _ => Self::ForgetUnknownErrand(OrderId::new(u64::MAX)),
+        }
+    }
+
+    pub async fn take(&self, side: &mut Side) -> String {
+        let orders = side.storage.orders.clone();
+        match self {
+            Self::Persist(claims, now) => {
+                let logged: Vec<_> = claims.iter().copied().map(logged).collect();
+                let persisted = said(orders.persist(&logged, *now).await);
+                format!("{persisted}, {}", reload(side, claims).await)
+            }
+            Self::Bury(claim, reason, detail, now) => {
+                let buried = said(orders.bury(&logged(*claim), *reason, detail, *now).await);
+                format!("{buried}, {}", reload(side, &[*claim]).await)
+            }
+            Self::Insert(order) => said(orders.insert(order).await),
+            Self::Move(order, step, now) => said(orders.step(*order, *step, *now).await),
+            Self::Get(order) => said(orders.get(*order).await),
+            Self::OfUser(user, page) => said(orders.of_user(*user, *page).await),
+            Self::Find(filter, page) => said(orders.find(*filter, *page).await),
+            Self::Holding(voucher, user) => {
+                let mut all = orders.holdings(*voucher, *user).await;
+                let _ = all.as_mut().map(|all| all.sort());
+                format!("{}, {}", said(orders.holding(*voucher, *user).await), said(all))
+            }
+            Self::Unpaid(after, max) => said(orders.unpaid(*after, *max).await),
+            Self::Counts(voucher) => {
+                let (count, tally) = (orders.count(*voucher).await, orders.tally(*voucher).await);
+                format!("{}, {}", said(count), said(tally))
+            }
+            Self::RunErrands { max, are_done } => run_errands(side, *max, *are_done).await,
+            Self::ForgetUnknownErrand(order) => {
+                let errand = Errand::Release {
+                    voucher: VoucherId::new(u64::MAX),
+                    user: UserId::new(u64::MAX),
+                    order: *order,
+                };
+                said(side.storage.outbox.done(&[errand]).await)
+            }
+        }
+    }
+}
+
+/// As the chore of the mall does.
+pub async fn run_errands(side: &mut Side, max: u32, are_done: bool) -> String {
+    let errands = match side.storage.outbox.open(max).await {
+        Ok(errands) => errands,
+        error => return said(error),
+    };
+    let mut answers = vec![format!("{errands:?}")];
+    for Errand::Release { voucher, user, order } in &errands {
+        answers.push(take_in_loose_units(side, *voucher, *user, *order).await);
+        answers.push(said(side.storage.sales.release(*voucher, *user, *order).await));
+    }
+    if are_done {
+        answers.push(said(side.storage.outbox.done(&errands).await));
+    }
+    answers.join(", ")
+}
+
+/// Before a unit is given back or taken, for an order: a user who holds another one, for which nothing in log and record
+/// stands, may be taken for its holder. The sale is loaded anew then, which leaves no such units.
+pub async fn take_in_loose_units(
+    side: &mut Side,
+    voucher: VoucherId,
+    user: UserId,
+    order: OrderId,
+) -> String {
+    if has_loose_unit(&side.storage, voucher, user, order).await {
+        SaleStep::Reload(voucher).take(side).await
+    } else {
+        "none is loose".into()
+    }
+}
+
+fn logged(claim: Claim) -> Logged {
+    Logged { position: LogPosition { major: 0, minor: claim.order.get() }, claim, attempts: 0 }
+}
+
+async fn reload(side: &mut Side, claims: &[Claim]) -> String {
+    let mut answers = Vec::new();
+    for claim in claims {
+        answers.push(SaleStep::Reload(claim.voucher).take(side).await);
+    }
+    answers.join(", ")
+}
+
+/// A new claim; or with an old one's order, as the same or as another's.
+fn by_hand(dice: &mut Dice, scene: &mut Scene) -> Claim {
+    match (dice.below(20), scene.old_claim(dice)) {
+        (0..2, Some(old)) => old,
+        (2..4, Some(old)) => Claim { user: scene.user(dice), ..old },
+        (4, _) => Claim { voucher: scene.voucher(dice), ..scene.claim(dice) },
+        _ => scene.claim(dice),
+    }
+}
+
+fn order(dice: &mut Dice, scene: &mut Scene) -> Order {
+    let voucher = scene.voucher(dice);
+    let id = if dice.chance(80) { scene.new_order(voucher) } else { scene.order(dice) };
+    let user = scene.user(dice);
+    if dice.chance(50) {
+        // So that its steps are taken.
+        scene.claims.push(Claim { order: id, voucher, user, at: scene.now });
+    }
+    Order {
+        id,
+        voucher,
+        user,
+        status: OrderStatus::Unpaid,
+        pay_value: Cents::new(dice.pick(&[0, 1, 4_750, i64::MAX])),
+        pay_type: dice.pick(&[1, 2, 3]),
+        created: scene.now,
+        deadline: scene.now + minutes(15),
+        paid: None,
+        used: None,
+        refunded: None,
+    }
+}
+
+fn filter(dice: &mut Dice, scene: &Scene) -> OrderFilter {
+    OrderFilter {
+        user: dice.chance(40).then(|| scene.user(dice)),
+        voucher: dice.chance(40).then(|| scene.voucher(dice)),
+        status: dice.chance(40).then(|| dice.pick(&STATUSES)),
+    }
+}

@@ -1,0 +1,74 @@
+//! Steps on [`PaymentRows`](mallbox_storage::PaymentRows).
+
+use mallbox_storage::{
+    Cents, OrderId, Payment, PaymentId, PaymentState, Step as Move, StoreError, Timestamp,
+};
+
+use crate::dice::Dice;
+use crate::normal::{payment, payments, said};
+use crate::scene::Scene;
+use crate::step::Side;
+
+/// An order's payment by its place, oldest first; one that is not there is as good as unknown.
+type Which = (OrderId, usize);
+
+#[derive(Clone, Debug)]
+pub enum PaymentStep {
+    Start(OrderId, Cents, Timestamp),
+    Settle(Which, PaymentState, Timestamp),
+    /// The order that is paid, and the payment that is named.
+    Pay(OrderId, Which, Timestamp),
+    StartAndPay(OrderId, Timestamp),
+    OfOrder(OrderId),
+    Unsettled(Timestamp, u32),
+    Faults,
+}
+
+const STATES: [PaymentState; 4] =
+    [PaymentState::Started, PaymentState::Captured, PaymentState::Refunded, PaymentState::Failed];
+
+impl PaymentStep {
+    pub fn roll(dice: &mut Dice, scene: &Scene) -> Self {
+        let order = scene.order(dice);
+        let which = (order, dice.pick(&[0, 0, 0, 1, 2]));
+        match dice.below(100) {
+            0..15 => Self::Start(order, Cents::new(dice.pick(&[0, 1, 4_750, i64::MAX])), scene.now),
+            15..35 => Self::Settle(which, dice.pick(&STATES), scene.now),
+            35..45 => Self::Pay(if dice.chance(80) { order } else { scene.order(dice) }, which, scene.now),
+            45..75 => Self::StartAndPay(order, scene.now),
+            75..85 => Self::OfOrder(order),
+            85..95 => Self::Unsettled(scene.instant(dice), dice.pick(&[0, 1, 3, u32::MAX])),
+            _ => Self::Faults,
+        }
+    }
+
+    pub async fn take(&self, side: &mut Side) -> String {
+        let (rows, orders) = (&side.storage.payments, &side.storage.orders);
+        match self {
+            Self::Start(order, amount, now) => said(rows.start(*order, *amount, *now).await.map(payment)),
+            Self::Settle(which, state, now) => said(rows.settle(id(side, *which).await, *state, *now).await),
+            Self::Pay(order, which, now) => {
+                said(orders.step(*order, Move::Pay(id(side, *which).await), *now).await)
+            }
+            Self::StartAndPay(order, now) => match rows.start(*order, Cents::new(1), *now).await {
+                Ok(started) => {
+                    let paid = said(orders.step(*order, Move::Pay(started.id), *now).await);
+                    format!("{:?}, {paid}", payment(started))
+                }
+                error => said(error),
+            },
+            Self::OfOrder(order) => listed(rows.of_order(*order).await),
+            Self::Unsettled(before, max) => listed(rows.unsettled(*before, *max).await),
+            Self::Faults => said(rows.faults().await),
+        }
+    }
+}
+
+fn listed(found: Result<Vec<Payment>, StoreError>) -> String {
+    said(found.map(payments))
+}
+
+async fn id(side: &Side, (order, place): Which) -> PaymentId {
+    let all = side.storage.payments.of_order(order).await.unwrap();
+    all.get(place).map_or(PaymentId::new(u64::MAX), |payment| payment.id)
+}

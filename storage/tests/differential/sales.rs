@@ -1,0 +1,137 @@
+//! Steps on [`Sales`](mallbox_storage::Sales).
+
+use mallbox_storage::{Claim, OrderId, Terms, UserId, VoucherId};
+
+use crate::dice::Dice;
+use crate::normal::{claim_answer, said};
+use crate::scene::Scene;
+use crate::step::Side;
+
+#[derive(Clone, Debug)]
+pub enum SaleStep {
+    Claim(Claim),
+    /// Of everybody, until nothing is left.
+    Rush(Vec<Claim>),
+    /// What the record says of it.
+    PutRecorded(VoucherId),
+    /// What the record does not say.
+    Put(Terms),
+    /// As after a restart: what is loaded is what log and record have.
+    Reload(VoucherId),
+    Forget(VoucherId),
+    Release(Claim),
+    /// A replay that failed.
+    ReserveAndRelease(VoucherId, UserId, OrderId),
+    Units(VoucherId),
+}
+
+impl SaleStep {
+    pub fn roll(dice: &mut Dice, scene: &mut Scene) -> Self {
+        match dice.below(100) {
+            0..45 => Self::Claim(scene.claim(dice)),
+            45..58 => Self::Claim(repeated(dice, scene)),
+            58..62 => Self::Rush((0..8).map(|_| scene.claim(dice)).collect()),
+            62..66 => Self::PutRecorded(scene.voucher(dice)),
+            66..74 => Self::Put(terms(dice, scene)),
+            74..80 => Self::Reload(scene.sale(dice)),
+            80..82 => Self::Forget(scene.voucher(dice)),
+            82..90 => match scene.old_claim(dice) {
+                Some(claim) => Self::Release(claim),
+                None => Self::Units(scene.sale(dice)),
+            },
+            90..94 => {
+                let voucher = scene.sale(dice);
+                Self::ReserveAndRelease(voucher, scene.user(dice), scene.new_order(voucher))
+            }
+            _ => Self::Units(scene.voucher(dice)),
+        }
+    }
+
+    pub async fn take(&self, side: &mut Side) -> String {
+        let (sales, log) = (&side.storage.sales, &side.storage.order_log);
+        match self {
+            Self::Claim(claim) => {
+                let answer = answer(side, claim).await;
+                let (found, units) = (log.find(claim.order).await, sales.units(claim.voucher).await);
+                format!("{answer}, {}, {}", said(found), said(units))
+            }
+            Self::Rush(claims) => {
+                let mut answers = Vec::new();
+                for claim in claims {
+                    answers.push(answer(side, claim).await);
+                }
+                answers.join(", ")
+            }
+            Self::PutRecorded(voucher) => put_recorded(side, *voucher).await,
+            Self::Put(terms) => said(sales.put(*terms).await),
+            Self::Reload(voucher) => {
+                let forgotten = said(sales.forget(*voucher).await);
+                format!("{forgotten}, {}", put_recorded(side, *voucher).await)
+            }
+            Self::Forget(voucher) => {
+                let forgotten = said(sales.forget(*voucher).await);
+                format!("{forgotten}, {}", said(sales.units(*voucher).await))
+            }
+            Self::Release(claim) => {
+                let released = said(sales.release(claim.voucher, claim.user, claim.order).await);
+                format!("{released}, {}", said(sales.units(claim.voucher).await))
+            }
+            Self::ReserveAndRelease(voucher, user, order) => {
+                let mut answers = Vec::new();
+                for _ in 0..2 {
+                    answers.push(said(sales.reserve(*voucher, *user, *order).await));
+                }
+                answers.push(said(sales.units(*voucher).await));
+                for _ in 0..2 {
+                    answers.push(said(sales.release(*voucher, *user, *order).await));
+                }
+                answers.push(said(sales.units(*voucher).await));
+                answers.join(", ")
+            }
+            Self::Units(voucher) => said(sales.units(*voucher).await),
+        }
+    }
+}
+
+async fn answer(side: &Side, claim: &Claim) -> String {
+    match side.storage.sales.claim(*claim).await {
+        Ok(answer) => claim_answer(&side.storage, claim, answer).await,
+        error => said(error),
+    }
+}
+
+async fn put_recorded(side: &Side, voucher: VoucherId) -> String {
+    match side.storage.vouchers.get(voucher).await {
+        Ok(found) => match found.and_then(|voucher| voucher.sale) {
+            Some(sale) => said(side.storage.sales.put(sale.terms).await),
+            None => "no sale".into(),
+        },
+        Err(error) => said::<()>(Err(error)),
+    }
+}
+
+/// The same attempt once more, or another one's of an unknown sale, or at another time.
+fn repeated(dice: &mut Dice, scene: &mut Scene) -> Claim {
+    let Some(old) = scene.old_claim(dice) else { return scene.claim(dice) };
+    match dice.below(4) {
+        0 => {
+            let voucher = scene.voucher(dice);
+            Claim { voucher, order: scene.new_order(voucher), at: scene.now, ..old }
+        }
+        1 => Claim { at: scene.instant(dice), order: scene.new_order(old.voucher), ..old },
+        _ => Claim { at: scene.now, ..old },
+    }
+}
+
+fn terms(dice: &mut Dice, scene: &Scene) -> Terms {
+    let voucher = scene.sale(dice);
+    let units = scene.units(dice);
+    if dice.chance(60) {
+        // Open, mostly.
+        let span = crate::scene::minutes(dice.below(600));
+        let (begin, end) = (scene.now - span, scene.now + span);
+        return Terms { voucher, begin, end, paused: dice.chance(10), units };
+    }
+    let (begin, end) = (scene.instant(dice), scene.instant(dice));
+    Terms { voucher, begin, end, paused: dice.chance(30), units }
+}

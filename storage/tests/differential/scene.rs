@@ -1,0 +1,236 @@
+//! What steps are about: few users, sales and orders, so that they meet often; and a clock that is turned.
+
+use std::time::Duration;
+
+use mallbox_storage::{
+    Claim, DeadLetter, DeadState, Errand, OrderId, Page, Phone, ShopId, ShopTypeId, Storage, Timestamp,
+    UserId, VoucherId,
+};
+
+use crate::dice::Dice;
+use crate::sales::SaleStep;
+use crate::step::Step;
+use crate::vouchers::VoucherStep;
+
+/// Noon of 2026-11-21, UTC.
+const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
+/// Numbers that name nothing, or nearly so.
+const ODD: [u64; 6] = [0, 1, 404, i64::MAX as u64, 1 << 63, u64::MAX];
+/// Vouchers at the beginning, of which some are in one partition: 1, 17 and 33.
+const VOUCHERS: u64 = 33;
+
+/// Texts that a store could take for others: by case, by blanks, by accents, by what stands for anything.
+pub const TEXTS: [&str; 20] = [
+    "",
+    "noodles",
+    "noodles ",
+    " noodles",
+    "面馆",
+    "面",
+    "🍜",
+    "🍣",
+    "e",
+    "é",
+    "e\u{301}",
+    "ss",
+    "ß",
+    "%",
+    "_",
+    "!\\",
+    "'; DROP TABLE users; --",
+    "\"\u{202e}\n\t",
+    "0",
+    "ﬃ 龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘",
+];
+
+/// What has been said so far, as far as it serves to say more.
+pub struct Scene {
+    pub now: Timestamp,
+    /// Sales that claims are made in.
+    pub sales: Vec<VoucherId>,
+    /// All of them are in one partition, whose claims have an order.
+    pub is_one_partition: bool,
+    /// Every claim with an order id of its own.
+    pub claims: Vec<Claim>,
+    /// How many order ids there are.
+    count: u64,
+}
+
+impl Scene {
+    pub fn new(dice: &mut Dice) -> Self {
+        let is_one_partition = dice.chance(50);
+        let sales = if is_one_partition { [1, 17, 33, 17] } else { [1, 2, 17, 3] };
+        let sales = sales.map(VoucherId::new).to_vec();
+        Self { now: NOON, sales, is_one_partition, claims: Vec::new(), count: 0 }
+    }
+
+    /// The sales, in the record and put.
+    pub fn opening(&mut self, dice: &mut Dice) -> Vec<Step> {
+        let mut steps = Vec::new();
+        for voucher in (1..=VOUCHERS).map(VoucherId::new) {
+            let is_sale = self.sales.contains(&voucher);
+            steps.push(Step::Voucher(VoucherStep::insert(dice, self, is_sale)));
+            if is_sale {
+                steps.push(Step::Sale(SaleStep::PutRecorded(voucher)));
+            }
+        }
+        steps
+    }
+
+    /// Mostly a little; now and then by much, and now and then back.
+    pub fn clock_goes_on(&mut self, dice: &mut Dice) {
+        self.now = match dice.below(100) {
+            0..20 => self.now,
+            20..90 => self.now + dice.millis(1, 4_000),
+            90..94 => self.now - dice.millis(1, 30_000),
+            94..99 => self.now + dice.millis(0, 600_000),
+            _ => self.now + dice.millis(0, 30 * 3_600_000),
+        };
+    }
+
+    /// An instant about now, or one at an end of time.
+    pub fn instant(&self, dice: &mut Dice) -> Timestamp {
+        match dice.below(20) {
+            0 => Timestamp::MAX,
+            1 => Timestamp::from_millis(0),
+            2..8 => self.now,
+            8..14 => self.now + dice.millis(0, 1_800_000),
+            _ => self.now - dice.millis(0, 1_800_000),
+        }
+    }
+
+    pub fn user(&self, dice: &mut Dice) -> UserId {
+        UserId::new(if dice.chance(95) { 1 + dice.below(7) } else { dice.pick(&ODD) })
+    }
+
+    pub fn sale(&self, dice: &mut Dice) -> VoucherId {
+        dice.pick(&self.sales)
+    }
+
+    /// A voucher, a sale or not, or none at all.
+    pub fn voucher(&self, dice: &mut Dice) -> VoucherId {
+        match dice.below(10) {
+            0 => VoucherId::new(dice.pick(&ODD)),
+            1 | 2 => VoucherId::new(1 + dice.below(VOUCHERS + 5)),
+            _ => self.sale(dice),
+        }
+    }
+
+    pub fn shop(&self, dice: &mut Dice) -> ShopId {
+        ShopId::new(if dice.chance(90) { 1 + dice.below(5) } else { dice.pick(&ODD) })
+    }
+
+    pub fn shop_type(&self, dice: &mut Dice) -> ShopTypeId {
+        ShopTypeId::new(if dice.chance(90) { 1 + dice.below(3) } else { dice.pick(&ODD) })
+    }
+
+    /// An order that was claimed or is another's, or none.
+    pub fn order(&self, dice: &mut Dice) -> OrderId {
+        if dice.chance(95)
+            && let Some(claim) = self.old_claim(dice)
+        {
+            return claim.order;
+        }
+        OrderId::new(dice.pick(&ODD))
+    }
+
+    /// An earlier claim, mostly one of the last.
+    pub fn old_claim(&self, dice: &mut Dice) -> Option<Claim> {
+        let last = if dice.chance(80) { 12 } else { self.claims.len() };
+        let last = last.min(self.claims.len()) as u64;
+        (last > 0).then(|| self.claims[self.claims.len() - 1 - dice.below(last) as usize])
+    }
+
+    /// A new claim of anybody in a sale.
+    pub fn claim(&mut self, dice: &mut Dice) -> Claim {
+        let (voucher, user) = (self.sale(dice), self.user(dice));
+        let claim = Claim { order: self.new_order(voucher), voucher, user, at: self.now };
+        self.claims.push(claim);
+        claim
+    }
+
+    /// Ids rise, whatever the clock does.
+    pub fn new_order(&mut self, voucher: VoucherId) -> OrderId {
+        self.count += 1;
+        let newest = self.claims.iter().map(|claim| claim.at).max().unwrap_or(self.now);
+        OrderId::compose(newest.max(self.now), self.count, voucher).unwrap()
+    }
+
+    pub fn phone(&self, dice: &mut Dice) -> Phone {
+        Phone::parse(&format!("1390000000{}", dice.below(8))).unwrap()
+    }
+
+    pub fn text(&self, dice: &mut Dice) -> String {
+        dice.pick(&TEXTS).to_owned()
+    }
+
+    pub fn page(&self, dice: &mut Dice) -> Page {
+        let size = dice.pick(&[0, 1, 2, 5, 1_000, u32::MAX]);
+        Page::new(dice.pick(&[0, 1, 1, 1, 2, 3, u32::MAX]), size)
+    }
+
+    pub fn units(&self, dice: &mut Dice) -> Option<u64> {
+        dice.pick(&[None, Some(0), Some(1), Some(2), Some(4), Some(8), Some(8), Some(1_000_000_000_000)])
+    }
+
+    /// Whether a caller may take the step at all.
+    pub async fn is_fair(&self, step: &Step, storage: &Storage) -> bool {
+        let Step::Sale(step) = step else { return true };
+        match step {
+            SaleStep::Claim(claim) => may_claim(storage, claim).await,
+            SaleStep::Rush(claims) => {
+                for claim in claims {
+                    if !may_claim(storage, claim).await {
+                        return false;
+                    }
+                }
+                true
+            }
+            SaleStep::Release(Claim { voucher, user, order, .. }) => {
+                let is_pending = storage.order_log.find(*order).await.unwrap().is_some();
+                let is_closed = is_closed(storage, *order).await;
+                (is_closed || !is_pending) && !has_loose_unit(storage, *voucher, *user, *order).await
+            }
+            SaleStep::ReserveAndRelease(voucher, user, order) => {
+                !has_loose_unit(storage, *voucher, *user, *order).await
+            }
+            _ => true,
+        }
+    }
+}
+
+/// A claim repeats another only while that is being made: not after its order was closed. And whose last order of the
+/// sale is closed and not released yet, is told that it is held or that it is being closed.
+async fn may_claim(storage: &Storage, claim: &Claim) -> bool {
+    !is_closed(storage, claim.order).await
+        && !is_to_be_released(storage, claim.voucher, claim.user, OrderId::new(u64::MAX)).await
+}
+
+async fn is_closed(storage: &Storage, order: OrderId) -> bool {
+    let letters = storage.dead_letters.of_order(order).await.unwrap();
+    storage.orders.get(order).await.unwrap().is_some_and(|it| !it.status.is_live())
+        || letters.iter().any(|it| it.closed.is_some())
+}
+
+async fn is_to_be_released(storage: &Storage, voucher: VoucherId, user: UserId, but: OrderId) -> bool {
+    let errands = storage.outbox.open(u32::MAX).await.unwrap();
+    errands.iter().any(|Errand::Release { voucher: of, user: whose, order }| {
+        (*of, *whose) == (voucher, user) && *order != but
+    })
+}
+
+/// Whether a user holds a unit for which nothing in log and record stands, but for this order's: one that is to be
+/// released, or that of a letter that has none in the record. A back end may know units by their orders, or count them.
+pub async fn has_loose_unit(storage: &Storage, voucher: VoucherId, user: UserId, but: OrderId) -> bool {
+    let (letters, _) =
+        storage.dead_letters.page(Some(DeadState::Open), Page::new(1, u32::MAX)).await.unwrap();
+    let is_loose = |letter: &DeadLetter| {
+        (letter.voucher, letter.user) == (voucher, user) && letter.order != but && !letter.holds_unit
+    };
+    letters.iter().any(is_loose) || is_to_be_released(storage, voucher, user, but).await
+}
+
+/// A whole number of minutes.
+pub fn minutes(number: u64) -> Duration {
+    Duration::from_secs(60 * number)
+}

@@ -1,0 +1,87 @@
+//! Steps on [`Sessions`](mallbox_storage::Sessions).
+
+use std::time::Duration;
+
+use mallbox_storage::{CodeRules, Phone, Storage, Timestamp, TokenHash, UserId};
+
+use crate::dice::Dice;
+use crate::normal::{self, said};
+use crate::scene::{Scene, minutes};
+use crate::step::Side;
+
+const TOKENS: u8 = 10;
+
+#[derive(Clone, Debug)]
+pub enum SessionStep {
+    IssueCode(Phone, String, CodeRules, Timestamp),
+    CheckCode(Phone, String, CodeRules, Timestamp),
+    Begin(TokenHash, UserId, Duration, Timestamp),
+    Find(TokenHash, Duration, Timestamp),
+    End(TokenHash),
+    EndAll(UserId, Timestamp),
+}
+
+impl SessionStep {
+    /// Sessions live in whole minutes: an extension by less may be left out, and what follows would differ.
+    pub fn roll(dice: &mut Dice, scene: &Scene) -> Self {
+        let minute = Timestamp::from_millis(scene.now.as_millis() / 60_000 * 60_000);
+        let ttl = minutes(dice.pick(&[0, 1, 2, 10, 60, 60 * 24 * 30]));
+        let (user, phone) = (scene.user(dice), scene.phone(dice));
+        let code = dice.pick(&["000000", "000001", "", "一二三"]).to_owned();
+        match dice.below(100) {
+            0..22 => Self::IssueCode(phone, code, rules(dice), scene.now),
+            22..45 => Self::CheckCode(phone, code, rules(dice), scene.now),
+            45..65 => Self::Begin(token(dice), user, ttl, minute),
+            65..90 => Self::Find(token(dice), ttl, minute),
+            90..95 => Self::End(token(dice)),
+            _ => Self::EndAll(user, minute),
+        }
+    }
+
+    pub async fn take(&self, side: &mut Side) -> String {
+        let sessions = &side.storage.sessions;
+        match self {
+            Self::IssueCode(phone, code, rules, now) => {
+                said(sessions.issue_code(phone, code, rules, *now).await)
+            }
+            Self::CheckCode(phone, code, rules, now) => {
+                said(sessions.check_code(phone, code, rules, *now).await)
+            }
+            Self::Begin(token, user, ttl, now) => said(sessions.begin(*token, *user, *ttl, *now).await),
+            Self::Find(token, ttl, now) => said(sessions.find(*token, *ttl, *now).await),
+            Self::End(token) => said(sessions.end(*token).await),
+            Self::EndAll(user, now) => {
+                let live =
+                    live(&side.storage, *now).await.into_iter().filter(|whose| *whose == Some(*user)).count();
+                let ended = sessions.end_all(*user).await;
+                said(ended.map(|ended| normal::ended(ended, live as u64)))
+            }
+        }
+    }
+}
+
+/// Whose each token is now. Looking extends nothing.
+pub async fn live(storage: &Storage, now: Timestamp) -> Vec<Option<UserId>> {
+    let mut users = Vec::new();
+    for number in 0..TOKENS {
+        users.push(storage.sessions.find(named(number), Duration::ZERO, now).await.unwrap());
+    }
+    users
+}
+
+fn token(dice: &mut Dice) -> TokenHash {
+    named(u8::try_from(dice.below(u64::from(TOKENS))).unwrap_or(0))
+}
+
+fn named(number: u8) -> TokenHash {
+    TokenHash([number * 25; 32])
+}
+
+fn rules(dice: &mut Dice) -> CodeRules {
+    CodeRules {
+        lives: dice.pick(&[Duration::ZERO, minutes(2), minutes(10), minutes(60 * 48)]),
+        gap: dice.pick(&[Duration::ZERO, Duration::ZERO, Duration::from_secs(5), minutes(1)]),
+        per_day: dice.pick(&[0, 1, 3, 10]),
+        tries: dice.pick(&[0, 1, 2, 5]),
+    }
+}

@@ -1,0 +1,86 @@
+//! A step: one call, or a few that belong together, on any port.
+
+use std::collections::HashMap;
+
+use mallbox_storage::{Logged, Storage};
+
+use crate::dice::Dice;
+use crate::keepsakes::Keepsake;
+use crate::letters::LetterStep;
+use crate::log::LogStep;
+use crate::orders::OrderStep;
+use crate::payments::PaymentStep;
+use crate::people::PeopleStep;
+use crate::sales::SaleStep;
+use crate::scene::Scene;
+use crate::sessions::SessionStep;
+use crate::shared::SharedStep;
+use crate::shops::ShopStep;
+use crate::vouchers::VoucherStep;
+
+/// One of the two back ends, and what its callers would remember.
+pub struct Side {
+    /// Its ports.
+    pub storage: Storage,
+    /// What each worker has in hand.
+    pub hands: HashMap<&'static str, Vec<Logged>>,
+    /// The greatest token that each lock has had.
+    pub tokens: HashMap<&'static str, u64>,
+}
+
+impl Side {
+    pub fn new(storage: Storage) -> Self {
+        Self { storage, hands: HashMap::new(), tokens: HashMap::new() }
+    }
+}
+
+/// What is called, by subject.
+#[derive(Clone, Debug)]
+pub enum Step {
+    Sale(SaleStep),
+    Log(LogStep),
+    Order(OrderStep),
+    Letter(LetterStep),
+    Payment(PaymentStep),
+    Voucher(VoucherStep),
+    Session(SessionStep),
+    Shared(SharedStep),
+    People(PeopleStep),
+    Shop(ShopStep),
+    Keepsake(Keepsake),
+}
+
+impl Step {
+    pub fn roll(dice: &mut Dice, scene: &mut Scene) -> Self {
+        match dice.below(100) {
+            0..32 => Self::Sale(SaleStep::roll(dice, scene)),
+            32..44 => Self::Log(LogStep::roll(dice, scene)),
+            44..56 => Self::Order(OrderStep::roll(dice, scene)),
+            56..61 => Self::Letter(LetterStep::roll(dice, scene)),
+            61..67 => Self::Payment(PaymentStep::roll(dice, scene)),
+            67..73 => Self::Voucher(VoucherStep::roll(dice, scene)),
+            73..81 => Self::Session(SessionStep::roll(dice, scene)),
+            81..90 => Self::Shared(SharedStep::roll(dice, scene)),
+            90..95 => Self::People(PeopleStep::roll(dice, scene)),
+            95..97 => Self::Shop(ShopStep::roll(dice, scene)),
+            _ => Self::Keepsake(Keepsake::roll(dice, scene)),
+        }
+    }
+
+    /// Takes the step, and says what was answered: alike on both sides.
+    pub async fn take(&self, side: &mut Side) -> String {
+        match self {
+            Self::Sale(step) => step.take(side).await,
+            Self::Log(step) => step.take(side).await,
+            Self::Order(step) => step.take(side).await,
+            Self::Letter(step) => step.take(side).await,
+            Self::Payment(step) => step.take(side).await,
+            Self::Voucher(step) => step.take(side).await,
+            Self::Session(step) => step.take(side).await,
+            Self::Shared(step) => step.take(side).await,
+            Self::People(step) => step.take(side).await,
+            Self::Shop(step) => step.take(side).await,
+            Self::Keepsake(step) => step.take(side).await,
+        }
+    }
+}
