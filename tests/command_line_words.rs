@@ -80,6 +80,7 @@ fn usage_errors_are_said_in_chinese_and_without_english() {
         ),
         ([&["serve", "--accept-lost-log"][..], &servers].concat(), 2, "--accept-lost-log仅用于--data"),
         ([&["serve", "--uploads", text(&nothing)][..], &servers].concat(), 2, "没有这个目录"),
+        ([&["import", text(&file), "--imgs", text(&other)][..], &servers].concat(), 2, "不保存图片"),
         (vec!["serve", "--data", text(&file)], 2, "是文件"),
         (vec!["serve", "--data", text(&other)], 2, "却有其他文件（mail）"),
         (vec!["demo", "--data", text(&other)], 2, "却有其他文件（mail）"),

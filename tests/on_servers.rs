@@ -1,5 +1,5 @@
-//! A mall in Redis and MySQL as somebody runs it: served by two processes, looked after from the command line, and through
-//! servers that go away and come back.
+//! A mall in Redis and MySQL as somebody runs it: moved in from a dump, served by two processes, looked after from the
+//! command line, and through servers that go away and come back.
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
 
 mod common;
@@ -10,14 +10,12 @@ use std::time::{Duration, Instant};
 
 use common::http::{self, Reply};
 use common::server::Server;
-use mallbox::mall::{Clock as _, SystemClock};
-use mallbox_storage::production::ProductionOptions;
-use mallbox_storage::{Place, ShopType, ShopTypeId, Storage};
 use mallbox_test_servers::{MariaDb, Redis, RedisOptions};
 use serde_json::json;
 use tempfile::TempDir;
 
 const OPERATOR: &str = "13900000001";
+const DUMP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/import/dumps/mysqldump.sql");
 /// Until a server that is back is used again.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// No call takes longer, with some air for a machine with much else to do.
@@ -45,17 +43,6 @@ impl Site {
 
     fn mysql(&self) -> String {
         self.mysql.url("mall")
-    }
-
-    /// Types of shops are no operator's business yet.
-    fn put_shop_type(&self) {
-        common::mall::runtime().unwrap().block_on(async {
-            let place = Place::Production(ProductionOptions::new(self.redis(), self.mysql()));
-            let storage = Storage::open(&place).await.unwrap();
-            let name = "美食".to_owned();
-            let kind = ShopType { id: ShopTypeId::new(1), name, icon: String::new(), sort: 1 };
-            storage.shops.put_type(&kind, SystemClock.now()).await.unwrap();
-        });
     }
 
     fn serve(&self, name: &str) -> Server {
@@ -100,11 +87,8 @@ fn log_in(server: &Server, phone: &str) -> String {
     reply.body["data"].as_str().unwrap_or_else(|| panic!("{reply:?}")).to_owned()
 }
 
-/// A shop, and a sale of three units in it that is on.
+/// A sale of three units that is on.
 fn open_sale(server: &Server, operator: &str) -> String {
-    let shop = json!({"name": "103茶餐厅", "typeId": 1, "images": "", "area": "", "address": "", "x": 120.1, "y": 30.3});
-    let reply = call(server.address, "/shop", operator, &shop.to_string());
-    assert_eq!(reply.body["data"], 1, "{reply:?}");
     let sale = json!({
         "shopId": 1, "title": "100元秒杀券", "subTitle": "", "rules": "", "payValue": 100, "actualValue": 10000,
         "stock": 3, "beginTime": "2020-01-01T00:00:00", "endTime": "2088-01-01T00:00:00",
@@ -138,12 +122,16 @@ fn readyz(server: &Server, status: u16, words: &str) -> Reply {
 
 #[test]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
-fn a_mall_is_served_by_two_processes_and_looked_after() {
+fn a_mall_is_moved_in_served_by_two_processes_and_looked_after() {
     let site = Site::new();
     let (code, _, error) = site.mallbox(&["user", "list"]);
     assert!(code == 2 && error.contains("there is no mall in this MySQL database"), "{error}");
+    let report = site.done(&["import", DUMP, "--zone", "Asia/Shanghai"]);
+    assert!(report.contains("Next: mallbox serve --redis URL --mysql URL\n"), "{report}");
+    let (code, _, error) = site.mallbox(&["import", DUMP]);
+    assert!(code == 2 && error.contains("the mall in this MySQL database is in use"), "{error}");
+
     let (one, other) = (site.serve("one"), site.serve("other"));
-    site.put_shop_type();
     readyz(
         &one,
         200,
@@ -172,8 +160,8 @@ fn a_mall_is_served_by_two_processes_and_looked_after() {
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
 fn servers_that_go_away_are_told_of_and_used_again_when_they_are_back() {
     let mut site = Site::new();
+    site.done(&["import", DUMP]);
     let server = site.serve("log");
-    site.put_shop_type();
     site.done(&["user", "grant", OPERATOR]);
     let operator = log_in(&server, OPERATOR);
     let sale = open_sale(&server, &operator);
@@ -191,7 +179,8 @@ fn servers_that_go_away_are_told_of_and_used_again_when_they_are_back() {
 
     site.mysql.kill();
     readyz(&server, 503, "MySQL at 127.0.0.1:");
-    // A sale goes on without the record.
+    // A sale goes on without the record, also when what this process knows of it has grown old.
+    std::thread::sleep(Duration::from_secs(3));
     claimed(&server, &sale, &buyers[2]);
     assert_eq!(claim(&server, &sale, &buyers[2]).code(), "ALREADY_BOUGHT");
     site.mysql.restart().unwrap();

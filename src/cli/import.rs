@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::tz::TimeZone;
-use mallbox_storage::{EmbeddedOptions, Place, Storage};
+use mallbox_storage::{Place, Storage};
 
 use super::words::{Hindrance, Misuse};
 use super::{house, log};
-use crate::config::{self, LogFormat};
+use crate::config::{self, LogFormat, PlaceConfig, PlaceMistake};
 use crate::import::{self, Report};
 use crate::language::{Language, sentence};
 use crate::mall::{Clock as _, SystemClock};
@@ -23,12 +23,15 @@ pub(super) struct Import {
     /// What mysqldump or Navicat wrote of an hm-dianping database.
     #[arg(value_name = "FILE.sql")]
     file: PathBuf,
-    /// The directory of the new mall.
-    #[arg(long, env = "MALLBOX_DATA", value_name = "DIR")]
-    data: PathBuf,
+    /// Where the new mall is to be.
+    #[command(flatten)]
+    mall: PlaceConfig,
     /// The front end's folder of pictures, to be copied into the mall as far as rows name them.
     #[arg(long, value_name = "DIR")]
     imgs: Option<PathBuf>,
+    /// Where pictures go of a mall in Redis and MySQL; one in a directory has them there.
+    #[arg(long, env = "MALLBOX_UPLOADS", value_name = "DIR")]
+    uploads: Option<PathBuf>,
     /// The time zone of the mall and of the dump's clock, such as Asia/Shanghai; the machine's unless told.
     #[arg(long, env = "MALLBOX_ZONE", value_name = "NAME", value_parser = config::zone)]
     zone: Option<TimeZone>,
@@ -37,37 +40,77 @@ pub(super) struct Import {
 /// Imports, and says what came of it.
 ///
 /// # Errors
-/// One sentence for whoever typed the command; the directory is then as it was.
+/// One sentence for whoever typed the command; a directory is then as it was, a database empty.
 pub(super) fn run(import: &Import, l: Language) -> anyhow::Result<()> {
-    let (dir, file) = (&import.data, &import.file);
-    if house::is_demo(dir) {
-        return Err(Misuse::ImportIntoDemo(dir.clone()).into());
-    }
-    house::check_dir(dir)?;
+    let (target, file) = (Target::of(import)?, &import.file);
     house::check_is_dir("--imgs", import.imgs.as_deref())?;
     let cannot_read = |error| Hindrance::CannotRead(file.clone()).since(error);
     let dump = File::open(file).map_err(cannot_read)?;
     let length = dump.metadata().map_err(cannot_read)?.len();
     log::start(LogFormat::Text);
-    house::make_dir(dir)?;
-    let report = house::block_on(into_mall(import, dump, Progress::new(length, l)))?;
-    let (report, dir) = (report.text(l), dir.display());
+    if let Some(dir) = target.place.dir() {
+        house::make_dir(dir)?;
+    }
+    let report = house::block_on(into_mall(import, &target, dump, Progress::new(length, l)))?;
+    let (report, mall) = (report.text(l), target.flags());
     super::say(&sentence!(
         l,
-        "{report}\n已全部导入。下一步：mallbox serve --data {dir}\n",
-        "{report}\nEverything is in. Next: mallbox serve --data {dir}\n"
+        "{report}\n已全部导入。下一步：mallbox serve {mall}\n",
+        "{report}\nEverything is in. Next: mallbox serve {mall}\n"
     ));
     Ok(())
 }
 
-async fn into_mall(import: &Import, dump: File, mut progress: Progress) -> anyhow::Result<Report> {
-    let dir = &import.data;
-    let (was_there, had_pictures) = (house::is_mall(dir), house::uploads(dir).exists());
-    let storage = Storage::open(&Place::Embedded(EmbeddedOptions::new(dir))).await?;
-    let done = take_in(import, dump, &storage, &mut progress).await;
+/// Where everything goes.
+struct Target {
+    place: Place,
+    uploads: Option<PathBuf>,
+}
+
+impl Target {
+    fn of(import: &Import) -> Result<Self, Misuse> {
+        let place = import.mall.place().map_err(Misuse::Where)?;
+        let Some(dir) = place.dir() else {
+            return match (&import.imgs, &import.uploads) {
+                (Some(_), None) => Err(Misuse::NowhereForPictures),
+                (_, uploads) => Ok(Self { uploads: uploads.clone(), place }),
+            };
+        };
+        if import.uploads.is_some() {
+            return Err(Misuse::Where(PlaceMistake::OnlyOnServers("--uploads")));
+        }
+        if house::is_demo(dir) {
+            return Err(Misuse::ImportIntoDemo(dir.to_owned()));
+        }
+        house::check_dir(dir)?;
+        Ok(Self { uploads: Some(house::uploads(dir)), place })
+    }
+
+    /// How `serve` is told of it. URLs are not repeated.
+    fn flags(&self) -> String {
+        match (self.place.dir(), &self.uploads) {
+            (Some(dir), _) => format!("--data {}", dir.display()),
+            (None, Some(uploads)) => format!("--redis URL --mysql URL --uploads {}", uploads.display()),
+            (None, None) => "--redis URL --mysql URL".to_owned(),
+        }
+    }
+}
+
+async fn into_mall(
+    import: &Import,
+    target: &Target,
+    dump: File,
+    mut progress: Progress,
+) -> anyhow::Result<Report> {
+    let new_dir = target.place.dir().filter(|dir| !house::is_mall(dir));
+    let had_pictures = target.uploads.as_ref().is_some_and(|uploads| uploads.exists());
+    let storage = Storage::open(&target.place).await?;
+    let done = take_in(import, target, dump, &storage, &mut progress).await;
     progress.end();
     let closed = storage.upkeep.close().await;
-    if done.is_err() && !was_there {
+    if done.is_err()
+        && let Some(dir) = new_dir
+    {
         // Still locked: nobody else has begun anything there meanwhile.
         clean_up(dir, had_pictures)?;
     }
@@ -78,19 +121,21 @@ async fn into_mall(import: &Import, dump: File, mut progress: Progress) -> anyho
 
 async fn take_in(
     import: &Import,
+    target: &Target,
     dump: File,
     storage: &Storage,
     progress: &mut Progress,
 ) -> anyhow::Result<Report> {
     let (zone, new_zone) = house::zone_of(storage, import.zone.clone()).await?;
     let Some(into) = storage.import.begin().await? else {
-        return Err(Misuse::ImportIntoUsed(import.data.clone()).into());
+        let used = target.place.dir().map(|dir| Misuse::ImportIntoUsed(dir.to_owned()));
+        return Err(used.unwrap_or(Misuse::ImportIntoUsedServers).into());
     };
     let work = import::Import {
         zone,
         new_zone,
         imgs: import.imgs.clone(),
-        uploads: house::uploads(&import.data),
+        uploads: target.uploads.clone(),
         now: SystemClock.now(),
     };
     let done = work.run(dump, into, |bytes, rows| progress.show(bytes, rows)).await;

@@ -43,6 +43,10 @@ pub(super) enum Misuse {
     ImportIntoDemo(PathBuf),
     /// An import into a mall in which somebody is.
     ImportIntoUsed(PathBuf),
+    /// The same, of a mall in Redis and MySQL.
+    ImportIntoUsedServers,
+    /// Pictures for a mall in Redis and MySQL, and no directory for them.
+    NowhereForPictures,
     /// No mall there.
     NoMall(PathBuf),
     /// No mall in this Redis and MySQL.
@@ -155,6 +159,17 @@ impl Misuse {
                     "the mall in {dir} is in use; import wants an empty mall: say --data with a new directory"
                 )
             }
+            Self::ImportIntoUsedServers => sentence!(
+                l,
+                "这个MySQL数据库里的商城已在使用；导入需要空的商城，请换一个数据库，并用--redis-prefix换一个前缀",
+                "the mall in this MySQL database is in use; import wants an empty mall: name another database, and another \
+                 --redis-prefix with it"
+            ),
+            Self::NowhereForPictures => sentence!(
+                l,
+                "Redis和MySQL不保存图片；请用--uploads指定存放图片的目录",
+                "Redis and MySQL keep no pictures; say --uploads DIR for where they are to be"
+            ),
             Self::NoMall(dir) => {
                 let dir = dir.display();
                 sentence!(l, "{dir}里没有商城", "there is no mall in {dir}")

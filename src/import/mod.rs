@@ -40,8 +40,8 @@ pub struct Import {
     pub new_zone: Option<String>,
     /// A front end's folder of pictures.
     pub imgs: Option<PathBuf>,
-    /// Where the mall keeps pictures.
-    pub uploads: PathBuf,
+    /// Where the mall keeps pictures, if it keeps any.
+    pub uploads: Option<PathBuf>,
     /// The time.
     pub now: Timestamp,
 }

@@ -35,13 +35,13 @@ pub struct PictureCounts {
 /// Brings pictures into a mall.
 pub(super) struct Pictures {
     from: Option<PathBuf>,
-    uploads: PathBuf,
+    uploads: Option<PathBuf>,
     pub(super) counts: PictureCounts,
 }
 
 impl Pictures {
     /// `from` is a front end's folder of pictures, or what that is in.
-    pub(super) fn new(from: Option<&Path>, uploads: PathBuf) -> Self {
+    pub(super) fn new(from: Option<&Path>, uploads: Option<PathBuf>) -> Self {
         let from = from.map(|dir| {
             let inner = dir.join("imgs");
             if inner.is_dir() { inner } else { dir.to_owned() }
@@ -88,12 +88,12 @@ impl Pictures {
 
     /// Copies a file, unless it is there.
     fn bring(&mut self, file: &str) -> io::Result<()> {
-        let to = self.uploads.join(file);
-        if to.exists() {
+        let to = self.uploads.as_ref().map(|dir| (dir, dir.join(file)));
+        if to.as_ref().is_some_and(|(_, to)| to.exists()) {
             return Ok(());
         }
         let from = self.from.as_ref().map(|dir| dir.join(file)).filter(|from| from.is_file());
-        let Some(from) = from else {
+        let (Some(from), Some((uploads, to))) = (from, to) else {
             self.counts.missing += 1;
             if self.counts.missing_names.len() < EXAMPLES {
                 self.counts.missing_names.insert(file.to_owned());
@@ -109,7 +109,7 @@ impl Pictures {
             fs::create_dir_all(folder)?;
         }
         // Moved to its place when it is whole: a process that is killed leaves no half of a picture there.
-        let part = self.uploads.join(".part");
+        let part = uploads.join(".part");
         fs::copy(&from, &part)?;
         fs::rename(&part, &to)?;
         self.counts.brought += 1;
@@ -118,10 +118,9 @@ impl Pictures {
 
     /// What was brought is on the disk when this answers.
     pub(super) fn sync(&self) -> io::Result<()> {
-        if self.counts.brought == 0 {
-            return Ok(());
+        if let Some(uploads) = self.uploads.as_ref().filter(|_| self.counts.brought > 0) {
+            rustix::fs::syncfs(File::open(uploads)?)?;
         }
-        rustix::fs::syncfs(File::open(&self.uploads)?)?;
         Ok(())
     }
 }
@@ -153,7 +152,7 @@ mod tests {
     #[test]
     fn pages_ask_this_mall_for_every_picture() {
         let dir = tempfile::TempDir::new().unwrap();
-        let mut pictures = Pictures::new(None, dir.path().to_owned());
+        let mut pictures = Pictures::new(None, Some(dir.path().to_owned()));
         for (named, asked) in [
             ("", ""),
             ("/imgs/a.png,,/imgs//b/c.jpg, ", "/imgs/a.png,/imgs//b/c.jpg"),
@@ -178,7 +177,7 @@ mod tests {
         for (name, bytes) in [("good.png", PNG), ("page.png", b"<script>"), ("page.html", PNG)] {
             fs::write(from.path().join("imgs/blogs/1").join(name), bytes).unwrap();
         }
-        let mut pictures = Pictures::new(Some(from.path()), to.path().join("uploads"));
+        let mut pictures = Pictures::new(Some(from.path()), Some(to.path().join("uploads")));
         let named = "/imgs/blogs/1/good.png,/imgs/blogs/1/good.png,/imgs/blogs/1/page.png,/imgs/blogs/1/page.html,/imgs/gone.png";
         assert_eq!(pictures.list(named).unwrap(), named);
         pictures.sync().unwrap();

@@ -19,17 +19,21 @@ const IDLE: Duration = Duration::from_secs(60);
 /// Ids remembered as unknown: 2 MB at the most. More at once, and some are looked up again.
 const ABSENT: usize = 32_768;
 
-/// A sale as the record had it at most a second ago.
+/// A sale as the record had it when it was last asked.
 #[derive(Debug)]
 pub(super) struct Known {
     pub(super) voucher: Voucher,
     pub(super) sale: SaleRecord,
-    read: Timestamp,
+    read_ms: AtomicI64,
     used_ms: AtomicI64,
     shop: OnceCell<Option<Shop>>,
 }
 
 impl Known {
+    fn read(&self) -> Timestamp {
+        Timestamp::from_millis(self.read_ms.load(Ordering::Relaxed))
+    }
+
     /// The shop, read once a copy.
     pub(super) async fn shop(&self, storage: &Storage) -> Result<Option<Shop>, StoreError> {
         self.shop.get_or_try_init(|| storage.shops.get(self.voucher.text.shop)).await.cloned()
@@ -48,6 +52,8 @@ type Found = Result<Option<Arc<Known>>, Arc<StoreError>>;
 /// Copies of the sales that are asked for, read by each claim and written once in half a second.
 ///
 /// - A copy is at most [`FRESH`] old; one reading serves all who ask at once.
+/// - While the record cannot be read, the last copy serves on: what it says is decided again where the unit is taken, and
+///   terms are changed through the record.
 /// - An id that is no sale is remembered too, so that unknown ids cost the record one reading each a second.
 pub(super) struct SaleTerms {
     storage: Storage,
@@ -118,7 +124,7 @@ impl SaleTerms {
 
     fn copy(&self, voucher: VoucherId, now: Timestamp) -> Option<Arc<Known>> {
         let known = self.known.read();
-        let known = known.get(&voucher).filter(|known| is_fresh(known.read, now))?;
+        let known = known.get(&voucher).filter(|known| is_fresh(known.read(), now))?;
         known.touch(now);
         Some(Arc::clone(known))
     }
@@ -135,7 +141,18 @@ impl SaleTerms {
         if self.is_absent(voucher, now) {
             return Ok(None);
         }
-        self.read(voucher, now).await
+        match self.read(voucher, now).await {
+            Err(error) if error.is_transient() => self.last_copy(voucher, now).map(Some).ok_or(error),
+            found => found,
+        }
+    }
+
+    /// The copy there is, however old; it counts as fresh, so that not every claim waits for a record that is away.
+    fn last_copy(&self, voucher: VoucherId, now: Timestamp) -> Option<Arc<Known>> {
+        let known = self.known.read();
+        let known = known.get(&voucher)?;
+        known.read_ms.store(now.as_millis(), Ordering::Relaxed);
+        Some(Arc::clone(known))
     }
 
     async fn read(&self, voucher: VoucherId, now: Timestamp) -> Found {
@@ -145,8 +162,8 @@ impl SaleTerms {
         let mut known = self.known.write();
         let used_ms = known.get(&voucher).map_or(now.as_millis(), |old| old.used_ms.load(Ordering::Relaxed));
         let copy = found.map(|(voucher, sale)| {
-            let (used_ms, shop) = (AtomicI64::new(used_ms), OnceCell::new());
-            Arc::new(Known { voucher, sale, read: now, used_ms, shop })
+            let (read_ms, used_ms) = (now.as_millis().into(), used_ms.into());
+            Arc::new(Known { voucher, sale, read_ms, used_ms, shop: OnceCell::new() })
         });
         if self.changes.load(Ordering::SeqCst) == changes {
             match &copy {

@@ -93,7 +93,7 @@ pub struct SalePage {
 ///
 /// A claim is checked in this order: limit, known, window, pause, level, length of the log; then
 /// [`Sales`](mallbox_storage::Sales) decides. Everything before that rests on a copy of the sale's terms that is at most
-/// a second old by the mall's clock.
+/// a second old by the mall's clock, or the last one while the record cannot be read.
 #[derive(Clone)]
 pub struct SaleCounter {
     inner: Arc<Inner>,
