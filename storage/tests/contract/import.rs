@@ -156,7 +156,7 @@ async fn of_many_rows_those_whose_keys_are_taken_are_told_and_the_others_are_the
     rows[300].0 = user(5);
     rows[301] = (user(6), true);
     rows[699].0 = user(900);
-    // In between, texts that together are too long for one statement, of which one comes twice.
+    // In between, texts that together are longer than a packet of MySQL's may be, of which one comes twice.
     let note = |id| note(id, "long ".repeat(120_000));
     rows.splice(100..100, (1..=40).map(|id| (note(id.min(39)), false)));
     let expected = (0..740).map(|place| ![139, 340, 739].contains(&place)).collect::<Vec<_>>();

@@ -8,10 +8,6 @@ use crate::production::mysql::columns::execute;
 use crate::production::mysql::many::INSERTS;
 use crate::production::mysql::trouble::Fault;
 
-/// A statement with longer texts is made of fewer rows: it has to fit into one packet, of which a server takes 16 MiB or
-/// more unless it is told otherwise.
-const LONGEST: usize = 1 << 20;
-
 /// Rows of one table, in the order in which they came, and their places among all.
 pub(super) struct Group {
     table: &'static Table,
@@ -76,9 +72,7 @@ async fn insert_group(conn: &mut Conn, table: &Table, rows: &[Row]) -> Result<Ve
         to_do.push((later, sizes));
         if let [one] = now {
             written.push(insert_one(conn, table, one).await?);
-        } else if now.iter().map(Row::length).sum::<usize>() <= LONGEST
-            && try_insert(conn, table, now).await?
-        {
+        } else if try_insert(conn, table, now).await? {
             written.resize(written.len() + size, true);
         } else {
             to_do.push((now, smaller));
@@ -115,12 +109,5 @@ fn unless_taken<T>(done: Result<T, Fault>) -> Result<Option<T>, Fault> {
     match done {
         Err(fault) if fault.is_taken_key() => Ok(None),
         done => done.map(Some),
-    }
-}
-
-impl Row {
-    /// About so many bytes.
-    fn length(&self) -> usize {
-        self.values.iter().map(|value| if let Value::Bytes(text) = value { text.len() } else { 8 }).sum()
     }
 }
