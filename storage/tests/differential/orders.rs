@@ -167,13 +167,16 @@ fn by_hand(dice: &mut Dice, scene: &mut Scene) -> Claim {
 }
 
 fn order(dice: &mut Dice, scene: &mut Scene) -> Order {
-    let voucher = scene.voucher(dice);
-    let id = if dice.chance(80) { scene.new_order(voucher) } else { scene.order(dice) };
-    let user = scene.user(dice);
-    if dice.chance(50) {
-        // So that its steps are taken.
-        scene.claims.push(Claim { order: id, voucher, user, at: scene.now });
-    }
+    let (voucher, user) = (scene.voucher(dice), scene.user(dice));
+    let id = match scene.old_claim(dice) {
+        Some(old) if dice.chance(20) => old.order,
+        _ => {
+            let id = scene.new_order(voucher);
+            // So that its steps are taken.
+            scene.claims.push(Claim { order: id, voucher, user, at: scene.now });
+            id
+        }
+    };
     Order {
         id,
         voucher,

@@ -20,7 +20,7 @@ const ODD: [u64; 6] = [0, 1, 404, i64::MAX as u64, 1 << 63, u64::MAX];
 const VOUCHERS: u64 = 33;
 
 /// Texts that a store could take for others: by case, by blanks, by accents, by what stands for anything.
-pub const TEXTS: [&str; 20] = [
+pub const TEXTS: [&str; 21] = [
     "",
     "noodles",
     "noodles ",
@@ -40,6 +40,7 @@ pub const TEXTS: [&str; 20] = [
     "'; DROP TABLE users; --",
     "\"\u{202e}\n\t",
     "0",
+    "a\0b",
     "ﬃ 龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘",
 ];
 
