@@ -84,7 +84,7 @@ fn wrong_use_is_one_sentence_and_exit_code_2() {
     let dir = tempfile::tempdir().unwrap();
     let nothing = dir.path().join("nothing");
     for (arguments, want) in [
-        (vec!["serve"], "serve needs --data DIR"),
+        (vec!["serve"], "say where the mall is: --data DIR, or --redis URL and --mysql URL"),
         (vec!["verify", "--data", text(&nothing)], "there is no mall in"),
         (vec!["user", "grant", "--data", text(&nothing), "13900000001"], "there is no mall in"),
         (vec!["serve", "--data", text(&nothing), "--web", text(&nothing)], "there is no such directory"),

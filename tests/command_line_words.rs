@@ -43,7 +43,7 @@ fn text(path: &Path) -> &str {
 
 #[test]
 fn the_language_is_the_one_asked_for_or_the_locales() {
-    let (zh, en) = ("serve需要--data", "serve needs --data DIR");
+    let (zh, en) = ("请指明商城的位置：--data", "say where the mall is: --data DIR");
     for (arguments, environment, want) in [
         (&["serve"][..], &[][..], en),
         (&["serve"], &[("LANG", "zh_CN.UTF-8")], zh),
@@ -68,8 +68,18 @@ fn usage_errors_are_said_in_chinese_and_without_english() {
     std::fs::create_dir(&other).unwrap();
     std::fs::write(other.join("mail"), "theirs").unwrap();
     let (nothing, new) = (dir.path().join("nothing"), dir.path().join("new"));
+    let servers = ["--redis", "redis://127.0.0.1:1", "--mysql", "mysql://127.0.0.1:1/mall"];
     for (arguments, want_code, want) in [
-        (vec!["serve"], 2, "serve需要--data"),
+        (vec!["serve"], 2, "请指明商城的位置：--data 目录"),
+        (vec!["serve", "--redis", "redis://a"], 2, "--redis还需要--mysql URL"),
+        (vec!["verify", "--data", text(&nothing), "--redis", "redis://a"], 2, "不能同时使用"),
+        (
+            vec!["serve", "--data", text(&nothing), "--redis-prefix", "a"],
+            2,
+            "--redis-prefix仅用于--redis和--mysql",
+        ),
+        ([&["serve", "--accept-lost-log"][..], &servers].concat(), 2, "--accept-lost-log仅用于--data"),
+        ([&["serve", "--uploads", text(&nothing)][..], &servers].concat(), 2, "没有这个目录"),
         (vec!["serve", "--data", text(&file)], 2, "是文件"),
         (vec!["serve", "--data", text(&other)], 2, "却有其他文件（mail）"),
         (vec!["demo", "--data", text(&other)], 2, "却有其他文件（mail）"),
@@ -250,11 +260,15 @@ fn the_printed_example_is_a_file_that_serves() {
     ] {
         assert!(example.contains(&format!("\n#{name} = ")), "{name}: {example}");
     }
-    // Every setting is thrown in, with its default where it has one.
+    // Every setting of a mall in a directory is thrown in, with its default where it has one.
     let (data, web) = (dir.path().join("mall"), dir.path().join("web"));
     std::fs::create_dir(&web).unwrap();
     let mut file = String::new();
+    let elsewhere = ["redis", "mysql", "redis-prefix", "uploads"].map(|name| format!("#{name} = "));
     for line in example.lines().filter(|line| line.starts_with('#') && !line.starts_with("# ")) {
+        if elsewhere.iter().any(|name| line.starts_with(name)) {
+            continue;
+        }
         file += &match line {
             "#data = \"DIR\"" => format!("data = '{}'\n", text(&data)),
             "#web = \"DIR\"" => format!("web = '{}'\n", text(&web)),

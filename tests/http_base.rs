@@ -74,7 +74,7 @@ impl World {
         let dir = tempfile::tempdir().unwrap();
         furnish(dir.path());
         let web_dir = dir.path().join("web");
-        let files = Files::new(&dir.path().join("uploads"), web.then_some(web_dir.as_path()), None);
+        let files = Files::new(Some(&dir.path().join("uploads")), web.then_some(web_dir.as_path()), None);
         let front = Front::new(FrontOptions {
             api: api(),
             prefix: "/api".to_owned(),

@@ -4,8 +4,8 @@ use clap::{Args, Subcommand};
 use serde_json::Value;
 
 use super::house;
-use super::user::Where;
 use super::words::Hindrance;
+use crate::config::PlaceConfig;
 use crate::language::{Language, padded, sentence};
 
 /// What to do.
@@ -21,7 +21,7 @@ pub(super) enum Audit {
 #[derive(Args)]
 pub(super) struct List {
     #[command(flatten)]
-    mall: Where,
+    mall: PlaceConfig,
     /// How many at the most.
     #[arg(long, default_value_t = 50, value_name = "ENTRIES")]
     max: u64,
@@ -34,7 +34,7 @@ pub(super) struct List {
 #[derive(Args)]
 pub(super) struct Verify {
     #[command(flatten)]
-    mall: Where,
+    mall: PlaceConfig,
     /// An entry and its hash as an earlier `verify` printed them: finds a log that was written anew from there on, or
     /// before.
     #[arg(long, value_name = "ENTRY:HASH", value_parser = noted)]
@@ -84,10 +84,10 @@ fn list(which: &List, l: Language) -> anyhow::Result<()> {
 }
 
 /// Entries below `before`, newest first; `max` at the most, and fewer where the mall hands out fewer at once.
-fn page(mall: &Where, before: Option<u64>, max: u64, l: Language) -> anyhow::Result<Vec<Value>> {
+fn page(mall: &PlaceConfig, before: Option<u64>, max: u64, l: Language) -> anyhow::Result<Vec<Value>> {
     let max = max.min(u64::from(u32::MAX));
     let before = before.map_or_else(String::new, |before| format!("&before={before}"));
-    let answer = house::ask(&mall.data, "GET", &format!("/control/audit?max={max}{before}"), l)?;
+    let answer = house::ask(mall, "GET", &format!("/control/audit?max={max}{before}"), l)?;
     Ok(answer.as_array().cloned().unwrap_or_default())
 }
 
@@ -104,7 +104,7 @@ fn line(entry: &Value, l: Language) -> String {
 }
 
 fn verify(verify: &Verify, l: Language) -> anyhow::Result<bool> {
-    let check = house::ask(&verify.mall.data, "GET", "/control/audit/verify", l)?;
+    let check = house::ask(&verify.mall, "GET", "/control/audit/verify", l)?;
     let (Some(entries), Some(head)) = (check["entries"].as_u64(), check["head"].as_str()) else {
         return Err(Hindrance::NoVerdictOnAudit.into());
     };
@@ -136,7 +136,7 @@ fn verify(verify: &Verify, l: Language) -> anyhow::Result<bool> {
     Ok(true)
 }
 
-fn is_still_there(mall: &Where, noted: &Noted, l: Language) -> anyhow::Result<bool> {
+fn is_still_there(mall: &PlaceConfig, noted: &Noted, l: Language) -> anyhow::Result<bool> {
     let entries = page(mall, noted.number.checked_add(1), 1, l)?;
     Ok(entries.first().is_some_and(|entry| {
         entry["number"].as_u64() == Some(noted.number) && entry["hash"].as_str() == Some(&noted.hash)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use mallbox_storage::EmbeddedOptions;
+use mallbox_storage::{EmbeddedOptions, Place};
 
 use super::house::{self, Plan};
 use super::log;
@@ -43,23 +43,24 @@ pub(super) fn run(demo: Demo, l: Language) -> anyhow::Result<()> {
         return Err(Misuse::NotADemo(dir).into());
     }
     house::check_dir(&dir)?;
-    house::check_web(&demo.site)?;
+    house::check_is_dir("--web", demo.site.web.as_deref())?;
     log::start(demo.site.log_format);
     let bound = Bound::to(demo.site.listen)?;
     house::mark_as_demo(&dir)?;
     let inbox = Arc::new(Inbox::default());
     let plan = Plan {
-        place: EmbeddedOptions::new(&dir),
+        place: Place::Embedded(EmbeddedOptions::new(&dir)),
+        may_found: true,
         zone: demo.site.zone.clone(),
         settings: Settings { inbox: true, ..Settings::default().without_limits() },
         sms: Arc::clone(&inbox) as _,
         inbox: Some(inbox),
     };
     house::block_on(async {
-        let app = house::open(plan).await?;
-        let seeded = seed::seed(&app, OPENS_IN).await?;
+        let house = house::open(plan).await?;
+        let seeded = seed::seed(&house.app, OPENS_IN).await?;
         let more = what_to_try(&seeded, &format!("http://{}{}", bound.address(), demo.site.api_prefix), l);
-        house::serve(app, bound, &dir, &demo.site, l, &more).await
+        house.serve(bound, Some(house::uploads(&dir)), &demo.site, l, &more).await
     })
 }
 

@@ -1,32 +1,40 @@
-//! A mall from its directory to its address, and back to a clean stop.
+//! A mall from the place where it is to its address, and back to a clean stop.
 
-use std::fmt::Write as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
-use mallbox_storage::{Durability, EmbeddedOptions, OpenError, Place, Storage};
+use mallbox_storage::{Durability, OpenError, Place, Storage};
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::words::{Hindrance, Misuse};
-use crate::config::SiteConfig;
-use crate::http::control::Control;
+use crate::config::{PlaceConfig, SiteConfig};
+use crate::http::control::{Control, ask_here, ask_running};
 use crate::http::{App, Bound, ServerOptions, SiteOptions, site};
-use crate::language::{Language, both, padded};
+use crate::language::{Both, Language, both, padded};
 use crate::mall::payments::Sandbox;
 use crate::mall::sms::{Inbox, SmsSender};
 use crate::mall::{Mall, Means, Random, Settings, SystemClock, ZONE};
 
 /// Everything there is to know before a mall can open.
 pub(super) struct Plan {
-    pub(super) place: EmbeddedOptions,
+    pub(super) place: Place,
+    /// Whether a mall is to be made where there is none.
+    pub(super) may_found: bool,
     pub(super) zone: Option<TimeZone>,
     pub(super) settings: Settings,
     pub(super) sms: Arc<dyn SmsSender>,
     pub(super) inbox: Option<Arc<Inbox>>,
+}
+
+/// A mall that is open.
+pub(super) struct House {
+    pub(super) app: App,
+    /// Its directory, if it is in one.
+    dir: Option<PathBuf>,
 }
 
 /// The file that marks a demo's directory.
@@ -80,12 +88,17 @@ pub(super) fn check_dir(dir: &Path) -> Result<(), Misuse> {
     }
 }
 
-/// Refuses a `--web` that is no directory.
-pub(super) fn check_web(config: &SiteConfig) -> Result<(), Misuse> {
-    match config.web.as_deref().filter(|web| !web.is_dir()) {
-        Some(web) => Err(Misuse::NoWeb(web.to_owned())),
+/// Refuses a flag that names a directory which is none.
+pub(super) fn check_is_dir(flag: &'static str, path: Option<&Path>) -> Result<(), Misuse> {
+    match path.filter(|path| !path.is_dir()) {
+        Some(path) => Err(Misuse::NoDirectory(flag, path.to_owned())),
         None => Ok(()),
     }
+}
+
+/// Where a mall in a directory has its pictures.
+pub(super) fn uploads(dir: &Path) -> PathBuf {
+    dir.join("uploads")
 }
 
 /// Marks the directory as a demo's.
@@ -106,21 +119,30 @@ pub(super) fn make_dir(dir: &Path) -> anyhow::Result<()> {
 }
 
 /// Opens a mall: its store, its services. Nothing works in the background yet.
-pub(super) async fn open(plan: Plan) -> anyhow::Result<App> {
-    let Plan { place, zone, settings, sms, inbox } = plan;
-    make_dir(&place.dir)?;
-    let storage = Storage::open(&Place::Embedded(place)).await?;
-    let (zone, new) = zone_of(&storage, zone).await?;
+pub(super) async fn open(plan: Plan) -> anyhow::Result<House> {
+    let dir = plan.place.dir().map(Path::to_owned);
+    if let Some(dir) = &dir {
+        make_dir(dir)?;
+    }
+    let storage = Storage::open(&plan.place).await?;
+    let (zone, new) = zone_of(&storage, plan.zone.clone()).await?;
     if let Some(name) = new {
+        if !plan.may_found {
+            return Err(Misuse::NoMallOnServers.into());
+        }
         storage.upkeep.put_setting(ZONE, &name).await?;
     }
+    Ok(House { app: furnish(storage, zone, plan).await?, dir })
+}
+
+async fn furnish(storage: Storage, zone: TimeZone, plan: Plan) -> anyhow::Result<App> {
     let means = Means {
         storage,
         clock: Arc::new(SystemClock),
         zone,
-        settings,
-        sms,
-        inbox,
+        settings: plan.settings,
+        sms: plan.sms,
+        inbox: plan.inbox,
         payments: Arc::new(Sandbox::default()),
         random: Arc::new(Random::system()),
     };
@@ -149,92 +171,111 @@ pub(super) async fn zone_of(
     Ok((TimeZone::get(&name).unwrap_or(TimeZone::UTC), Some(name)))
 }
 
-/// Serves an opened mall until it is told to stop, then drains and closes it.
-pub(super) async fn serve(
-    app: App,
-    bound: Bound,
-    dir: &Path,
-    config: &SiteConfig,
-    l: Language,
-    more: &str,
-) -> anyhow::Result<()> {
-    let background = app.start();
-    let prefix = config.api_prefix.clone();
-    let site_options = SiteOptions { prefix, uploads: dir.join("uploads"), web: config.web.clone() };
-    let most_connections = config.connections.min(room_for_connections());
-    let options = ServerOptions { most_connections, ..ServerOptions::default() };
-    let control = match Control::open(dir, Arc::clone(&app)) {
-        Ok(control) => Some(control),
-        Err(error) => {
-            tracing::warn!(%error, "no control socket: `mallbox user` and `verify` cannot reach this mall");
-            None
-        }
-    };
-    let mut stopped = signal(SignalKind::terminate())?;
-    let mut interrupted = signal(SignalKind::interrupt())?;
-    // A file that may not grow is a write that fails, and is told as such; unheard, the signal would end the process.
-    let _heard = signal(SignalKind::from_raw(Signal::XFSZ.as_raw()))?;
-    let server = bound.serve(&site(&app, &site_options), options)?;
-    super::say(&(banner(&app, dir, &server.address().to_string(), l).await + more));
+impl House {
+    /// Serves until it is told to stop, then drains and closes.
+    pub(super) async fn serve(
+        self,
+        bound: Bound,
+        uploads: Option<PathBuf>,
+        config: &SiteConfig,
+        l: Language,
+        more: &str,
+    ) -> anyhow::Result<()> {
+        let background = self.app.start();
+        let site_options =
+            SiteOptions { prefix: config.api_prefix.clone(), uploads, web: config.web.clone() };
+        let most_connections = config.connections.min(room_for_connections());
+        let options = ServerOptions { most_connections, ..ServerOptions::default() };
+        let control = self.open_control();
+        let mut stopped = signal(SignalKind::terminate())?;
+        let mut interrupted = signal(SignalKind::interrupt())?;
+        // A file that may not grow is a write that fails, and is told as such; unheard, the signal would end the process.
+        let _heard = signal(SignalKind::from_raw(Signal::XFSZ.as_raw()))?;
+        let server = bound.serve(&site(&self.app, &site_options), options)?;
+        super::say(&(self.banner(&server.address().to_string(), l).await + more));
 
-    tokio::select! { _ = stopped.recv() => {} _ = interrupted.recv() => {} }
-    tracing::info!("stopping: requests in flight are finished first");
-    tokio::spawn(async move {
-        // `timeout`, `cargo run` and service managers signal the program and then its group: that is one wish. Listening
-        // anew forgets what came meanwhile.
-        tokio::time::sleep(ONE_WISH).await;
-        let (Ok(mut stopped), Ok(mut interrupted)) =
-            (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
-        else {
-            return;
-        };
         tokio::select! { _ = stopped.recv() => {} _ = interrupted.recv() => {} }
-        tracing::warn!("stopped at once, as asked twice");
-        std::process::exit(1);
-    });
-    server.drain().await;
-    tracing::debug!("every request is answered");
-    if let Some(control) = control {
-        control.close().await;
+        tracing::info!("stopping: requests in flight are finished first");
+        tokio::spawn(stop_at_once_if_asked_again());
+        server.drain().await;
+        tracing::debug!("every request is answered");
+        if let Some(control) = control {
+            control.close().await;
+        }
+        background.stop().await;
+        tracing::debug!("nothing works in the background any more");
+        self.close().await?;
+        tracing::info!("stopped");
+        Ok(())
     }
-    background.stop().await;
-    tracing::debug!("nothing works in the background any more");
-    close(&app).await?;
-    tracing::info!("stopped");
-    Ok(())
+
+    /// Marks the stop as clean.
+    pub(super) async fn close(&self) -> anyhow::Result<()> {
+        self.app.context.storage.upkeep.close().await.map_err(|error| Hindrance::NotClosed.since(error))
+    }
+
+    /// The door for the command line. A mall on servers needs none: the command line opens it beside us.
+    fn open_control(&self) -> Option<Control> {
+        let opened = Control::open(self.dir.as_deref()?, Arc::clone(&self.app));
+        opened
+            .inspect_err(|error| {
+                tracing::warn!(%error, "no control socket: `mallbox user` and `verify` cannot reach this mall");
+            })
+            .ok()
+    }
+
+    async fn banner(&self, address: &str, l: Language) -> String {
+        let context = &self.app.context;
+        let health = context.storage.upkeep.health().await;
+        let limits = match context.settings.claim_limit {
+            Some(_) => both("开", "on"),
+            None => both("关：仅用于压测和演示", "off: for benches and demos"),
+        };
+        let mut facts = vec![(both("mallbox", "mallbox"), format!("http://{address}/"))];
+        if let Some(dir) = &self.dir {
+            let dir = std::path::absolute(dir).unwrap_or(dir.clone());
+            facts.push((both("目录", "data"), dir.display().to_string()));
+        }
+        let servers = health.servers.iter();
+        facts.extend(servers.map(|server| {
+            (both(server.kind, server.kind), format!("{} ({})", server.address, server.durability))
+        }));
+        let promise = promise(health.durability).spoken(l);
+        facts.extend([
+            (both("存储", "backend"), health.backend.to_owned()),
+            (both("持久性", "durability"), format!("{} ({promise})", health.durability.name())),
+            (both("时区", "zone"), context.zone.iana_name().unwrap_or("UTC").to_owned()),
+            (both("限流", "limits"), limits.spoken(l).to_owned()),
+        ]);
+        let lines = facts.iter().map(|(what, value)| format!("{}{value}\n", padded(what.spoken(l), 12)));
+        lines.collect()
+    }
 }
 
-/// Marks the stop as clean.
-pub(super) async fn close(app: &App) -> anyhow::Result<()> {
-    app.context.storage.upkeep.close().await.map_err(|error| Hindrance::NotClosed.since(error))
-}
-
-async fn banner(app: &App, dir: &Path, address: &str, l: Language) -> String {
-    let health = app.context.storage.upkeep.health().await;
-    let promise = match health.durability {
+/// What an answer outlives.
+fn promise(durability: Durability) -> Both {
+    match durability {
         Durability::Power => both("断电也不丢失已应答的结果", "an answer survives a power cut"),
         Durability::Process => both("断电可能丢失已应答的结果", "an answer does NOT survive a power cut"),
         Durability::Relaxed => {
-            both("崩溃会丢失最后200毫秒的应答", "answers of the last 200 ms are lost in a crash")
+            both("崩溃会丢失最后片刻的应答", "answers of the last moments are lost in a crash")
         }
-    };
-    let limits = match app.context.settings.claim_limit {
-        Some(_) => both("开", "on"),
-        None => both("关：仅用于压测和演示", "off: for benches and demos"),
-    };
-    let mut out = String::new();
-    for (what, value) in [
-        (both("mallbox", "mallbox"), format!("http://{address}/")),
-        (both("目录", "data"), std::path::absolute(dir).unwrap_or(PathBuf::from(dir)).display().to_string()),
-        (both("存储", "backend"), health.backend.to_owned()),
-        (both("持久性", "durability"), format!("{} ({})", health.durability.name(), promise.spoken(l))),
-        (both("时区", "zone"), app.context.zone.iana_name().unwrap_or("UTC").to_owned()),
-        (both("限流", "limits"), limits.spoken(l).to_owned()),
-    ] {
-        // Writing to a String cannot fail.
-        let _ = writeln!(out, "{}{value}", padded(what.spoken(l), 12));
+        Durability::Memory => both("Redis停止即丢失已应答的结果", "an answer is lost when Redis stops"),
     }
-    out
+}
+
+async fn stop_at_once_if_asked_again() {
+    // `timeout`, `cargo run` and service managers signal the program and then its group: that is one wish. Listening anew
+    // forgets what came meanwhile.
+    tokio::time::sleep(ONE_WISH).await;
+    let (Ok(mut stopped), Ok(mut interrupted)) =
+        (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
+    else {
+        return;
+    };
+    tokio::select! { _ = stopped.recv() => {} _ = interrupted.recv() => {} }
+    tracing::warn!("stopped at once, as asked twice");
+    std::process::exit(1);
 }
 
 /// Raises the limit on open files as far as this user may, and answers how many connections fit below it.
@@ -245,40 +286,45 @@ fn room_for_connections() -> u64 {
     files.map_or(u64::MAX, |files| files.saturating_sub(OWN_FILES).max(16))
 }
 
-/// Asks a mall, running or not, what the control socket answers.
-pub(super) fn ask(dir: &Path, method: &str, path: &str, l: Language) -> anyhow::Result<serde_json::Value> {
-    use crate::http::control::{ask_here, ask_running};
+/// Asks a mall, running or not, what the control socket answers. One that runs in a directory answers itself; one on servers
+/// is opened beside those that run.
+pub(super) fn ask(
+    mall: &PlaceConfig,
+    method: &str,
+    path: &str,
+    l: Language,
+) -> anyhow::Result<serde_json::Value> {
+    let place = mall.place().map_err(Misuse::Where)?;
+    if let Some(dir) = place.dir() {
+        check_is_mall(dir)?;
+        if let Some(answer) = ask_running(dir, method, path, l)? {
+            return Ok(answer);
+        }
+    }
+    block_on(async {
+        let house = open_to_ask(place).await.map_err(|error| match error.downcast::<OpenError>() {
+            Ok(in_use @ OpenError::InUse { .. }) => Hindrance::NoAnswer.since(in_use),
+            Ok(other) => other.into(),
+            Err(other) => other,
+        })?;
+        let answer = ask_here(Arc::clone(&house.app), method, path, l).await;
+        house.close().await?;
+        answer
+    })
+}
+
+fn check_is_mall(dir: &Path) -> anyhow::Result<()> {
     if let Err(error) = dir.join("mall.sqlite").try_exists()
         && error.kind() == std::io::ErrorKind::PermissionDenied
     {
         return Err(Hindrance::SomebodyElses(dir.to_owned()).since(error));
     }
-    if !is_mall(dir) {
-        return Err(Misuse::NoMall(dir.to_owned()).into());
-    }
-    if let Some(answer) = ask_running(dir, method, path, l)? {
-        return Ok(answer);
-    }
-    let plan = Plan {
-        place: EmbeddedOptions::new(dir),
-        zone: None,
-        settings: Settings::default(),
-        sms: Arc::new(Inbox::default()),
-        inbox: None,
-    };
-    block_on(async {
-        let app = match open(plan).await {
-            Ok(app) => app,
-            Err(error) => {
-                return match error.downcast::<OpenError>() {
-                    Ok(in_use @ OpenError::InUse { .. }) => Err(Hindrance::NoAnswer.since(in_use)),
-                    Ok(other) => Err(other.into()),
-                    Err(other) => Err(other),
-                };
-            }
-        };
-        let answer = ask_here(Arc::clone(&app), method, path, l).await;
-        close(&app).await?;
-        answer
-    })
+    if is_mall(dir) { Ok(()) } else { Err(Misuse::NoMall(dir.to_owned()).into()) }
+}
+
+async fn open_to_ask(place: Place) -> anyhow::Result<House> {
+    // Whether there is one in a directory has been looked up.
+    let may_found = place.dir().is_some();
+    let (settings, sms) = (Settings::default(), Arc::new(Inbox::default()));
+    open(Plan { place, may_found, zone: None, settings, sms, inbox: None }).await
 }

@@ -44,9 +44,7 @@ pub(super) fn run(import: &Import, l: Language) -> anyhow::Result<()> {
         return Err(Misuse::ImportIntoDemo(dir.clone()).into());
     }
     house::check_dir(dir)?;
-    if let Some(imgs) = import.imgs.as_deref().filter(|imgs| !imgs.is_dir()) {
-        return Err(Misuse::NoPictures(imgs.to_owned()).into());
-    }
+    house::check_is_dir("--imgs", import.imgs.as_deref())?;
     let cannot_read = |error| Hindrance::CannotRead(file.clone()).since(error);
     let dump = File::open(file).map_err(cannot_read)?;
     let length = dump.metadata().map_err(cannot_read)?.len();
@@ -64,7 +62,7 @@ pub(super) fn run(import: &Import, l: Language) -> anyhow::Result<()> {
 
 async fn into_mall(import: &Import, dump: File, mut progress: Progress) -> anyhow::Result<Report> {
     let dir = &import.data;
-    let (was_there, had_pictures) = (house::is_mall(dir), dir.join("uploads").exists());
+    let (was_there, had_pictures) = (house::is_mall(dir), house::uploads(dir).exists());
     let storage = Storage::open(&Place::Embedded(EmbeddedOptions::new(dir))).await?;
     let done = take_in(import, dump, &storage, &mut progress).await;
     progress.end();
@@ -92,7 +90,7 @@ async fn take_in(
         zone,
         new_zone,
         imgs: import.imgs.clone(),
-        uploads: import.data.join("uploads"),
+        uploads: house::uploads(&import.data),
         now: SystemClock.now(),
     };
     let done = work.run(dump, into, |bytes, rows| progress.show(bytes, rows)).await;
@@ -103,7 +101,7 @@ async fn take_in(
 fn clean_up(dir: &Path, had_pictures: bool) -> anyhow::Result<()> {
     let removed = import::remove_unborn(dir).and_then(|()| match had_pictures {
         true => Ok(()),
-        false => match std::fs::remove_dir_all(dir.join("uploads")) {
+        false => match std::fs::remove_dir_all(house::uploads(dir)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         },

@@ -46,7 +46,7 @@ enum Spoken {
 enum Command {
     /// A mall with shops, people and a sale that opens in 30 s.
     Demo(demo::Demo),
-    /// A mall that keeps everything in one directory.
+    /// A mall that keeps everything in one directory, or in Redis and MySQL.
     Serve(crate::config::ServeConfig),
     /// A mall from a dump of an hm-dianping database.
     Import(import::Import),

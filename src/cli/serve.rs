@@ -1,8 +1,6 @@
-//! `mallbox serve`: a mall that keeps everything in one directory.
+//! `mallbox serve`: a mall in a directory, or one of many processes of a mall in Redis and MySQL.
 
 use std::sync::Arc;
-
-use mallbox_storage::EmbeddedOptions;
 
 use super::house::{self, Plan};
 use super::log;
@@ -21,12 +19,16 @@ pub(super) fn run(config: ServeConfig, l: Language) -> anyhow::Result<()> {
         super::say(&config::example(&super::serve_command()));
         return Ok(());
     }
-    let dir = config.data.clone().ok_or(Misuse::NoData)?;
-    if house::is_demo(&dir) && !config.demo_data {
-        return Err(Misuse::IsADemo(dir).into());
+    let place = config.place().map_err(Misuse::Where)?;
+    if let Some(dir) = place.dir() {
+        if house::is_demo(dir) && !config.demo_data {
+            return Err(Misuse::IsADemo(dir.to_owned()).into());
+        }
+        house::check_dir(dir)?;
     }
-    house::check_dir(&dir)?;
-    house::check_web(&config.site)?;
+    house::check_is_dir("--web", config.site.web.as_deref())?;
+    house::check_is_dir("--uploads", config.uploads.as_deref())?;
+    let uploads = place.dir().map(house::uploads).or_else(|| config.uploads.clone());
     let sms: Arc<dyn SmsSender> = match config.sms.as_str() {
         "console" => Arc::new(Console::default()),
         url => Arc::new(Webhook::new(url).map_err(|error| Misuse::BadGateway(error.to_string()))?),
@@ -34,12 +36,10 @@ pub(super) fn run(config: ServeConfig, l: Language) -> anyhow::Result<()> {
     log::start(config.site.log_format);
     // Before anything is read: a port that is taken is told at once, and the directory stays as it is.
     let bound = Bound::to(config.site.listen)?;
-    let mut place = EmbeddedOptions::new(&dir);
-    place.durability = config.durability.into();
-    place.accept_lost_log = config.accept_lost_log;
-    let plan = Plan { place, zone: config.site.zone.clone(), settings: config.settings(), sms, inbox: None };
+    let (zone, settings) = (config.site.zone.clone(), config.settings());
+    let plan = Plan { place, may_found: true, zone, settings, sms, inbox: None };
     house::block_on(async {
-        let app = house::open(plan).await?;
-        house::serve(app, bound, &dir, &config.site, l, "").await
+        let house = house::open(plan).await?;
+        house.serve(bound, uploads, &config.site, l, "").await
     })
 }

@@ -1,13 +1,13 @@
 //! `mallbox user`: who is there, who is an operator, who is kept out.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
 use super::house;
 use super::words::Misuse;
+use crate::config::PlaceConfig;
 use crate::http::control::USERS_A_PAGE;
 use crate::language::{Language, sentence};
 
@@ -35,19 +35,11 @@ pub(super) enum User {
     Unblock(One),
 }
 
-/// Which mall.
-#[derive(Args)]
-pub(super) struct Where {
-    /// The mall's directory; the mall may be running.
-    #[arg(long, env = "MALLBOX_DATA", value_name = "DIR")]
-    pub(super) data: PathBuf,
-}
-
 /// Which users of which mall.
 #[derive(Args)]
 pub(super) struct List {
     #[command(flatten)]
-    mall: Where,
+    mall: PlaceConfig,
     /// Operators alone.
     #[arg(long)]
     operators: bool,
@@ -66,7 +58,7 @@ pub(super) struct List {
 #[derive(Args)]
 pub(super) struct One {
     #[command(flatten)]
-    mall: Where,
+    mall: PlaceConfig,
     /// The user's phone number.
     phone: String,
 }
@@ -92,7 +84,7 @@ fn list(which: &List, l: Language) -> anyhow::Result<()> {
     let (phone, name) = (escaped(phone), escaped(name));
     for page in 1_u32.. {
         let path = format!("/control/users?current={page}&blocked={blocked}&phone={phone}&name={name}{role}");
-        let users = house::ask(&mall.data, "GET", &path, l)?;
+        let users = house::ask(mall, "GET", &path, l)?;
         let users = users.as_array().map(Vec::as_slice).unwrap_or_default();
         super::say(&users.iter().map(|user| line(user, l)).collect::<String>());
         if users.len() < USERS_A_PAGE as usize {
@@ -106,7 +98,7 @@ fn call(one: &One, method: &str, step: &str, l: Language) -> anyhow::Result<()> 
     if !one.phone.bytes().all(|byte| byte.is_ascii_digit()) || one.phone.is_empty() {
         return Err(Misuse::NoPhone(one.phone.clone()).into());
     }
-    let user = house::ask(&one.mall.data, method, &format!("/control/users/{}{step}", one.phone), l)?;
+    let user = house::ask(&one.mall, method, &format!("/control/users/{}{step}", one.phone), l)?;
     super::say(&line(&user, l));
     Ok(())
 }

@@ -1,19 +1,18 @@
 //! `mallbox verify`: do the books balance?
 
-use std::path::PathBuf;
-
 use clap::Args;
 
 use super::house;
 use super::words::Hindrance;
+use crate::config::PlaceConfig;
 use crate::language::Language;
 
 /// The flags of `verify`.
 #[derive(Args)]
 pub(super) struct Verify {
-    /// The mall's directory. A mall that runs is asked over its control socket and goes on selling.
-    #[arg(long, env = "MALLBOX_DATA", value_name = "DIR")]
-    data: PathBuf,
+    /// Which mall. One that runs goes on selling.
+    #[command(flatten)]
+    mall: PlaceConfig,
     /// The whole report as JSON.
     #[arg(long)]
     json: bool,
@@ -24,7 +23,7 @@ pub(super) struct Verify {
 /// # Errors
 /// One sentence: the mall cannot be read.
 pub(super) fn run(verify: &Verify, l: Language) -> anyhow::Result<bool> {
-    let answer = house::ask(&verify.data, "GET", "/control/verify", l)?;
+    let answer = house::ask(&verify.mall, "GET", "/control/verify", l)?;
     let balances = answer["balances"].as_bool().ok_or(Hindrance::NoVerdict)?;
     if verify.json {
         super::say(&format!("{:#}\n", answer["report"]));

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use mallbox_storage::OpenError;
 
-use crate::config::FileMistake;
+use crate::config::{FileMistake, PlaceMistake};
 use crate::http::ServerError;
 use crate::import::ImportError;
 use crate::language::{Language, sentence};
@@ -17,8 +17,8 @@ use crate::language::{Language, sentence};
 /// The command was typed wrongly: exit code 2.
 #[derive(Debug)]
 pub(super) enum Misuse {
-    /// `serve` was not told where.
-    NoData,
+    /// It is not said where the mall is.
+    Where(PlaceMistake),
     /// `demo` was not told where, and there is no home.
     NoHome,
     /// A mall, and no demo's.
@@ -29,8 +29,8 @@ pub(super) enum Misuse {
     IsAFile(PathBuf),
     /// A directory that holds something else: what.
     HoldsOther(PathBuf, String),
-    /// No directory of web pages.
-    NoWeb(PathBuf),
+    /// The flag wants a directory, and there is none.
+    NoDirectory(&'static str, PathBuf),
     /// No configuration file, or one that cannot be read; why.
     NoFile(PathBuf, io::Error),
     /// Something is wrong in the configuration file.
@@ -43,10 +43,10 @@ pub(super) enum Misuse {
     ImportIntoDemo(PathBuf),
     /// An import into a mall in which somebody is.
     ImportIntoUsed(PathBuf),
-    /// No directory of pictures.
-    NoPictures(PathBuf),
     /// No mall there.
     NoMall(PathBuf),
+    /// No mall in this Redis and MySQL.
+    NoMallOnServers,
 }
 
 /// Something is in the way of a command that was typed rightly.
@@ -89,11 +89,7 @@ pub(super) enum Hindrance {
 impl Misuse {
     pub(super) fn words(&self, l: Language) -> String {
         match self {
-            Self::NoData => sentence!(
-                l,
-                "serve需要--data 目录，商城的一切都保存在那里",
-                "serve needs --data DIR, the directory in which the mall keeps everything"
-            ),
+            Self::Where(mistake) => mistake.words(l),
             Self::NoHome => sentence!(
                 l,
                 "找不到用户主目录，请用--data指定目录",
@@ -132,9 +128,9 @@ impl Misuse {
                     "{dir} holds no mall, but other files ({name}); say --data with a new or empty directory"
                 )
             }
-            Self::NoWeb(dir) => {
+            Self::NoDirectory(flag, dir) => {
                 let dir = dir.display();
-                sentence!(l, "--web {dir}：没有这个目录", "--web {dir}: there is no such directory")
+                sentence!(l, "{flag} {dir}：没有这个目录", "{flag} {dir}: there is no such directory")
             }
             Self::NoFile(path, error) => {
                 let (path, why) = (path.display(), of_system(error, l));
@@ -159,14 +155,15 @@ impl Misuse {
                     "the mall in {dir} is in use; import wants an empty mall: say --data with a new directory"
                 )
             }
-            Self::NoPictures(dir) => {
-                let dir = dir.display();
-                sentence!(l, "--imgs {dir}：没有这个目录", "--imgs {dir}: there is no such directory")
-            }
             Self::NoMall(dir) => {
                 let dir = dir.display();
                 sentence!(l, "{dir}里没有商城", "there is no mall in {dir}")
             }
+            Self::NoMallOnServers => sentence!(
+                l,
+                "这个MySQL数据库里没有商城；请检查--mysql",
+                "there is no mall in this MySQL database; look at --mysql again"
+            ),
         }
     }
 }
@@ -391,6 +388,9 @@ fn of_store(error: &OpenError, l: Language) -> String {
         (Language::Zh, OpenError::DamagedRecord { path, detail }) => {
             format!("数据库{}已损坏：{detail}。请从备份恢复该目录", path.display())
         }
+        (Language::Zh, OpenError::BadUrl { what, detail }) => format!("{what}的地址无法使用：{detail}"),
+        (Language::Zh, OpenError::Unreachable { server, source }) => format!("无法连接{server}：{source}"),
+        (Language::Zh, OpenError::Unfit { server, detail }) => format!("{server}无法使用：{detail}"),
         _ => english(),
     }
 }

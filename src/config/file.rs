@@ -163,9 +163,10 @@ pub fn example(serve: &Command) -> String {
         let help = setting.get_help().map(ToString::to_string).unwrap_or_default();
         let default = setting.get_default_values().first().map(|value| value.to_string_lossy().into_owned());
         let placeholder = setting.get_value_names().and_then(|names| names.first()).map(ToString::to_string);
-        let value = default.or(placeholder).unwrap_or_default();
         let possible = setting.get_possible_values();
         let possible: Vec<_> = possible.iter().map(|value| value.get_name()).collect();
+        let first = possible.first().map(ToString::to_string);
+        let value = default.or(first).or(placeholder).unwrap_or_default();
         let of = match (Kind::of(setting), possible.is_empty()) {
             (Kind::Text, false) => format!(" ({})", possible.join(", ")),
             _ => String::new(),
@@ -207,7 +208,7 @@ mod tests {
              accept-lost-log = false\nzone = 'Asia/Shanghai'\nclaims-per-minute = 0\n",
         )
         .unwrap();
-        assert_eq!(config.data.as_deref(), Some(std::path::Path::new("/srv/mall")));
+        assert_eq!(config.mall.data.as_deref(), Some(std::path::Path::new("/srv/mall")));
         assert_eq!((config.site.listen.port(), config.site.connections), (80, 1_000));
         assert!(config.demo_data && !config.accept_lost_log);
         assert_eq!(config.site.zone.as_ref().and_then(|zone| zone.iana_name()), Some("Asia/Shanghai"));
@@ -247,7 +248,7 @@ mod tests {
             .collect();
         assert_eq!(all.lines().count(), settings(&serve()).count(), "{example}");
         let config = read(&all).unwrap();
-        assert_eq!(config.data.as_deref(), Some(std::path::Path::new("DIR")));
+        assert_eq!(config.mall.data.as_deref(), Some(std::path::Path::new("DIR")));
         // What is not set and what the example shows as default are the same.
         assert_eq!(format!("{:?}", config.settings()), format!("{:?}", read("").unwrap().settings()));
     }
@@ -257,7 +258,7 @@ mod tests {
         let readme = include_str!("../../README.md");
         let example = readme.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
         let config = read(example).unwrap();
-        assert!(config.data.is_some());
+        assert!(config.mall.data.is_some());
         // What it says of the limits is what holds without it.
         assert_eq!(format!("{:?}", config.settings()), format!("{:?}", read("").unwrap().settings()));
     }

@@ -2,18 +2,20 @@
 
 mod file;
 mod limits;
+mod place;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use jiff::tz::TimeZone;
-use mallbox_storage::Durability;
+use mallbox_storage::{Durability, EmbeddedOptions, Place};
 
 use crate::mall::Settings;
 
 pub use file::{FileMistake, example, flags};
 pub use limits::LimitsConfig;
+pub use place::{PlaceConfig, PlaceMistake, ServerUrl};
 
 /// The flags of `serve`. A configuration file sets them by the same names.
 #[derive(Args, Clone, Debug)]
@@ -24,15 +26,18 @@ pub struct ServeConfig {
     /// Print such a file with every setting, its default and what it does, and do nothing else.
     #[arg(long)]
     pub print_config: bool,
-    /// The directory in which the mall keeps everything; made if it is not there.
-    #[arg(long, env = "MALLBOX_DATA", value_name = "DIR")]
-    pub data: Option<PathBuf>,
-    /// How an answer is kept, from the safest to the fastest.
-    #[arg(long, env = "MALLBOX_DURABILITY", default_value = "power")]
-    pub durability: DurabilityChoice,
-    /// Start even though accepted claims are lost from the order log.
+    /// Where the mall is.
+    #[command(flatten)]
+    pub mall: PlaceConfig,
+    /// How an answer is kept in a directory, from the safest to the fastest; `power` unless told.
+    #[arg(long, env = "MALLBOX_DURABILITY")]
+    pub durability: Option<DurabilityChoice>,
+    /// Start even though accepted claims are lost from the order log of a directory.
     #[arg(long)]
     pub accept_lost_log: bool,
+    /// Where pictures are of a mall in Redis and MySQL; one in a directory has them there.
+    #[arg(long, env = "MALLBOX_UPLOADS", value_name = "DIR")]
+    pub uploads: Option<PathBuf>,
     /// How login codes are sent: `console`, or the URL of a gateway they are posted to.
     #[arg(long, env = "MALLBOX_SMS", default_value = "console", value_name = "console|URL")]
     pub sms: String,
@@ -110,6 +115,32 @@ pub enum LogFormat {
 }
 
 impl ServeConfig {
+    /// Where the mall is, and how it is to be opened.
+    ///
+    /// # Errors
+    /// [`PlaceMistake`]: nowhere, in two places, or with flags that mean nothing there.
+    pub fn place(&self) -> Result<Place, PlaceMistake> {
+        match self.mall.place()? {
+            Place::Embedded(_) if self.uploads.is_some() => Err(PlaceMistake::OnlyOnServers("--uploads")),
+            Place::Embedded(options) => Ok(Place::Embedded(EmbeddedOptions {
+                durability: self.durability.map_or(options.durability, Durability::from),
+                accept_lost_log: self.accept_lost_log,
+                ..options
+            })),
+            production @ Place::Production(_) => {
+                let foreign = [
+                    ("--durability", self.durability.is_some()),
+                    ("--accept-lost-log", self.accept_lost_log),
+                    ("--demo-data", self.demo_data),
+                ];
+                match foreign.into_iter().find(|(_, is_given)| *is_given) {
+                    Some((flag, _)) => Err(PlaceMistake::OnlyInDirectory(flag)),
+                    None => Ok(production),
+                }
+            }
+        }
+    }
+
     /// How the mall is to behave.
     #[must_use]
     pub fn settings(&self) -> Settings {

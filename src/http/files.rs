@@ -31,7 +31,7 @@ pub struct Files {
     web: Option<Folder>,
     /// Another front end's pictures.
     web_pictures: Option<Folder>,
-    uploads: Folder,
+    uploads: Option<Folder>,
     /// Whether a picture that is missing is a drawn one.
     placeholders: bool,
     health: Option<Health>,
@@ -51,14 +51,14 @@ const ASK_AGAIN: HeaderValue = HeaderValue::from_static("no-cache");
 const FOR_AN_HOUR: HeaderValue = HeaderValue::from_static("public, max-age=3600");
 
 impl Files {
-    /// Pictures from `uploads`, pages from `web` if there is another front end.
+    /// Pictures from `uploads` if there are any, pages from `web` if there is another front end.
     #[must_use]
-    pub fn new(uploads: &Path, web: Option<&Path>, health: Option<Health>) -> Self {
+    pub fn new(uploads: Option<&Path>, web: Option<&Path>, health: Option<Health>) -> Self {
         let folder = |path: &Path| Folder { dir: path.to_owned() };
         Self {
             web: web.map(folder),
             web_pictures: web.map(|web| folder(&web.join("imgs"))),
-            uploads: folder(uploads),
+            uploads: uploads.map(folder),
             placeholders: false,
             health,
         }
@@ -105,7 +105,9 @@ impl Files {
     /// Uploads first, then the other front end's own, then the demo's, then the one that stands for any.
     async fn picture(&self, name: &str, asked: &Parts) -> Response {
         let rest = asked.uri.path().strip_prefix("/imgs").unwrap_or_default();
-        if let Some(mut found) = self.uploads.get(rest, asked).await {
+        if let Some(uploads) = &self.uploads
+            && let Some(mut found) = uploads.get(rest, asked).await
+        {
             found.headers_mut().insert(CONTENT_SECURITY_POLICY, PICTURE_POLICY);
             return found;
         }

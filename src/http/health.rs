@@ -1,5 +1,6 @@
 //! How the mall is: for whoever starts it, balances it, watches it.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -8,7 +9,7 @@ use axum::body::Bytes;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use mallbox_storage::{DeadState, OrderId, Page, Storage};
+use mallbox_storage::{DeadState, OrderId, Page};
 use serde::Serialize;
 
 use super::json::json_response;
@@ -33,12 +34,18 @@ pub(super) struct Readiness {
     pub(super) ready: bool,
     pub(super) backend: &'static str,
     pub(super) durability: &'static str,
+    /// What is in force on each server that the mall is on.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) servers: BTreeMap<&'static str, &'static str>,
     zone: String,
     limits: bool,
     /// Claims accepted that are not in the record yet.
     pub(super) backlog: u64,
     /// What does not work, in words.
     pub(super) troubles: Vec<String>,
+    /// What works, and should be looked after all the same.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) warnings: Vec<String>,
     /// Where the API is.
     api: String,
     /// Whether login codes can be read from the demo's inbox.
@@ -70,8 +77,8 @@ impl Health {
 
     /// Whether it can, and why not.
     pub(super) async fn readiness(&self) -> Readiness {
-        let Storage { upkeep, order_log, .. } = &self.context.storage;
-        let (health, log) = (upkeep.health().await, order_log.state().await);
+        let order_log = &self.context.storage.order_log;
+        let ((health, gap), log) = tokio::join!(self.context.health(), order_log.state());
         let settings = &self.context.settings;
         let mut troubles = health.troubles;
         troubles.extend(log.trouble.filter(|trouble| !troubles.contains(trouble)));
@@ -87,10 +94,12 @@ impl Health {
             ready: troubles.is_empty(),
             backend: health.backend,
             durability: health.durability.name(),
+            servers: health.servers.iter().map(|server| (server.kind, server.durability)).collect(),
             zone: self.context.zone.iana_name().unwrap_or("local").to_owned(),
             limits: settings.claim_limit.is_some(),
             backlog: log.pending,
             troubles,
+            warnings: gap.iter().map(ToString::to_string).collect(),
             api: self.prefix.clone(),
             inbox: settings.inbox,
             version: env!("CARGO_PKG_VERSION"),

@@ -24,8 +24,8 @@ use super::{ApiError, App, ops, sale, shop, user, voucher, voucher_order};
 pub struct SiteOptions {
     /// Where the API is: `/api`, or `""`.
     pub prefix: String,
-    /// Where uploaded pictures are.
-    pub uploads: PathBuf,
+    /// Where uploaded pictures are, if there are any.
+    pub uploads: Option<PathBuf>,
     /// Another front end's files.
     pub web: Option<PathBuf>,
 }
@@ -62,8 +62,8 @@ pub fn site(app: &App, options: &SiteOptions) -> Front {
     let health = Health::new(context.clone(), app.worker_figures(), Arc::clone(&metrics), &options.prefix);
     let stop = CancellationToken::new();
     let live = Live::new(health.clone(), Arc::clone(&metrics), context.settings.live_places, stop.clone());
-    let files =
-        Files::new(&options.uploads, options.web.as_deref(), Some(health)).with_placeholders(app.is_imported);
+    let files = Files::new(options.uploads.as_deref(), options.web.as_deref(), Some(health));
+    let files = files.with_placeholders(app.is_imported);
     let address_gate = context.settings.address_limit.map(|limit| {
         AddressGate::new(limit, Arc::clone(&context.storage.rate_limits), Arc::clone(&context.clock))
     });

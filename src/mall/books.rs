@@ -139,7 +139,7 @@ impl Books {
         }
         let mut last: Option<Reading> = None;
         let mut agreeing = 0;
-        let mut hold = None;
+        let (mut turn, mut hold) = (None, None);
         for reading_no in 0..READINGS {
             let Some(reading) = self.read(voucher, Counted::Everywhere).await? else { return Ok(()) };
             let findings = reading.findings();
@@ -149,6 +149,11 @@ impl Books {
                 true => agreeing + 1,
                 false => 1,
             };
+            if !findings.is_empty() && agreeing >= AGREEING && turn.is_none() {
+                // Perhaps another instance is between record and store: not while it is one's turn here.
+                turn = Some(self.sales.turn().await?);
+                agreeing = 0;
+            }
             if findings.is_empty() || agreeing >= AGREEING {
                 report.sales.push(reading.books());
                 report.findings.extend(findings);

@@ -1,6 +1,7 @@
 //! The business rules, one area a file. Nothing here sees sled, SQL or axum.
 
 mod clock;
+mod clock_gap;
 mod context;
 mod failure;
 mod random;
@@ -24,6 +25,7 @@ mod recent;
 pub mod sale_chores;
 mod sale_gate;
 mod sale_terms;
+mod sale_turn;
 pub mod sales;
 mod salted_md5;
 pub mod shops;

@@ -11,6 +11,7 @@ use super::Context;
 use super::cashier::{Cashier, closed};
 use super::chores::{Chore, Every};
 use super::sales::SaleCounter;
+use super::sparse_log::SparseLog;
 
 /// Every chore that sales, orders and the store need.
 #[must_use]
@@ -22,6 +23,7 @@ pub fn chores(context: &Context, sales: &SaleCounter, cashier: &Cashier) -> Vec<
         Arc::new(SettlePayments { every: every(5_000), cashier: cashier.clone() }),
         Arc::new(RefreshTerms { every: every(500), sales: sales.clone() }),
         Arc::new(ForgetSales { every: every(60_000), sales: sales.clone() }),
+        Arc::new(CompareClocks { every: every(60_000), context: context.clone(), log: SparseLog::default() }),
         Arc::new(Sweep { every: every(1_000), context: context.clone() }),
     ]
 }
@@ -266,6 +268,33 @@ impl Chore for Sweep {
         self.every.ran(now);
         if let Err(error) = self.context.storage.upkeep.sweep(now).await {
             tracing::warn!(%error, "the store could not be swept");
+        }
+    }
+}
+
+/// Says when this machine's clock is not the store's.
+struct CompareClocks {
+    every: Every,
+    context: Context,
+    log: SparseLog,
+}
+
+#[async_trait]
+impl Chore for CompareClocks {
+    fn name(&self) -> &'static str {
+        "compare clocks"
+    }
+
+    async fn next_due(&self, now: Timestamp) -> Option<Timestamp> {
+        Some(self.every.next(now))
+    }
+
+    async fn run(&self, now: Timestamp) {
+        self.every.ran(now);
+        if let (_, Some(gap)) = self.context.health().await
+            && let Some(times) = self.log.again()
+        {
+            tracing::warn!(gap_ms = gap.as_millis(), times, "{gap}");
         }
     }
 }

@@ -15,6 +15,7 @@ use super::flights::Flights;
 use super::order_numbers::OrderNumbers;
 use super::sale_gate::{Backlog, Hold, Holds};
 use super::sale_terms::{Known, SaleTerms, shared};
+use super::sale_turn::{SaleTurns, Turn};
 use super::{Context, Failure, Refusal};
 
 /// How many sales are read at once when all are gone through.
@@ -105,7 +106,7 @@ struct Inner {
     backlog: Backlog,
     holds: Holds,
     puts: Flights<VoucherId, Result<bool, Arc<StoreError>>>,
-    turn: tokio::sync::Mutex<()>,
+    turns: SaleTurns,
     /// Sales of which the store may have been told otherwise than the record says.
     out_of_step: Mutex<HashSet<VoucherId>>,
     /// Sales that ended at or before this instant have been dropped from memory.
@@ -123,7 +124,7 @@ impl SaleCounter {
             backlog: Backlog::new(),
             holds: Holds::default(),
             puts: Flights::default(),
-            turn: tokio::sync::Mutex::default(),
+            turns: SaleTurns::new(Arc::clone(&context.storage.locks)),
             out_of_step: Mutex::default(),
             forgotten_ms,
             context,
@@ -136,7 +137,7 @@ impl SaleCounter {
     /// # Errors
     /// [`StoreError`]: some sales may not be known yet; they become so when they are asked for.
     pub async fn load(&self, now: Timestamp) -> Result<u64, StoreError> {
-        let _turn = self.turn().await;
+        let turn = self.turn().await?;
         let mut loaded = 0;
         let mut after = VoucherId::new(0);
         loop {
@@ -144,6 +145,7 @@ impl SaleCounter {
             let Some(last) = sales.last() else { return Ok(loaded) };
             after = last.terms.voucher;
             for sale in sales {
+                turn.check()?;
                 self.inner.context.storage.sales.put(sale.terms).await?;
                 loaded += 1;
             }
@@ -212,8 +214,11 @@ impl SaleCounter {
 
     /// One's turn to change the terms of sales. What the store is told is absolute, so that an old number of units would
     /// undo a change: nobody else reads the record to tell the store of it while somebody has the turn.
-    pub(super) async fn turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
-        self.inner.turn.lock().await
+    ///
+    /// # Errors
+    /// [`StoreError`]: another instance has the turn for too long, or locks cannot be had.
+    pub(super) async fn turn(&self) -> Result<Turn<'_>, StoreError> {
+        self.inner.turns.next().await
     }
 
     /// The record or the store is about to hear of other terms, in one's turn. Until both have been
@@ -231,6 +236,7 @@ impl SaleCounter {
     /// memory. Answers the sale; `None` if the record has no such sale.
     pub(super) async fn tell(
         &self,
+        turn: &Turn<'_>,
         voucher: VoucherId,
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError> {
@@ -239,6 +245,7 @@ impl SaleCounter {
         if let Some(sale) = &sale
             && (now < sale.terms.end || storage.sales.units(voucher).await?.is_some())
         {
+            turn.check()?;
             storage.sales.put(sale.terms).await?;
         }
         // The copy here is old.
@@ -261,8 +268,8 @@ impl SaleCounter {
     pub async fn refresh(&self, now: Timestamp) -> Result<(), StoreError> {
         let out_of_step: Vec<VoucherId> = self.inner.out_of_step.lock().iter().copied().collect();
         for voucher in out_of_step {
-            let _turn = self.turn().await;
-            self.tell(voucher, now).await?;
+            let turn = self.turn().await?;
+            self.tell(&turn, voucher, now).await?;
         }
         self.inner.terms.refresh(now).await
     }
@@ -281,7 +288,7 @@ impl SaleCounter {
         let mut after = VoucherId::new(0);
         loop {
             // So that nobody opens one of them again in between.
-            let _turn = self.turn().await;
+            let _turn = self.turn().await?;
             let sales = storage.vouchers.sales(Some(since), after, PAGE).await?;
             let Some(last) = sales.last() else { break };
             after = last.terms.voucher;
@@ -348,9 +355,10 @@ impl Inner {
     async fn put(&self, voucher: VoucherId) -> Result<bool, StoreError> {
         let storage = &self.context.storage;
         let put = self.puts.share(voucher, || async {
-            let _turn = self.turn.lock().await;
+            let turn = self.turns.next().await.map_err(Arc::new)?;
             let found = storage.vouchers.get(voucher).await.map_err(Arc::new)?;
             let Some(sale) = found.and_then(|voucher| voucher.sale) else { return Ok(false) };
+            turn.check().map_err(Arc::new)?;
             storage.sales.put(sale.terms).await.map_err(Arc::new)?;
             Ok(true)
         });

@@ -217,13 +217,15 @@ pub struct ImportFindings {
 /// - [`begin`](Import::begin) opens the one transaction that everything moves in by. Nobody sees anything of it before
 ///   [`Importing::finish`] answers, and nothing of it stays if that is not called, or fails, or the process ends.
 /// - Rows may come in any order: what refers to what is looked at in the end.
-/// - While somebody moves in, no other write of the mall is done.
+/// - While somebody moves in, nobody else writes people, shops, vouchers or orders: such calls wait for the end, or fail as
+///   [`StoreError::Unavailable`]. Everybody reads on.
+/// - The mall's own ids go on above those that were put, perhaps even above those of an import that was given up.
 #[async_trait]
 pub trait Import: Send + Sync {
     /// Opens the transaction; `None` if the mall has a user, a shop or anything else already.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// [`StoreError`]: call again. Perhaps somebody else is moving in, or one who gave up is still being undone.
     async fn begin(&self) -> Result<Option<Box<dyn Importing>>, StoreError>;
 }
 

@@ -61,7 +61,7 @@ pub use sessions::{CodeCheck, CodeIssue, CodeRules, Sessions, TokenHash};
 pub use shops::{Shop, ShopOrder, ShopText, ShopType, Shops};
 pub use storage::{EmbeddedOptions, Place, Storage};
 pub use time::Timestamp;
-pub use upkeep::{Durability, Health, Upkeep};
+pub use upkeep::{Durability, Health, ServerHealth, Upkeep};
 pub use users::{Block, Card, LastOperator, RightsAnswer, RightsChange, Role, User, UserFilter, Users};
 pub use vouchers::{
     NewSale, SaleRecord, StockChange, StockChanged, Voucher, VoucherStatus, VoucherText, Vouchers,

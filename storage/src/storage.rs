@@ -1,6 +1,6 @@
 //! The bundle of ports that a back end hands out.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::production::ProductionOptions;
@@ -17,6 +17,17 @@ pub enum Place {
     Embedded(EmbeddedOptions),
     /// In Redis and MySQL. Connections live on the runtime that opens it, and end with it.
     Production(ProductionOptions),
+}
+
+impl Place {
+    /// The directory, if it is in one.
+    #[must_use]
+    pub fn dir(&self) -> Option<&Path> {
+        match self {
+            Self::Embedded(options) => Some(&options.dir),
+            Self::Production(_) => None,
+        }
+    }
 }
 
 /// How to open a data directory.

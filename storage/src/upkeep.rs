@@ -4,15 +4,18 @@ use async_trait::async_trait;
 
 use crate::{StoreError, Timestamp};
 
-/// How far an answer can be trusted.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// How far an answer can be trusted, from the least to the most. A directory takes the last three; on servers, their own
+/// configuration decides.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Durability {
+    /// An answer is lost with the server that keeps it in its memory. (In a directory: the same as relaxed.)
+    Memory,
+    /// Written every 200 ms in a directory, every second by servers: an answer of the last moments may be lost in a crash.
+    Relaxed,
+    /// An answer survives the end of the process that keeps it, not of its machine.
+    Process,
     /// An answer survives a power cut.
     Power,
-    /// An answer survives the end of the process, not of the machine. For benches.
-    Process,
-    /// Written every 200 ms: an answer of the last moments may be lost with the machine. For benches.
-    Relaxed,
 }
 
 impl Durability {
@@ -23,6 +26,7 @@ impl Durability {
             Self::Power => "power",
             Self::Process => "process",
             Self::Relaxed => "relaxed",
+            Self::Memory => "memory",
         }
     }
 }
@@ -32,10 +36,25 @@ impl Durability {
 pub struct Health {
     /// `embedded` or `production`.
     pub backend: &'static str,
-    /// What is in force.
+    /// What is in force; on servers, what the weakest of them does.
     pub durability: Durability,
+    /// The servers that it is on; none if it is in a directory.
+    pub servers: Vec<ServerHealth>,
     /// What does not work at present, in words for the operator; empty when all is well.
     pub troubles: Vec<String>,
+    /// The servers' own clock, to be compared with the mall's; `None` if there is none, or it cannot be asked.
+    pub clock: Option<Timestamp>,
+}
+
+/// One of the servers that a back end is on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ServerHealth {
+    /// `Redis` or `MySQL`.
+    pub kind: &'static str,
+    /// Where it is, without user and password.
+    pub address: String,
+    /// What is in force there, in its own words.
+    pub durability: &'static str,
 }
 
 /// The back end as a whole.

@@ -63,7 +63,7 @@ impl World {
         let app = runtime.block_on(open(dir.path(), settings, &clock));
         let site_options = SiteOptions {
             prefix: prefix.to_owned(),
-            uploads: dir.path().join("uploads"),
+            uploads: Some(dir.path().join("uploads")),
             web: web.then(|| dir.path().join("web")),
         };
         let bound = Bound::to(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();

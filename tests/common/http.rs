@@ -29,13 +29,19 @@ impl Reply {
     }
 }
 
-/// Sends one request and reads the answer to its end.
+/// Sends one request without a body and reads the answer to its end.
 pub fn ask(address: SocketAddr, method: &str, path: &str, token: &str) -> anyhow::Result<Reply> {
+    send(address, method, path, token, "")
+}
+
+/// Sends one request and reads the answer to its end.
+pub fn send(address: SocketAddr, method: &str, path: &str, token: &str, body: &str) -> anyhow::Result<Reply> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(Duration::from_secs(20)))?;
     let token = if token.is_empty() { String::new() } else { format!("authorization: {token}\r\n") };
+    let length = body.len();
     let request = format!(
-        "{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{token}content-length: 0\r\n\r\n"
+        "{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{token}content-length: {length}\r\n\r\n{body}"
     );
     stream.write_all(request.as_bytes())?;
     let mut answer = Vec::new();

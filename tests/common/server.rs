@@ -36,7 +36,16 @@ impl Server {
 
     /// The same, started by another command such as `prlimit --fsize=1000000`, which becomes it.
     pub fn start_under(under: &[&str], data: &Path, log: &Path, durability: &str) -> anyhow::Result<Self> {
-        let mut child = spawn_serve(under, data, log, durability)?;
+        Self::of(spawn_serve(under, data, log, durability)?, log)
+    }
+
+    /// The same for a mall in Redis and MySQL, at these URLs.
+    pub fn start_on(redis: &str, mysql: &str, log: &Path) -> anyhow::Result<Self> {
+        let mut command = serve(&[], log)?;
+        Self::of(spawned(command.env("MALLBOX_REDIS", redis).env("MALLBOX_MYSQL", mysql))?, log)
+    }
+
+    fn of(mut child: Child, log: &Path) -> anyhow::Result<Self> {
         let output = child.stdout.take().context("the server has no standard output")?;
         let (sender, lines) = channel();
         std::thread::spawn(move || {
@@ -175,15 +184,20 @@ fn is_good(status: ExitStatus) -> bool {
 }
 
 fn spawn_serve(under: &[&str], data: &Path, log: &Path, durability: &str) -> anyhow::Result<Child> {
+    spawned(serve(under, log)?.args(["--durability", durability, "--data"]).arg(data))
+}
+
+/// `mallbox serve`, but for where the mall is.
+fn serve(under: &[&str], log: &Path) -> anyhow::Result<Command> {
     let log = File::options().create(true).append(true).open(log)?;
-    bound_to_this_process(under)
-        .args(["serve", "--listen", "127.0.0.1:0", "--limits", "off", "--durability", durability, "--data"])
-        .arg(data)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(log)
-        .spawn()
-        .with_context(|| format!("cannot start {MALLBOX}"))
+    let mut command = bound_to_this_process(under);
+    command.args(["serve", "--listen", "127.0.0.1:0", "--limits", "off"]);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
+    Ok(command)
+}
+
+fn spawned(command: &mut Command) -> anyhow::Result<Child> {
+    command.spawn().with_context(|| format!("cannot start {MALLBOX}"))
 }
 
 /// The command, such that the kernel ends it when the thread that starts it is gone.

@@ -9,6 +9,7 @@ use serde_json::json;
 use super::AuditLog;
 use super::act::{By, Deed, act};
 use super::orders::{FoundOrder, phones};
+use crate::mall::sale_turn::Turn;
 use crate::mall::{Context, Failure, OrderDesk, Refusal, SaleCounter};
 
 /// A dead letter as an operator sees it.
@@ -82,8 +83,8 @@ impl DeadLetterOffice {
         let letter = self.one(which).await?;
         let (office, user) = (self.clone(), letter.user);
         let replayed = act(&self.audit, by, deed("dead-letter.replay", &letter), async move {
-            let _turn = office.counter.turn().await;
-            office.make_order(&letter, by.at).await
+            let turn = office.counter.turn().await?;
+            office.make_order(&turn, &letter, by.at).await
         });
         let view = self.desk.view(replayed.await?).await?;
         Ok(FoundOrder { view, phone: phones(&self.context.storage, &[user]).await?.remove(&user) })
@@ -98,8 +99,8 @@ impl DeadLetterOffice {
         let letter = self.one(which).await?;
         let office = self.clone();
         let voided = act(&self.audit, by, deed("dead-letter.void", &letter), async move {
-            let _turn = office.counter.turn().await;
-            office.give_up(&letter, by.at).await
+            let turn = office.counter.turn().await?;
+            office.give_up(&turn, &letter, by.at).await
         });
         self.view(voided.await?).await
     }
@@ -112,9 +113,14 @@ impl DeadLetterOffice {
     }
 
     /// In one's turn, so that its sale is not loaded between the two steps.
-    async fn make_order(&self, letter: &DeadLetter, now: Timestamp) -> Result<Order, Failure> {
+    async fn make_order(
+        &self,
+        turn: &Turn<'_>,
+        letter: &DeadLetter,
+        now: Timestamp,
+    ) -> Result<Order, Failure> {
         let storage = &self.context.storage;
-        let reserved = self.reserve(letter, now).await?;
+        let reserved = self.reserve(turn, letter, now).await?;
         let replayed = storage.dead_letters.replay(letter.id, now).await;
         if reserved == Reservation::Taken && !matches!(replayed, Ok(Replayed::Order(_))) {
             let _ = storage.sales.release(letter.voucher, letter.user, letter.order).await?;
@@ -134,12 +140,17 @@ impl DeadLetterOffice {
     }
 
     /// A unit in memory for a letter whose unit is not in the record.
-    async fn reserve(&self, letter: &DeadLetter, now: Timestamp) -> Result<Reservation, Failure> {
+    async fn reserve(
+        &self,
+        turn: &Turn<'_>,
+        letter: &DeadLetter,
+        now: Timestamp,
+    ) -> Result<Reservation, Failure> {
         if letter.holds_unit || letter.state != DeadState::Open {
             return Ok(Reservation::Held);
         }
         // Into memory with the sale, if claims may bring it there later.
-        self.counter.tell(letter.voucher, now).await?;
+        self.counter.tell(turn, letter.voucher, now).await?;
         let sales = &self.context.storage.sales;
         match sales.reserve(letter.voucher, letter.user, letter.order).await? {
             Reservation::SoldOut => {
@@ -149,13 +160,18 @@ impl DeadLetterOffice {
         }
     }
 
-    async fn give_up(&self, letter: &DeadLetter, now: Timestamp) -> Result<DeadLetter, Failure> {
+    async fn give_up(
+        &self,
+        turn: &Turn<'_>,
+        letter: &DeadLetter,
+        now: Timestamp,
+    ) -> Result<DeadLetter, Failure> {
         let storage = &self.context.storage;
         match storage.dead_letters.void(letter.id, now).await? {
             Voided::Void(letter) => {
                 let _ = storage.sales.release(letter.voucher, letter.user, letter.order).await?;
                 // An oversold one had a unit in memory that the record never had.
-                self.counter.tell(letter.voucher, now).await?;
+                self.counter.tell(turn, letter.voucher, now).await?;
                 Ok(letter)
             }
             Voided::Replayed(_) => Err(Refusal::DeadLetterStands(DeadState::Replayed).into()),

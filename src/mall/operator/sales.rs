@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::AuditLog;
 use super::act::{By, Deed, act};
 use crate::mall::books::{Finding, SaleBooks};
+use crate::mall::sale_turn::Turn;
 use crate::mall::sales::SaleState;
 use crate::mall::vouchers::EXACT;
 use crate::mall::{Books, Context, Failure, Refusal, SaleCounter};
@@ -71,7 +72,7 @@ pub struct Restocked {
 ///
 /// The record is the truth and the store's memory what claims are decided by. Whoever changes a sale writes both in an
 /// order that a crash may cut anywhere, since memory is rebuilt from the record: what is to be sold is in the record first,
-/// what is not to be sold any more leaves memory first. One change at a time; what fails half-way is put right by a
+/// what is not to be sold any more leaves memory first. One change at a time, in all instances together; what fails half-way is put right by a
 /// chore ([`SaleCounter::refresh`]).
 #[derive(Clone)]
 pub struct SaleOffice {
@@ -177,8 +178,8 @@ impl SaleOffice {
         let deed = Deed { action: "sale.stock", subject: subject(voucher), detail };
         let office = self.clone();
         let applied = act(&self.audit, by, deed, async move {
-            let _turn = office.counter.turn().await;
-            office.change_stock(voucher, asked, request, by.at).await
+            let turn = office.counter.turn().await?;
+            office.change_stock(&turn, voucher, asked, request, by.at).await
         })
         .await?;
         Ok(Restocked { by: applied, view: self.one(voucher, by.at).await? })
@@ -187,6 +188,7 @@ impl SaleOffice {
     /// Changes a sale's units, in one's turn. Answers by how many.
     async fn change_stock(
         &self,
+        turn: &Turn<'_>,
         voucher: VoucherId,
         asked: i64,
         request: Option<String>,
@@ -208,9 +210,10 @@ impl SaleOffice {
         self.counter.changing(voucher);
         let by = if asked < 0 { self.lower(terms, units, asked.unsigned_abs()).await? } else { asked };
         let change = StockChange { asked, by, request };
+        turn.check()?;
         let changed = vouchers.change_stock(voucher, &change, now).await?;
         // Also after a lowering, to be sure: the record decides by how many it was.
-        self.counter.tell(voucher, now).await?;
+        self.counter.tell(turn, voucher, now).await?;
         if is_passing {
             // It is over: memory had it for the counting alone.
             sales.forget(voucher).await?;
@@ -245,11 +248,11 @@ impl SaleOffice {
         let deed = Deed { action, subject: subject(voucher), detail };
         let office = self.clone();
         act(&self.audit, by, deed, async move {
-            let _turn = office.counter.turn().await;
+            let turn = office.counter.turn().await?;
             let Terms { begin, end, paused, .. } = change(office.terms(voucher).await?)?;
             office.counter.changing(voucher);
             office.context.storage.vouchers.put_window(voucher, begin, end, paused, by.at).await?;
-            office.counter.tell(voucher, by.at).await?;
+            office.counter.tell(&turn, voucher, by.at).await?;
             Ok(())
         })
         .await?;

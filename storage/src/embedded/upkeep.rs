@@ -36,7 +36,13 @@ impl Upkeep for EmbeddedUpkeep {
     async fn health(&self) -> Health {
         let journal = self.journal.trouble().map(|trouble| trouble.text());
         let troubles = journal.into_iter().chain(self.database.trouble()).collect();
-        Health { backend: "embedded", durability: self.durability, troubles }
+        Health {
+            backend: "embedded",
+            durability: self.durability,
+            servers: Vec::new(),
+            troubles,
+            clock: None,
+        }
     }
 
     async fn sweep(&self, now: Timestamp) -> Result<(), StoreError> {

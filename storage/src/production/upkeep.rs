@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 
 use super::mysql::MysqlUpkeep;
-use super::redis::{RedisDurability, RedisUpkeep};
-use crate::{Durability, Health, StoreError, Timestamp, Upkeep};
+use super::redis::RedisUpkeep;
+use crate::{Durability, Health, ServerHealth, StoreError, Timestamp, Upkeep};
 
 pub(super) struct ProductionUpkeep {
     pub(super) redis: RedisUpkeep,
@@ -14,16 +14,26 @@ pub(super) struct ProductionUpkeep {
 #[async_trait]
 impl Upkeep for ProductionUpkeep {
     async fn health(&self) -> Health {
-        let (redis, mysql) = tokio::join!(self.redis.health(), self.mysql.trouble());
-        let of_redis = match redis.durability {
-            Some(RedisDurability::Always) => Durability::Power,
-            Some(RedisDurability::EverySecond | RedisDurability::System | RedisDurability::Unknown)
-            | None => Durability::Relaxed,
-            Some(RedisDurability::Memory) => Durability::Process,
-        };
-        let durability = if of_redis == Durability::Power { self.mysql.durability() } else { of_redis };
-        let troubles = redis.troubles.into_iter().chain(mysql).collect();
-        Health { backend: "production", durability, troubles }
+        let (redis, trouble) = tokio::join!(self.redis.health(), self.mysql.trouble());
+        let trouble = trouble.map(|trouble| format!("MySQL at {}: {trouble}", self.mysql.address()));
+        // Of a server that cannot be asked, nothing is promised.
+        let of_redis = redis.durability.map_or(Durability::Memory, Durability::from);
+        let of_mysql = self.mysql.durability();
+        let servers = vec![
+            ServerHealth {
+                kind: "Redis",
+                address: self.redis.address(),
+                durability: redis.durability.map_or("unknown", |durability| durability.name()),
+            },
+            ServerHealth { kind: "MySQL", address: self.mysql.address(), durability: of_mysql.name() },
+        ];
+        Health {
+            backend: "production",
+            durability: of_redis.min(of_mysql),
+            servers,
+            clock: redis.clock,
+            troubles: redis.troubles.into_iter().chain(trouble).collect(),
+        }
     }
 
     /// Redis frees what has expired by itself.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mallbox_storage::{
-    Cents, ImportFinding, ImportFindings, ImportKind, ImportRow, ImportedOrder, ImportedSale,
+    Cents, ImportFinding, ImportFindings, ImportKind, ImportRow, ImportedNote, ImportedOrder, ImportedSale,
     ImportedVoucher, Importing, OrderId, OrderStatus, Page, Phone, Role, ShopId, Timestamp, Units, User,
     UserFilter, UserId, VoucherId, VoucherStatus, VoucherText,
 };
@@ -15,6 +15,7 @@ crate::contract! {
     what_is_not_finished_leaves_nothing,
     ids_go_on_above_those_that_moved_in,
     of_two_rows_with_one_key_the_first_stays_unless_the_second_replaces_it,
+    of_many_rows_those_whose_keys_are_taken_are_told_and_the_others_are_there,
     units_are_those_that_remain_and_those_that_are_held,
     of_several_live_orders_the_one_that_is_furthest_stays,
     unpaid_orders_get_a_fresh_deadline_and_paid_ones_a_payment,
@@ -33,7 +34,8 @@ async fn put(into: &mut Box<dyn Importing>, rows: Vec<ImportRow>) -> Vec<bool> {
     into.put(rows.into_iter().map(|row| (row, false)).collect()).await.unwrap()
 }
 
-fn user(id: u64) -> ImportRow {
+/// Somebody with a phone of their own.
+pub fn user(id: u64) -> ImportRow {
     let phone = Phone::parse(&format!("139{id:08}")).unwrap();
     let (nick_name, icon, role) = (format!("user {id}"), String::new(), Role::Customer);
     ImportRow::User(
@@ -53,6 +55,14 @@ fn voucher(id: VoucherId, is_sale: bool) -> ImportRow {
         status: VoucherStatus::OnShelf,
     };
     ImportRow::Voucher(ImportedVoucher { id, text, is_sale, created: NOON, updated: NOON })
+}
+
+fn note(id: u64, content: String) -> ImportRow {
+    let (shop, user) = (ShopId::new(1), UserId::new(1));
+    let (title, images) = ("A note".to_owned(), String::new());
+    let (liked, comments, created, updated) = (3, 1, NOON, NOON);
+    let note = ImportedNote { id, shop, user, title, images, content, liked, comments, created, updated };
+    ImportRow::Note(note)
 }
 
 fn sale(remaining: u64) -> ImportRow {
@@ -136,6 +146,25 @@ async fn of_two_rows_with_one_key_the_first_stays_unless_the_second_replaces_it(
     into.finish(QUARTER, NOON).await.unwrap();
     let users = w.storage.users.list(&UserFilter::default(), Page::new(1, 10)).await.unwrap();
     assert_eq!(users.iter().map(|user| user.nick_name.as_str()).collect::<Vec<_>>(), ["third", "user 3"]);
+}
+
+async fn of_many_rows_those_whose_keys_are_taken_are_told_and_the_others_are_there(w: &World) {
+    let mut into = begin(w).await;
+    put(&mut into, vec![user(900)]).await;
+    // Among 700 users come two earlier ones again, one of them as a replacement, and one who was there before.
+    let mut rows: Vec<_> = (1..=700).map(|id| (user(id), false)).collect();
+    rows[300].0 = user(5);
+    rows[301] = (user(6), true);
+    rows[699].0 = user(900);
+    // In between, texts that together are too long for one statement, of which one comes twice.
+    let note = |id| note(id, "long ".repeat(120_000));
+    rows.splice(100..100, (1..=40).map(|id| (note(id.min(39)), false)));
+    let expected = (0..740).map(|place| ![139, 340, 739].contains(&place)).collect::<Vec<_>>();
+    assert_eq!(into.put(rows).await.unwrap(), expected);
+    into.finish(QUARTER, NOON).await.unwrap();
+    let users = w.storage.users.list(&UserFilter::default(), Page::new(1, 1000)).await.unwrap();
+    let ids: Vec<u64> = users.iter().map(|user| user.id.get()).collect();
+    assert_eq!(ids, (1..700).filter(|id| ![301, 302].contains(id)).chain([900]).collect::<Vec<_>>());
 }
 
 async fn units_are_those_that_remain_and_those_that_are_held(w: &World) {

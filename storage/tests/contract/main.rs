@@ -8,6 +8,7 @@ mod deadlines;
 mod import;
 mod locks;
 mod mysql_faults;
+mod mysql_import;
 mod mysql_processes;
 mod mysql_setups;
 mod order_counts;

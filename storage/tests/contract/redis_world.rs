@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use mallbox_storage::production::redis::{self, RedisOptions, RedisPorts};
-use mallbox_storage::{Claim, ClaimAnswer, OpenError, Storage};
+use mallbox_storage::{Claim, ClaimAnswer, OpenError, Storage, StoreError};
 use mallbox_test_servers::{Redis, RedisOptions as ServerOptions};
 
 use crate::case_database::{self, CaseDatabase};
@@ -29,14 +29,26 @@ pub fn tell(url: &str, words: &[&str]) {
 
 /// Whether this attempt is accepted.
 pub async fn accepted(storage: &Storage, claim: Claim) -> bool {
-    storage.sales.claim(claim).await.unwrap() == ClaimAnswer::Accepted
+    attempt(storage, claim).await.unwrap() == ClaimAnswer::Accepted
+}
+
+/// Claims as the mall does it: a sale that is not known, and in the record, is put.
+pub async fn attempt(storage: &Storage, claim: Claim) -> Result<ClaimAnswer, StoreError> {
+    match storage.sales.claim(claim).await? {
+        ClaimAnswer::Unknown => {}
+        answer => return Ok(answer),
+    }
+    if let Some(sale) = storage.vouchers.get(claim.voucher).await?.and_then(|voucher| voucher.sale) {
+        storage.sales.put(sale.terms).await?;
+    }
+    storage.sales.claim(claim).await
 }
 
 /// Calls until it is answered again.
-pub async fn recovers(w: &World, attempt: Claim) -> ClaimAnswer {
+pub async fn recovers(w: &World, claim: Claim) -> ClaimAnswer {
     let until = Instant::now() + Duration::from_secs(20);
     loop {
-        match w.storage.sales.claim(attempt).await {
+        match attempt(&w.storage, claim).await {
             Ok(answer) => return answer,
             Err(error) => assert!(Instant::now() < until, "{error}"),
         }

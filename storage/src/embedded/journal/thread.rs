@@ -164,7 +164,7 @@ impl Writer {
     fn write(&mut self, claims: &[Claim], changes: &[Change]) -> Result<(), StoreFault> {
         let commit = (!claims.is_empty()).then_some((self.next, claims));
         self.put(commit, changes, REMOVED_AT_ONCE)?;
-        if self.durability != Durability::Relaxed || self.synced.elapsed() >= RELAXED_SYNC {
+        if self.durability > Durability::Relaxed || self.synced.elapsed() >= RELAXED_SYNC {
             self.sync()?;
             self.synced = Instant::now();
         }

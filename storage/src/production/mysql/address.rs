@@ -68,9 +68,14 @@ impl Address {
         Ok(Self { opts: builder.into(), database })
     }
 
-    /// For messages: without user and password.
+    /// Host, port and database, without user and password.
+    pub(super) fn place(&self) -> String {
+        format!("{}:{}/{}", self.opts.ip_or_hostname(), self.opts.tcp_port(), self.database)
+    }
+
+    /// The same for messages.
     pub(super) fn shown(&self) -> String {
-        format!("MySQL at {}:{}/{}", self.opts.ip_or_hostname(), self.opts.tcp_port(), self.database)
+        format!("MySQL at {}", self.place())
     }
 
     /// How to connect to the server when the database is not there yet.

@@ -43,6 +43,7 @@ pub(crate) struct Database {
 }
 
 struct Inner {
+    opts: Opts,
     pool: Pool,
     home: Handle,
     connections: Semaphore,
@@ -73,7 +74,8 @@ impl Database {
     pub(super) fn new(opts: Opts) -> Self {
         let connections = opts.pool_opts().constraints().max();
         let inner = Inner {
-            pool: Pool::new(opts),
+            pool: Pool::new(opts.clone()),
+            opts,
             home: Handle::current(),
             connections: Semaphore::new(connections),
             slow: Semaphore::new(connections.div_ceil(2)),
@@ -191,8 +193,23 @@ impl Database {
         lease.end(done)
     }
 
+    /// A connection beside the pool, which no other call waits for. To be closed by [`part`](Self::part).
+    pub(super) async fn connect_apart(&self) -> Result<Conn, Fault> {
+        if self.inner.connections.is_closed() {
+            return Err(Fault::Closed);
+        }
+        let opts = self.inner.opts.clone();
+        let conn = self.inner.home.spawn(async move { timeout(QUICK, Conn::new(opts)).await });
+        Ok(conn.await.map_err(|_| Fault::Closed)?.map_err(|_| Fault::Silence(QUICK))??)
+    }
+
+    /// Closes a connection, whatever it is in the middle of.
+    pub(super) fn part(&self, conn: Conn) {
+        part(&self.inner.home, conn);
+    }
+
     /// Ends when the server, of which an answer may take long, does not answer anything else either.
-    async fn watch(&self) -> Fault {
+    pub(super) async fn watch(&self) -> Fault {
         loop {
             sleep(WATCH_EVERY).await;
             // While all connections are in use, their users will find out.
@@ -259,8 +276,12 @@ impl Lease<'_> {
 impl Drop for Lease<'_> {
     fn drop(&mut self) {
         if let Some(conn) = self.conn.take() {
-            // From its first step on, the pool takes the connection for a closed one.
-            self.home.spawn(async move { timeout(GOOD_BYE, conn.disconnect()).await });
+            part(self.home, conn);
         }
     }
+}
+
+fn part(home: &Handle, conn: Conn) {
+    // From its first step on, the pool takes the connection for a closed one.
+    home.spawn(async move { timeout(GOOD_BYE, conn.disconnect()).await });
 }

@@ -38,6 +38,10 @@ const STEPS: &[(&str, &str)] = steps![
     "0016_audit_is_not_changed",
     "0017_audit_is_not_shortened",
     "0018_audit_head_stays",
+    "0019_notes",
+    "0020_note_comments",
+    "0021_follows",
+    "0022_sign_ins",
 ];
 
 /// The step up to which this program knows the record.

@@ -17,12 +17,14 @@
 //!   upon): values are bound twice;
 //! - the level of isolation is set by `SET … TRANSACTION ISOLATION LEVEL`, since its variable has two names;
 //!   READ COMMITTED wants `binlog_format` ROW (MySQL's own) or MIXED (MariaDB's own) where there is a binary log;
-//! - `GET_LOCK` is one server's: with several that take writes (Galera, group replication) let one process start first;
+//! - `GET_LOCK` and the locks of an import are one server's: with several that take writes (Galera, group replication) let
+//!   one process start first, or import;
 //! - numbers of a broken check (3819 and 4025), of a snapshot that is too old (1020, MariaDB) and of a full disk differ;
 //!   `trouble` has both;
 //! - `caching_sha2_password` without TLS asks the server for its public key; the driver does that by itself.
 
 mod address;
+mod apart;
 mod audit;
 mod burial;
 mod columns;
@@ -128,10 +130,10 @@ pub async fn connect(url: &str) -> Result<MysqlPorts, OpenError> {
         dead_letters: Arc::new(dead_letters::MysqlDeadLetters(database.clone())),
         payments: Arc::new(payments::MysqlPayments(database.clone())),
         audit: Arc::new(audit::MysqlAudit(database.clone())),
-        import: Arc::new(import::MysqlImport),
+        import: Arc::new(import::MysqlImport(database.clone())),
         sequences: Arc::new(sequences::MysqlSequences::new(database.clone())),
         holders: Arc::new(holders::MysqlHolders(database.clone())),
-        upkeep: MysqlUpkeep { database, durability },
+        upkeep: MysqlUpkeep { database, address: address.place(), durability },
     })
 }
 

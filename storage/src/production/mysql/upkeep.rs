@@ -9,10 +9,17 @@ use crate::{Durability, StoreError};
 #[derive(Clone)]
 pub struct MysqlUpkeep {
     pub(super) database: Database,
+    pub(super) address: String,
     pub(super) durability: Durability,
 }
 
 impl MysqlUpkeep {
+    /// Where it is, without user and password.
+    #[must_use]
+    pub fn address(&self) -> String {
+        self.address.clone()
+    }
+
     /// What the server's answers are worth when its machine goes, by its own settings.
     #[must_use]
     pub fn durability(&self) -> Durability {

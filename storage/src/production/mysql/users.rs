@@ -268,7 +268,7 @@ fn card(row: &mut Columns) -> Result<Card, Fault> {
     })
 }
 
-fn role_number(role: Role) -> i64 {
+pub(super) fn role_number(role: Role) -> i64 {
     match role {
         Role::Customer => 0,
         Role::Operator => 1,

@@ -233,7 +233,7 @@ fn sale(voucher: VoucherId, row: &mut Columns) -> Result<SaleRecord, Fault> {
     Ok(SaleRecord { terms, initial, added, stock, pay_within, min_level })
 }
 
-fn status_number(status: VoucherStatus) -> i64 {
+pub(super) fn status_number(status: VoucherStatus) -> i64 {
     match status {
         VoucherStatus::OnShelf => 1,
         VoucherStatus::OffShelf => 2,

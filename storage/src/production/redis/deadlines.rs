@@ -3,15 +3,17 @@
 //! One for the whole mall, not one a partition: each deadline follows an order that was written to the record, and the record
 //! writes far fewer than one server of Redis takes. So "earliest first" is exact, and a look is one call.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 
 use super::keys::Keys;
 use super::link::{Link, Repeat};
-use super::script::DUE;
+use super::script::{DUE, NEXT_DEADLINE};
+use super::witness::Witness;
 use crate::deadlines::LEASE_MS;
-use crate::{Deadlines, OrderId, StoreError, Timestamp};
+use crate::{Deadlines, OrderId, Orders, StoreError, Timestamp};
 
 /// Deadlines set by one command: some milliseconds of Redis' time.
 const SET_AT_ONCE: usize = 1_000;
@@ -20,11 +22,29 @@ const SET_AT_ONCE: usize = 1_000;
 pub(super) struct RedisDeadlines {
     link: Link,
     key: String,
+    orders: Arc<dyn Orders>,
+    /// Who asks for the next deadline asks a server that knows all.
+    next: Witness,
 }
 
 impl RedisDeadlines {
-    pub(super) fn new(link: Link, keys: &Keys) -> Self {
-        Self { link, key: keys.deadlines() }
+    /// The record is asked for unpaid orders when Redis may have lost deadlines.
+    pub(super) fn new(link: Link, keys: &Keys, orders: Arc<dyn Orders>) -> Self {
+        let key = keys.deadlines();
+        Self { link, next: Witness::new(NEXT_DEADLINE, &key), key, orders }
+    }
+
+    /// Sets the deadline of every unpaid order: of one that was paid or closed, it is cleared when it comes.
+    async fn set_all(&self) -> Result<(), StoreError> {
+        /// Rows read at once.
+        const PAGE: u32 = 4_096;
+        let mut after = OrderId::new(0);
+        loop {
+            let unpaid = self.orders.unpaid(after, PAGE).await?;
+            let Some((last, _)) = unpaid.last() else { return Ok(()) };
+            after = *last;
+            self.set(&unpaid).await?;
+        }
     }
 }
 
@@ -63,15 +83,15 @@ impl Deadlines for RedisDeadlines {
     }
 
     async fn next(&self) -> Result<Option<Timestamp>, StoreError> {
-        let mut command = redis::cmd("ZRANGE");
-        command.arg(&self.key).arg(0).arg(0).arg("WITHSCORES");
-        let first: Vec<(u64, f64)> = self.link.query("deadlines.next", Repeat::Safe, &command).await?;
+        let how = ("deadlines.next", Repeat::Safe);
+        let call = self.next.on([&self.key]);
+        let first: Option<f64> = self.next.run(&self.link, how, call, self.set_all()).await?;
         #[expect(
             clippy::cast_possible_truncation,
             reason = "whole milliseconds; the end of time stays the end"
         )]
         let at = |score: f64| Timestamp::from_millis(score as i64);
-        Ok(first.first().map(|(_, score)| at(*score)))
+        Ok(first.map(at))
     }
 
     async fn count(&self) -> Result<u64, StoreError> {

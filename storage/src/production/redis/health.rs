@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::link::{Link, Repeat, trouble};
-use crate::{OpenError, StoreError, Timestamp};
+use crate::{Durability, OpenError, StoreError, Timestamp};
 
 /// What an answer survives. Redis' own configuration decides.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -31,6 +31,19 @@ impl RedisDurability {
             Self::System => "appendfsync no",
             Self::EverySecond => "appendfsync everysec",
             Self::Always => "appendfsync always",
+        }
+    }
+}
+
+impl From<RedisDurability> for Durability {
+    fn from(durability: RedisDurability) -> Self {
+        match durability {
+            RedisDurability::Memory => Self::Memory,
+            // What is written is with the system before the answer goes out.
+            RedisDurability::Unknown | RedisDurability::System | RedisDurability::EverySecond => {
+                Self::Process
+            }
+            RedisDurability::Always => Self::Power,
         }
     }
 }

@@ -6,6 +6,7 @@
 //! | `{mallbox:NN}:buyers:ID` | hash | user → the order by which they hold a unit |
 //! | `{mallbox:NN}:further:ID` | sorted set | orders by user that hold a unit beside their user's entry: dead letters |
 //! | `{mallbox:NN}:loading:ID…` | string, hash, sets | who loads a sale, and what has been loaded so far |
+//! | `{mallbox:NN}:sales` | set | the sales of the partition that were loaded and not forgotten |
 //! | `{mallbox:NN}:log` | stream | accepted claims, consumed by the group `workers` |
 //! | `{mallbox:NN}:pending` | hash | order → claim, of all that is in the log |
 //! | `{mallbox:NN}:pending:users` | sorted set | the same by user, in lexical order |
@@ -91,6 +92,16 @@ impl Keys {
             loaded_further: key("loading:further"),
             released: key("loading:released"),
         }
+    }
+
+    /// The sales that a partition has.
+    pub(super) fn sales(&self, partition: u64) -> String {
+        self.within(partition, "sales")
+    }
+
+    /// A sale that there never is.
+    pub(super) fn no_sale(&self, partition: u64) -> String {
+        self.within(partition, "sale:none")
     }
 
     pub(super) fn log(&self, partition: u64) -> LogKeys {

@@ -97,7 +97,9 @@ impl Loading {
     }
 
     async fn switch_on(&self, keys: &SaleKeys) -> Result<Option<Units>, StoreError> {
-        let call = SWITCH_ON.on(keys.of_units()).arg(&self.loader).arg(&as_args(&self.terms));
+        let sales = self.keys.sales(partition_of(self.terms.voucher));
+        let call = SWITCH_ON.on(keys.of_units().into_iter().chain([&*sales])).arg(&self.loader);
+        let call = call.arg(&as_args(&self.terms)).arg(self.terms.voucher.get());
         // A repeat after a lost answer finds no loader; then the caller puts again, and finds the sale.
         let units: Option<(String, String)> = self.link.run(OP, Repeat::Safe, call).await?;
         units.map(|(units, taken)| read_units(OP, &units, &taken)).transpose()

@@ -23,6 +23,7 @@ mod sales;
 mod script;
 mod sessions;
 mod wake_ups;
+mod witness;
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
@@ -89,6 +90,12 @@ pub struct RedisUpkeep {
 }
 
 impl RedisUpkeep {
+    /// Where it is, without user and password.
+    #[must_use]
+    pub fn address(&self) -> String {
+        self.link.address().to_string()
+    }
+
     /// How it is, now.
     pub async fn health(&self) -> RedisHealth {
         health::health(&self.link).await
@@ -114,15 +121,9 @@ pub async fn connect(
     let consumers = order_log.consumers();
     caretaker::Caretaker::start(&link, &keys, &consumers, Arc::clone(&wake_ups), options.worker_silence);
     Ok(RedisPorts {
-        sales: Arc::new(sales::RedisSales {
-            link: link.clone(),
-            keys: keys.clone(),
-            holders,
-            orders,
-            wake_ups,
-        }),
+        deadlines: Arc::new(deadlines::RedisDeadlines::new(link.clone(), &keys, Arc::clone(&orders))),
+        sales: Arc::new(sales::RedisSales::new(link.clone(), keys.clone(), holders, orders, wake_ups)),
         order_log: Arc::new(order_log),
-        deadlines: Arc::new(deadlines::RedisDeadlines::new(link.clone(), &keys)),
         sessions: Arc::new(sessions::RedisSessions { link: link.clone(), keys: keys.clone() }),
         rate_limits: Arc::new(rate_limits::RedisRateLimits { link: link.clone(), keys: keys.clone() }),
         locks: Arc::new(locks::RedisLocks::new(&link, &keys)),

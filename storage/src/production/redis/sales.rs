@@ -10,10 +10,11 @@ use super::link::{Link, Repeat};
 use super::loading::Loading;
 use super::script::{CLAIM, PUT, RELEASE, RESERVE};
 use super::wake_ups::WakeUps;
+use super::witness::Witness;
 use crate::production::Holders;
 use crate::{
-    Claim, ClaimAnswer, OrderId, Orders, Release, Reservation, Sales, StoreError, Terms, Units, UserId,
-    VoucherId,
+    Claim, ClaimAnswer, OrderId, Orders, PARTITIONS, Release, Reservation, Sales, StoreError, Terms, Units,
+    UserId, VoucherId,
 };
 
 const PUT_OP: &str = "sales.put";
@@ -25,11 +26,13 @@ const LOOKS: u32 = 60;
 
 /// Sales in Redis.
 pub(super) struct RedisSales {
-    pub(super) link: Link,
-    pub(super) keys: Keys,
-    pub(super) holders: Arc<dyn Holders>,
-    pub(super) orders: Arc<dyn Orders>,
-    pub(super) wake_ups: Arc<WakeUps>,
+    link: Link,
+    keys: Keys,
+    holders: Arc<dyn Holders>,
+    orders: Arc<dyn Orders>,
+    wake_ups: Arc<WakeUps>,
+    /// By partition: claims are taken by a server that knows every unit that is held.
+    claims: Vec<Witness>,
 }
 
 /// Terms as a script is given them: begin, end, paused, units.
@@ -70,6 +73,60 @@ fn read_answer(answer: &str) -> Result<ClaimAnswer, StoreError> {
 }
 
 impl RedisSales {
+    pub(super) fn new(
+        link: Link,
+        keys: Keys,
+        holders: Arc<dyn Holders>,
+        orders: Arc<dyn Orders>,
+        wake_ups: Arc<WakeUps>,
+    ) -> Self {
+        let witness = |partition| Witness::new(CLAIM, &keys.sales(partition));
+        let claims = (0..PARTITIONS).map(witness).collect();
+        Self { link, keys, holders, orders, wake_ups, claims }
+    }
+
+    /// Runs the script of claims on this sale.
+    async fn run_claim(&self, sale: &str, buyers: &str, claim: Claim) -> Result<ClaimAnswer, StoreError> {
+        const OP: &str = "sales.claim";
+        let partition = partition_of(claim.voucher);
+        let log = self.keys.log(partition);
+        let index = usize::try_from(partition).unwrap_or(usize::MAX);
+        let witness = self
+            .claims
+            .get(index)
+            .ok_or_else(|| StoreError::Corrupt { op: OP, key: format!("partition {partition}") })?;
+        let call = witness
+            .on([sale, buyers, &log.log, &log.pending, &log.by_user])
+            .arg(claim.order.get())
+            .arg(claim.user.get())
+            .arg(claim.voucher.get())
+            .arg(claim.at.as_millis());
+        let answer: String =
+            witness.run(&self.link, (OP, Repeat::Safe), call, self.forget_all(partition)).await?;
+        read_answer(&answer)
+    }
+
+    /// Lets a server that may have lost something forget its sales: each is loaded anew from log and record.
+    async fn forget_all(&self, partition: u64) -> Result<(), StoreError> {
+        const OP: &str = "sales.forget_all";
+        let mut members = redis::cmd("SMEMBERS");
+        members.arg(self.keys.sales(partition));
+        let sales: Vec<u64> = self.link.query(OP, Repeat::Safe, &members).await?;
+        let unlink = |sale: &u64| {
+            let mut command = redis::cmd("UNLINK");
+            command.arg(&self.keys.sale(VoucherId::new(*sale)).of_units());
+            command
+        };
+        let commands: Vec<_> = sales.iter().map(unlink).collect();
+        // They stay in the set: forgotten once too often is loaded once more, and nothing else.
+        self.link.query_all::<u64>(OP, &commands).await?;
+        if !sales.is_empty() {
+            let sales = sales.len();
+            tracing::warn!(partition, sales, "Redis was restarted or replaced: its sales are loaded anew");
+        }
+        Ok(())
+    }
+
     /// One try to put: `None` if another instance loads the sale.
     async fn try_put(
         &self,
@@ -105,24 +162,20 @@ impl RedisSales {
 #[async_trait]
 impl Sales for RedisSales {
     async fn claim(&self, claim: Claim) -> Result<ClaimAnswer, StoreError> {
-        let partition = partition_of(claim.voucher);
-        let (sale, log) = (self.keys.sale(claim.voucher), self.keys.log(partition));
-        let call = CLAIM
-            .on([&sale.sale, &sale.buyers, &log.log, &log.pending, &log.by_user])
-            .arg(claim.order.get())
-            .arg(claim.user.get())
-            .arg(claim.voucher.get())
-            .arg(claim.at.as_millis());
-        let answer: String = self.link.run("sales.claim", Repeat::Safe, call).await?;
-        let answer = read_answer(&answer)?;
+        let sale = self.keys.sale(claim.voucher);
+        let answer = self.run_claim(&sale.sale, &sale.buyers, claim).await?;
         if answer == ClaimAnswer::Accepted {
-            self.wake_ups.fill(partition);
+            self.wake_ups.fill(partition_of(claim.voucher));
         }
         Ok(answer)
     }
 
     async fn put(&self, terms: Terms) -> Result<Units, StoreError> {
-        let keys = self.keys.sale(terms.voucher);
+        let (keys, partition) = (self.keys.sale(terms.voucher), partition_of(terms.voucher));
+        // What this server says that it has may be old.
+        let nobody =
+            Claim { order: OrderId::new(0), user: UserId::new(0), voucher: terms.voucher, at: terms.begin };
+        let _ = self.run_claim(&self.keys.no_sale(partition), &keys.buyers, nobody).await?;
         let loader = format!("{:x}", super::random());
         for _ in 0..LOOKS {
             if let Some(units) = self.try_put(&keys, terms, &loader).await? {
@@ -177,6 +230,9 @@ impl Sales for RedisSales {
         let mut command = redis::cmd("UNLINK");
         // Whoever loads the sale finds out at the next step, and begins anew.
         command.arg(&keys.of_units());
+        self.link.query::<u64>("sales.forget", Repeat::Safe, &command).await?;
+        let mut command = redis::cmd("SREM");
+        command.arg(self.keys.sales(partition_of(voucher))).arg(voucher.get());
         self.link.query("sales.forget", Repeat::Safe, &command).await
     }
 }

@@ -1,24 +1,29 @@
 //! Scripts, called by their hash. Each is a file in `lua/` that says what it does and what it is given.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use redis::{Cmd, ToRedisArgs};
 
 /// A script.
 pub(super) struct Script {
-    code: &'static str,
+    code: Cow<'static, str>,
     hash: String,
 }
+
+/// Takes a claim: a witness, one a partition.
+pub(super) const CLAIM: &str = include_str!("lua/claim.lua");
+/// Looks for the earliest deadline: a witness.
+pub(super) const NEXT_DEADLINE: &str = include_str!("lua/next_deadline.lua");
 
 macro_rules! scripts {
     ($($name:ident = $file:literal;)+) => {
         $(pub(super) static $name: LazyLock<Script> =
-            LazyLock::new(|| Script::new(include_str!(concat!("lua/", $file))));)+
+            LazyLock::new(|| Script::new(include_str!(concat!("lua/", $file)).into()));)+
     };
 }
 
 scripts! {
-    CLAIM = "claim.lua";
     PUT = "put.lua";
     LOAD = "load.lua";
     SWITCH_ON = "switch_on.lua";
@@ -45,26 +50,33 @@ scripts! {
 }
 
 impl Script {
-    fn new(code: &'static str) -> Self {
-        Self { code, hash: redis::Script::new(code).get_hash().to_owned() }
+    fn new(code: Cow<'static, str>) -> Self {
+        let hash = redis::Script::new(&code).get_hash().to_owned();
+        Self { code, hash }
+    }
+
+    /// One that no other mall and no other part of this one runs, by what is written at its end. A server that does not
+    /// have it is not the one that ran it last: see [`witness`](super::witness).
+    pub(super) fn witness(code: &'static str, of: &str) -> Self {
+        Self::new(format!("{code}-- {of}\n").into())
     }
 
     /// A call of it. Every key that it touches is one of these, and all have one hash tag.
-    pub(super) fn on<K: AsRef<str>>(&'static self, keys: impl IntoIterator<Item = K>) -> Call {
+    pub(super) fn on<K: AsRef<str>>(&self, keys: impl IntoIterator<Item = K>) -> Call<'_> {
         let keys: Vec<Vec<u8>> = keys.into_iter().map(|key| key.as_ref().as_bytes().to_vec()).collect();
         Call { script: self, key_count: keys.len(), parts: keys }
     }
 }
 
 /// A script with its keys and arguments.
-pub(super) struct Call {
-    script: &'static Script,
+pub(super) struct Call<'a> {
+    script: &'a Script,
     key_count: usize,
     /// The keys, then the arguments.
     parts: Vec<Vec<u8>>,
 }
 
-impl Call {
+impl Call<'_> {
     pub(super) fn arg(mut self, arg: impl ToRedisArgs) -> Self {
         arg.write_redis_args(&mut self.parts);
         self
@@ -75,7 +87,7 @@ impl Call {
     }
 
     pub(super) fn in_full(&self) -> Cmd {
-        self.command("EVAL", self.script.code)
+        self.command("EVAL", &self.script.code)
     }
 
     fn command(&self, name: &str, script: &str) -> Cmd {

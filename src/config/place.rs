@@ -1,0 +1,177 @@
+//! Where a mall is: in a directory of this machine, or in Redis and MySQL.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use clap::Args;
+use mallbox_storage::production::ProductionOptions;
+use mallbox_storage::production::redis::RedisOptions;
+use mallbox_storage::{EmbeddedOptions, Place};
+
+use crate::language::{Language, sentence};
+
+/// The flags that say where a mall is. Either the directory or both servers have to be told.
+#[derive(Args, Clone, Debug)]
+pub struct PlaceConfig {
+    /// The directory in which the mall keeps everything.
+    #[arg(long, env = "MALLBOX_DATA", value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// The Redis of a mall that is in Redis and MySQL: redis://, redis+sentinel:// or redis-cluster://. A URL with a
+    /// password is better kept in the environment than typed.
+    #[arg(long, env = "MALLBOX_REDIS", hide_env_values = true, value_name = "URL")]
+    pub redis: Option<ServerUrl>,
+    /// The MySQL of the same mall: mysql://user:password@host/database.
+    #[arg(long, env = "MALLBOX_MYSQL", hide_env_values = true, value_name = "URL")]
+    pub mysql: Option<ServerUrl>,
+    /// What the mall's keys in Redis begin with, so that malls can share it; `mallbox` unless told.
+    #[arg(long, env = "MALLBOX_REDIS_PREFIX", value_name = "NAME")]
+    pub redis_prefix: Option<String>,
+}
+
+/// The URL of a server. There may be a password in it, so nothing shows it.
+#[derive(Clone)]
+pub struct ServerUrl(String);
+
+impl From<&str> for ServerUrl {
+    fn from(url: &str) -> Self {
+        Self(url.to_owned())
+    }
+}
+
+impl fmt::Debug for ServerUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ServerUrl(..)")
+    }
+}
+
+/// The flags do not say where the mall is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PlaceMistake {
+    /// Nowhere.
+    Missing,
+    /// In two places.
+    Both,
+    /// One server was told, and not the other.
+    Half {
+        /// The flag that is there.
+        given: &'static str,
+        /// The one that has to be there as well.
+        missing: &'static str,
+    },
+    /// A flag for malls in Redis and MySQL, of one in a directory.
+    OnlyOnServers(&'static str),
+    /// A flag for malls in a directory, of one in Redis and MySQL.
+    OnlyInDirectory(&'static str),
+}
+
+impl PlaceMistake {
+    /// What is wrong, and what to type instead.
+    #[must_use]
+    pub fn words(self, l: Language) -> String {
+        match self {
+            Self::Missing => sentence!(
+                l,
+                "请指明商城的位置：--data 目录，或同时给出--redis URL和--mysql URL",
+                "say where the mall is: --data DIR, or --redis URL and --mysql URL"
+            ),
+            Self::Both => sentence!(
+                l,
+                "--data与--redis、--mysql不能同时使用（环境变量MALLBOX_DATA、MALLBOX_REDIS、MALLBOX_MYSQL和配置文件也算在内）",
+                "a mall is in --data or in --redis and --mysql, not in both; MALLBOX_DATA, MALLBOX_REDIS, MALLBOX_MYSQL and \
+                 the configuration file count as well"
+            ),
+            Self::Half { given, missing } => sentence!(
+                l,
+                "{given}还需要{missing} URL：商城同时使用Redis和MySQL",
+                "{given} needs {missing} URL beside it: a mall uses both Redis and MySQL"
+            ),
+            Self::OnlyOnServers(flag) => sentence!(
+                l,
+                "{flag}仅用于--redis和--mysql；使用--data时请去掉",
+                "{flag} is for a mall in --redis and --mysql; leave it out with --data"
+            ),
+            Self::OnlyInDirectory(flag) => sentence!(
+                l,
+                "{flag}仅用于--data；使用--redis和--mysql时请去掉",
+                "{flag} is for a mall in --data; leave it out with --redis and --mysql"
+            ),
+        }
+    }
+}
+
+impl PlaceConfig {
+    /// The one place that the flags name.
+    ///
+    /// # Errors
+    /// [`PlaceMistake`]: they name none, or two.
+    pub fn place(&self) -> Result<Place, PlaceMistake> {
+        let half = |given, missing| Err(PlaceMistake::Half { given, missing });
+        match (&self.data, &self.redis, &self.mysql) {
+            (None, None, None) => Err(PlaceMistake::Missing),
+            (Some(_), Some(_), _) | (Some(_), _, Some(_)) => Err(PlaceMistake::Both),
+            (None, Some(_), None) => half("--redis", "--mysql"),
+            (None, None, Some(_)) => half("--mysql", "--redis"),
+            (Some(_), None, None) if self.redis_prefix.is_some() => {
+                Err(PlaceMistake::OnlyOnServers("--redis-prefix"))
+            }
+            (Some(dir), None, None) => Ok(Place::Embedded(EmbeddedOptions::new(dir))),
+            (None, Some(redis), Some(mysql)) => {
+                let mut redis = RedisOptions::new(&redis.0);
+                if let Some(prefix) = &self.redis_prefix {
+                    redis.prefix.clone_from(prefix);
+                }
+                Ok(Place::Production(ProductionOptions { redis, mysql: mysql.0.clone() }))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flags(
+        data: Option<&str>,
+        redis: Option<&str>,
+        mysql: Option<&str>,
+        prefix: Option<&str>,
+    ) -> PlaceConfig {
+        PlaceConfig {
+            data: data.map(PathBuf::from),
+            redis: redis.map(ServerUrl::from),
+            mysql: mysql.map(ServerUrl::from),
+            redis_prefix: prefix.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn a_mall_is_in_one_place() {
+        let (dir, redis, mysql) = (Some("/srv/mall"), Some("redis://a"), Some("mysql://b/mall"));
+        for (flags, words) in [
+            (flags(None, None, None, Some("a")), "say where the mall is"),
+            (flags(None, redis, None, None), "--redis needs --mysql"),
+            (flags(None, None, mysql, None), "--mysql needs --redis"),
+            (flags(dir, redis, mysql, None), "not in both"),
+            (flags(dir, redis, None, None), "not in both"),
+            (flags(dir, None, mysql, None), "not in both"),
+            (flags(dir, None, None, Some("a")), "--redis-prefix is for a mall in --redis and --mysql"),
+        ] {
+            let mistake = flags.place().unwrap_err().words(Language::En);
+            assert!(mistake.contains(words), "{mistake}");
+        }
+        assert!(matches!(flags(dir, None, None, None).place(), Ok(Place::Embedded(_))));
+        for (prefix, want) in [(None, "mallbox"), (Some("other"), "other")] {
+            let Ok(Place::Production(options)) = flags(None, redis, mysql, prefix).place() else {
+                panic!("both servers are named");
+            };
+            assert_eq!((options.redis.url.as_str(), options.redis.prefix.as_str()), ("redis://a", want));
+            assert_eq!(options.mysql, "mysql://b/mall");
+        }
+    }
+
+    #[test]
+    fn a_url_is_not_shown() {
+        let flags = flags(None, Some("redis://:secret@a"), Some("mysql://root:secret@b/mall"), None);
+        assert!(!format!("{flags:?} {:?}", flags.place()).contains("secret"));
+    }
+}

@@ -1,0 +1,51 @@
+//! A connection that is nobody else's, for a transaction that lives over many calls.
+
+use std::time::Duration;
+
+use mysql_async::Conn;
+use mysql_async::prelude::Queryable as _;
+use tokio::time::timeout;
+
+use super::database::{Database, QUICK};
+use super::job::Job;
+use super::trouble::Fault;
+
+/// A connection that keeps its state from one job to the next. It is closed, and the server undoes its transaction, when
+/// it is dropped, when a job fails, and when the future of one is dropped.
+pub(super) struct Apart {
+    open: Option<Open>,
+}
+
+struct Open {
+    database: Database,
+    conn: Option<Conn>,
+}
+
+impl Apart {
+    /// Connects.
+    pub(super) async fn connect(database: &Database) -> Result<Self, Fault> {
+        let conn = Some(database.connect_apart().await?);
+        Ok(Self { open: Some(Open { database: database.clone(), conn }) })
+    }
+
+    /// Runs a job once. A dead server is found out long before the limit.
+    pub(super) async fn run<'a, T>(&mut self, limit: Duration, job: impl Job<'a, T>) -> Result<T, Fault> {
+        let mut open = self.open.take().ok_or(Fault::Closed)?;
+        let conn = open.conn.as_mut().ok_or(Fault::Closed)?;
+        timeout(QUICK, conn.ping()).await.map_err(|_| Fault::Silence(QUICK))??;
+        let done = tokio::select! {
+            done = timeout(limit, job(conn)) => done.map_err(|_| Fault::Silence(limit))?,
+            fault = open.database.watch() => Err(fault),
+        }?;
+        self.open = Some(open);
+        Ok(done)
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        if let Some(conn) = self.conn.take() {
+            self.database.part(conn);
+        }
+    }
+}

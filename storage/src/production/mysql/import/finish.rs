@@ -1,0 +1,128 @@
+//! When every row is in: what refers to nobody goes, and the rest becomes one mall whose books balance.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use mysql_async::Conn;
+
+use super::SaleIds;
+use super::references::{self, EXAMPLES};
+use crate::production::mysql::burial::{self, Burial};
+use crate::production::mysql::columns::{Columns, all, execute, span};
+use crate::production::mysql::trouble::Fault;
+use crate::production::mysql::{counts, many};
+use crate::{
+    Claim, DeadReason, ImportFinding, ImportFindings, ImportKind, LogPosition, Logged, OrderId, Timestamp,
+    UserId, VoucherId,
+};
+
+/// The name of the mall's counter of order ids.
+const ORDER_NUMBERS: &str = "order";
+
+pub(super) async fn finish(
+    conn: &mut Conn,
+    sales: &SaleIds,
+    pay_within: Duration,
+    now: Timestamp,
+) -> Result<Vec<ImportFindings>, Fault> {
+    let mut findings = references::check(conn, sales).await?;
+    execute(conn, "UPDATE sales SET pay_within_ms = ?", (span(pay_within),)).await?;
+    findings.extend(bury_doubles(conn, now).await?);
+    complete_orders(conn, now + pay_within).await?;
+    count_units(conn).await?;
+    write_payments(conn).await?;
+    for (day, highest) in counts::highest(conn).await? {
+        let sql = "INSERT INTO sequences (name, day, reserved) VALUES (?, ?, ?)";
+        execute(conn, sql, (ORDER_NUMBERS, day, highest + 1)).await?;
+    }
+    Ok(findings)
+}
+
+/// One user may have one live order of a sale. What is beyond keeps its unit as a dead letter, for the operator to see.
+async fn bury_doubles(conn: &mut Conn, now: Timestamp) -> Result<Option<ImportFindings>, Fault> {
+    let mut burials = Vec::new();
+    let mut stays = None;
+    for (claim, status) in doubled(conn).await? {
+        let pair = Some((claim.user, claim.voucher));
+        // The first of each pair is the one that is furthest.
+        if stays != pair {
+            stays = pair;
+            continue;
+        }
+        // It was in no log.
+        let logged = Logged { position: LogPosition { major: 0, minor: 0 }, claim, attempts: 0 };
+        let (reason, holds_unit) = (DeadReason::Double, true);
+        let detail = format!("moved in with status {status} beside another live order");
+        burials.push(Burial { logged, reason, detail, holds_unit });
+    }
+    if burials.is_empty() {
+        return Ok(None);
+    }
+    burial::insert(conn, &burials, now).await?;
+    let orders: Vec<u64> = burials.iter().map(|burial| burial.logged.claim.order.get()).collect();
+    many::change(conn, "DELETE FROM orders WHERE id IN ({keys})", &orders).await?;
+    let (kind, finding, count) = (ImportKind::Order, ImportFinding::SecondLive, orders.len() as u64);
+    let examples = orders.into_iter().take(EXAMPLES).collect();
+    Ok(Some(ImportFindings { kind, finding, count, examples }))
+}
+
+/// Live orders of a sale of which their user has several, and how far each has come: of each user and sale the one that
+/// is furthest first. Status 3 is used, 5 refunding, 2 paid.
+async fn doubled(conn: &mut Conn) -> Result<Vec<(Claim, i64)>, Fault> {
+    let sql = "SELECT id, user_id, voucher_id, created_ms, status FROM orders
+       JOIN (SELECT user_id, voucher_id FROM orders
+             WHERE status NOT IN (4, 6) AND voucher_id IN (SELECT voucher_id FROM sales)
+             GROUP BY user_id, voucher_id HAVING COUNT(*) > 1) AS several USING (user_id, voucher_id)
+       WHERE status NOT IN (4, 6)
+       ORDER BY user_id, voucher_id, CASE status WHEN 3 THEN 0 WHEN 5 THEN 1 WHEN 2 THEN 2 ELSE 3 END, id";
+    all(conn, sql, (), |row| {
+        let (order, user) = (OrderId::new(row.next()?), UserId::new(row.next()?));
+        let (voucher, at) = (VoucherId::new(row.next()?), row.time()?);
+        Ok((Claim { order, voucher, user, at }, row.next()?))
+    })
+    .await
+}
+
+/// What an order costs, until when it can be paid, and whether it is one of a sale, of which its user has one that is
+/// live.
+async fn complete_orders(conn: &mut Conn, deadline: Timestamp) -> Result<(), Fault> {
+    let sql = "UPDATE orders SET
+         pay_value = (SELECT vouchers.pay_value FROM vouchers WHERE vouchers.id = orders.voucher_id),
+         deadline_ms = CASE status WHEN 1 THEN ? ELSE deadline_ms END,
+         of_sale = EXISTS (SELECT 1 FROM sales WHERE sales.voucher_id = orders.voucher_id)";
+    execute(conn, sql, (deadline.as_millis(),)).await.map(drop)
+}
+
+/// Initial units, and the first and the last of each sale's orders. Counted row by row: in an index, whatever this very
+/// transaction has changed would have to be looked up in its row, in no order.
+async fn count_units(conn: &mut Conn) -> Result<(), Fault> {
+    let mut held: BTreeMap<u64, (u64, u64, u64)> = BTreeMap::new();
+    for sql in [
+        "SELECT voucher_id, COUNT(*), MIN(id), MAX(id) FROM orders FORCE INDEX (PRIMARY) WHERE is_live = 1
+         GROUP BY voucher_id",
+        "SELECT voucher_id, COUNT(*), MIN(order_id), MAX(order_id) FROM dead_letters WHERE holds_unit = 1
+         GROUP BY voucher_id",
+    ] {
+        let read = |row: &mut Columns| Ok((row.next()?, row.count()?, row.next()?, row.next()?));
+        for (voucher, found, least, greatest) in all(conn, sql, (), read).await? {
+            let (units, first, last) = held.entry(voucher).or_insert((0, least, greatest));
+            *units += found;
+            *first = least.min(*first);
+            *last = greatest.max(*last);
+        }
+    }
+    let sql = "UPDATE sales SET initial = stock + ?, first_order = ?, last_order = ? WHERE voucher_id = ?";
+    for (voucher, (units, first, last)) in held {
+        execute(conn, sql, (units, first, last, voucher)).await?;
+    }
+    Ok(())
+}
+
+/// A row for each order that was paid where it comes from. What is being given back goes on being given back here.
+async fn write_payments(conn: &mut Conn) -> Result<(), Fault> {
+    let sql = "INSERT INTO payments (order_id, amount, state, started_ms, updated_ms, needs_look)
+       SELECT id, pay_value, CASE status WHEN 6 THEN 2 ELSE 1 END, COALESCE(paid_ms, created_ms),
+         COALESCE(refunded_ms, paid_ms, created_ms), status = 5
+       FROM orders WHERE status IN (2, 3, 5, 6) ORDER BY id";
+    execute(conn, sql, ()).await.map(drop)
+}

@@ -1,0 +1,227 @@
+//! A mall in Redis and MySQL as somebody runs it: served by two processes, looked after from the command line, and through
+//! servers that go away and come back.
+#![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
+
+mod common;
+
+use std::net::SocketAddr;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use common::http::{self, Reply};
+use common::server::Server;
+use mallbox::mall::{Clock as _, SystemClock};
+use mallbox_storage::production::ProductionOptions;
+use mallbox_storage::{Place, ShopType, ShopTypeId, Storage};
+use mallbox_test_servers::{MariaDb, Redis, RedisOptions};
+use serde_json::json;
+use tempfile::TempDir;
+
+const OPERATOR: &str = "13900000001";
+/// Until a server that is back is used again.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// No call takes longer, with some air for a machine with much else to do.
+const LONGEST: Duration = Duration::from_secs(3);
+
+/// Both servers, and the mall in them.
+struct Site {
+    redis: Redis,
+    mysql: MariaDb,
+    dir: TempDir,
+}
+
+impl Site {
+    fn new() -> Self {
+        let options = RedisOptions::default().with("requirepass", "secret").with("appendonly", "yes");
+        let redis = Redis::start_with(options.with("appendfsync", "everysec")).unwrap();
+        // As durable as it is by itself: it is killed.
+        let mysql = MariaDb::start_with(&[]).unwrap();
+        Self { redis, mysql, dir: TempDir::new().unwrap() }
+    }
+
+    fn redis(&self) -> String {
+        format!("redis://:secret@127.0.0.1:{}", self.redis.port())
+    }
+
+    fn mysql(&self) -> String {
+        self.mysql.url("mall")
+    }
+
+    /// Types of shops are no operator's business yet.
+    fn put_shop_type(&self) {
+        common::mall::runtime().unwrap().block_on(async {
+            let place = Place::Production(ProductionOptions::new(self.redis(), self.mysql()));
+            let storage = Storage::open(&place).await.unwrap();
+            let name = "美食".to_owned();
+            let kind = ShopType { id: ShopTypeId::new(1), name, icon: String::new(), sort: 1 };
+            storage.shops.put_type(&kind, SystemClock.now()).await.unwrap();
+        });
+    }
+
+    fn serve(&self, name: &str) -> Server {
+        Server::start_on(&self.redis(), &self.mysql(), &self.dir.path().join(name)).unwrap()
+    }
+
+    /// Exit code, standard output, standard error.
+    fn mallbox(&self, arguments: &[&str]) -> (i32, String, String) {
+        said(arguments, &self.redis(), &self.mysql())
+    }
+
+    /// What must have gone well, and what it said.
+    fn done(&self, arguments: &[&str]) -> String {
+        let (code, out, error) = self.mallbox(arguments);
+        assert_eq!(code, 0, "{arguments:?}: {out}{error}");
+        out
+    }
+}
+
+fn said(arguments: &[&str], redis: &str, mysql: &str) -> (i32, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mallbox"));
+    command.args(arguments).env("LC_ALL", "C").env("MALLBOX_REDIS", redis).env("MALLBOX_MYSQL", mysql);
+    let output = command.output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+fn call(address: SocketAddr, path: &str, token: &str, body: &str) -> Reply {
+    let began = Instant::now();
+    let reply = http::send(address, "POST", &format!("/api{path}"), token, body).unwrap();
+    assert!(began.elapsed() < LONGEST, "{path} took {:?}", began.elapsed());
+    reply
+}
+
+fn log_in(server: &Server, phone: &str) -> String {
+    assert_eq!(call(server.address, &format!("/user/code?phone={phone}"), "", "").status, 200);
+    let line = std::iter::from_fn(|| server.lines.recv_timeout(PATIENCE).ok());
+    let mut codes =
+        line.filter_map(|line| line.strip_prefix(&format!("SMS {phone} code ")).map(str::to_owned));
+    let form = json!({"phone": phone, "code": codes.next().unwrap()});
+    let reply = call(server.address, "/user/login", "", &form.to_string());
+    reply.body["data"].as_str().unwrap_or_else(|| panic!("{reply:?}")).to_owned()
+}
+
+/// A shop, and a sale of three units in it that is on.
+fn open_sale(server: &Server, operator: &str) -> String {
+    let shop = json!({"name": "103茶餐厅", "typeId": 1, "images": "", "area": "", "address": "", "x": 120.1, "y": 30.3});
+    let reply = call(server.address, "/shop", operator, &shop.to_string());
+    assert_eq!(reply.body["data"], 1, "{reply:?}");
+    let sale = json!({
+        "shopId": 1, "title": "100元秒杀券", "subTitle": "", "rules": "", "payValue": 100, "actualValue": 10000,
+        "stock": 3, "beginTime": "2020-01-01T00:00:00", "endTime": "2088-01-01T00:00:00",
+    });
+    let reply = call(server.address, "/voucher/seckill", operator, &sale.to_string());
+    reply.body["data"].as_u64().unwrap_or_else(|| panic!("{reply:?}")).to_string()
+}
+
+fn claim(server: &Server, sale: &str, token: &str) -> Reply {
+    call(server.address, &format!("/voucher-order/seckill/{sale}"), token, "")
+}
+
+/// Claims until it is taken; answers the order.
+fn claimed(server: &Server, sale: &str, token: &str) -> String {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let reply = claim(server, sale, token);
+        if let Some(order) = reply.body["dataText"].as_str() {
+            return order.to_owned();
+        }
+        assert!(reply.status == 503 && Instant::now() < until, "{reply:?}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// Waits until `/readyz` says this.
+fn readyz(server: &Server, status: u16, words: &str) -> Reply {
+    let is_so = |reply: &Reply| reply.status == status && reply.text.contains(words);
+    http::until(server.address, "/readyz", PATIENCE, is_so).unwrap().0
+}
+
+#[test]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
+fn a_mall_is_served_by_two_processes_and_looked_after() {
+    let site = Site::new();
+    let (code, _, error) = site.mallbox(&["user", "list"]);
+    assert!(code == 2 && error.contains("there is no mall in this MySQL database"), "{error}");
+    let (one, other) = (site.serve("one"), site.serve("other"));
+    site.put_shop_type();
+    readyz(
+        &one,
+        200,
+        r#""backend":"production","durability":"process","servers":{"MySQL":"power","Redis":"appendfsync everysec"}"#,
+    );
+    assert!(site.done(&["user", "grant", OPERATOR]).contains("operator"));
+    let operator = log_in(&one, OPERATOR);
+    let sale = open_sale(&one, &operator);
+    let buyer = log_in(&other, "13900000002");
+    let order = claimed(&other, &sale, &buyer);
+    assert_eq!(claim(&one, &sale, &buyer).code(), "ALREADY_BOUGHT");
+    let paid = call(one.address, &format!("/voucher-order/{order}/pay"), &buyer, "{}");
+    assert_eq!(paid.body["success"], true, "{paid:?}");
+
+    assert!(site.done(&["verify"]).contains("the books balance"));
+    assert!(site.done(&["user", "block", "--reason", "resale", "13900000002"]).contains("1 sessions ended"));
+    assert_eq!(claim(&one, &sale, &buyer).status, 401);
+    assert!(site.done(&["audit", "list"]).contains("user.block"));
+    assert!(site.done(&["audit", "verify"]).contains("the audit log is in order"));
+    one.stop().unwrap();
+    other.stop().unwrap();
+    assert!(site.done(&["verify"]).contains("the books balance"));
+}
+
+#[test]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
+fn servers_that_go_away_are_told_of_and_used_again_when_they_are_back() {
+    let mut site = Site::new();
+    let server = site.serve("log");
+    site.put_shop_type();
+    site.done(&["user", "grant", OPERATOR]);
+    let operator = log_in(&server, OPERATOR);
+    let sale = open_sale(&server, &operator);
+    let buyers = ["13900000002", "13900000003", "13900000004"].map(|phone| log_in(&server, phone));
+    claimed(&server, &sale, &buyers[0]);
+
+    site.redis.kill();
+    readyz(&server, 503, "Redis at 127.0.0.1:");
+    assert_eq!(claim(&server, &sale, &buyers[1]).status, 503);
+    let (code, _, error) = site.mallbox(&["verify"]);
+    assert!(code == 1 && error.contains("Redis at 127.0.0.1:") && !error.contains("secret"), "{error}");
+    site.redis.restart().unwrap();
+    claimed(&server, &sale, &buyers[1]);
+    readyz(&server, 200, "");
+
+    site.mysql.kill();
+    readyz(&server, 503, "MySQL at 127.0.0.1:");
+    // A sale goes on without the record.
+    claimed(&server, &sale, &buyers[2]);
+    assert_eq!(claim(&server, &sale, &buyers[2]).code(), "ALREADY_BOUGHT");
+    site.mysql.restart().unwrap();
+    readyz(&server, 200, r#""backlog":0"#);
+    assert_eq!(claim(&server, &sale, &operator).code(), "SOLD_OUT");
+    assert!(site.done(&["verify"]).contains("the books balance"));
+    server.stop().unwrap();
+}
+
+#[test]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
+fn what_is_wrong_with_a_server_is_told_without_its_password() {
+    let site = Site::new();
+    let (redis, mysql) = (site.redis(), site.mysql());
+    let evicting =
+        Redis::start_with(RedisOptions::default().with("maxmemory-policy", "allkeys-lru")).unwrap();
+    let wrong_redis = redis.replace("secret", "not-secret");
+    let wrong_mysql = mysql.replace("root@", "root:not-secret@");
+    for (redis, mysql, words) in [
+        (&*wrong_redis, &*mysql, "Redis at 127.0.0.1:"),
+        ("redis://:secret@127.0.0.1:1", &mysql, "Redis at 127.0.0.1:1 cannot be reached"),
+        (&evicting.url(), &mysql, "set maxmemory-policy noeviction"),
+        (&redis, &wrong_mysql, "MySQL at 127.0.0.1:"),
+        (&redis, "mysql://root:secret@127.0.0.1:1/mall", "MySQL at 127.0.0.1:1/mall cannot be reached"),
+        (&redis, "mysql://root:secret@127.0.0.1", "it names no database"),
+    ] {
+        for command in [&["serve", "--listen", "127.0.0.1:0"][..], &["verify"]] {
+            let (code, _, error) = said(command, redis, mysql);
+            assert!(code == 1 && error.contains(words) && error.lines().count() == 1, "{words}: {error}");
+            assert!(!error.contains("secret"), "{error}");
+        }
+    }
+}
