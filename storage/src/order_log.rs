@@ -79,7 +79,7 @@ pub trait OrderLog: Send + Sync {
     /// [`StoreError::Unavailable`]: call again.
     async fn find(&self, order: OrderId) -> Result<Option<Claim>, StoreError>;
 
-    /// The pending claims of a user, newest first.
+    /// The pending claims of a user, newest first by their orders.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`]: call again.

@@ -117,7 +117,8 @@ pub trait Shops: Send + Sync {
         page: Page,
     ) -> Result<Vec<Shop>, StoreError>;
 
-    /// Shops whose name contains `part`, by id; `""` is contained in all. a to z are found in either case.
+    /// Shops whose name contains `part`, by id; `""` is contained in all. a to z are found in either case;
+    /// whether other letters are is the back end's affair.
     ///
     /// # Errors
     /// [`StoreError`]: call again.

@@ -61,9 +61,10 @@ impl Pending {
         self.by_order.of(order.get()).lock().get(&order).copied()
     }
 
-    /// Newest first.
+    /// Newest first, by their orders: a claim that was refused at first may have been accepted later.
     pub(crate) fn of_user(&self, user: UserId) -> Vec<Claim> {
-        let orders = self.by_user.of(user.get()).lock().get(&user).cloned().unwrap_or_default();
+        let mut orders = self.by_user.of(user.get()).lock().get(&user).cloned().unwrap_or_default();
+        orders.sort_unstable();
         orders.into_iter().rev().filter_map(|order| self.find(order)).collect()
     }
 

@@ -115,7 +115,8 @@ struct Reading {
     is_stale: bool,
 }
 
-/// The orders by which a user holds units of a sale. One that is being settled is in both.
+/// The orders by which a user holds units of a sale: claims that are not settled, and what is in the record. One that is being
+/// settled is in both.
 struct Held {
     pending: HashSet<OrderId>,
     recorded: HashSet<OrderId>,
@@ -207,10 +208,14 @@ impl Memory {
         (voucher, user): (VoucherId, UserId),
         act: impl Fn(&Standing, &mut Buyer<'_>, Held) -> T,
     ) -> Result<T, StoreError> {
-        let pending = || self.pending.holdings(voucher, user);
-        let look = |buyer: &Buyer<'_>| (buyer.units(), buyer.removals(), pending());
+        let pending_claims = || -> Vec<Claim> {
+            self.pending.of_user(user).into_iter().filter(|claim| claim.voucher == voucher).collect()
+        };
+        let look = |buyer: &Buyer<'_>| (buyer.units(), buyer.removals(), pending_claims());
         loop {
             let before = look(&sale.buyers.lock(user));
+            // First: a claim that is settled after this look is in the record at the next.
+            let pending = self.holders.unsettled(before.2.clone()).await?;
             let recorded = self.orders.holdings(voucher, user).await?;
             let standing = sale.standing.read().unwrap_or_else(PoisonError::into_inner);
             let mut buyer = sale.buyers.lock(user);
@@ -218,7 +223,7 @@ impl Memory {
             // between two looks at the same. Each time round somebody of the shard was released, or a claim was settled,
             // so this ends.
             if look(&buyer) == before {
-                let (pending, recorded) = (HashSet::from_iter(before.2), HashSet::from_iter(recorded));
+                let recorded = HashSet::from_iter(recorded);
                 return Ok(act(&standing, &mut buyer, Held { pending, recorded }));
             }
         }
@@ -309,7 +314,6 @@ impl Sales for EmbeddedSales {
         }
         self.memory
             .account(&sale, (voucher, user), |standing, buyer, mut held| {
-                // Closed in the record, and not out of the log yet.
                 held.pending.remove(&order);
                 if buyer.units() <= held.count() {
                     return Release::NotHeld;

@@ -27,6 +27,7 @@ mod redis_world;
 mod sales;
 mod sequences;
 mod sessions;
+mod settings;
 mod shops;
 mod stock;
 mod users;

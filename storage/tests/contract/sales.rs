@@ -7,6 +7,7 @@ use mallbox_storage::{Claim, ClaimAnswer, OrderId, Release, Step, Terms, Units, 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
+use crate::orders::persist;
 use crate::world::{HOUR, NOON, World, claim};
 
 crate::contract! {
@@ -19,6 +20,7 @@ crate::contract! {
     an_unlimited_sale_never_sells_out,
     a_released_unit_can_be_bought_again,
     a_release_of_another_order_does_nothing,
+    a_claim_that_is_settled_and_still_in_the_log_holds_nothing,
     buyers_are_found_again_when_a_sale_is_loaded,
     a_unit_given_back_while_its_sale_is_loaded_is_not_lost,
     an_accepted_claim_is_in_the_log,
@@ -167,6 +169,20 @@ async fn a_release_of_another_order_does_nothing(w: &World) {
     let release = w.storage.sales.release(voucher, mine.user, mine.order).await.unwrap();
     assert_eq!(release, Release::NotHeld, "its order is live");
     assert_eq!(left(w, voucher).await, 1);
+}
+
+/// Its worker died between the two. It must not keep another unit of its user's from coming back.
+async fn a_claim_that_is_settled_and_still_in_the_log_holds_nothing(w: &World) {
+    let voucher = w.sale(Some(5)).await;
+    let (first, second) = (claim(voucher, 7, 1), claim(voucher, 7, 2));
+    assert_eq!(w.storage.sales.claim(first).await.unwrap(), ClaimAnswer::Accepted);
+    persist(w, &[first]).await;
+    cancel_and_release(w, first, Release::Released).await;
+    persist(w, &[second]).await;
+    w.storage.sales.forget(voucher).await.unwrap();
+    assert_eq!(w.storage.sales.put(w.terms(voucher).await).await.unwrap().taken, 1);
+    cancel_and_release(w, second, Release::Released).await;
+    assert_eq!(left(w, voucher).await, 5);
 }
 
 async fn buyers_are_found_again_when_a_sale_is_loaded(w: &World) {

@@ -7,7 +7,7 @@ use crate::normal::said;
 use crate::scene::{Scene, minutes};
 use crate::step::Side;
 
-const SETTINGS: [&str; 3] = ["zone", "Zone", "区"];
+const SETTINGS: [&str; 5] = ["zone", "Zone", "zone ", "区", ""];
 
 #[derive(Clone, Debug)]
 pub enum Keepsake {

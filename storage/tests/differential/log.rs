@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use mallbox_storage::{Logged, OrderId, Persisted, Timestamp, UserId, VoucherId};
+use mallbox_storage::{DeadReason, Logged, OrderId, Persisted, Timestamp, UserId, VoucherId};
 
 use crate::dice::Dice;
 use crate::normal::{by_order, log_state, said, without_places};
+use crate::orders::REASONS;
 use crate::scene::Scene;
 use crate::step::Side;
 
@@ -30,6 +31,12 @@ pub enum LogStep {
         share: Share,
         is_refused: bool,
     },
+    /// The record keeps refusing it.
+    Bury {
+        worker: &'static str,
+        reason: DeadReason,
+        now: Timestamp,
+    },
     Reclaim(&'static str),
     Find(OrderId),
     OfUser(UserId),
@@ -44,7 +51,8 @@ impl LogStep {
             0..30 => Self::Take(worker, max(dice, scene)),
             30..55 => Self::Persist { worker, share, is_settled: dice.chance(85), now: scene.now },
             55..58 => Self::Done(worker, dice.pick(&WORKERS)),
-            58..70 => Self::PutBack { worker, share, is_refused: dice.chance(50) },
+            58..67 => Self::PutBack { worker, share, is_refused: dice.chance(50) },
+            67..70 => Self::Bury { worker, reason: dice.pick(&REASONS), now: scene.now },
             70..80 => Self::Reclaim(worker),
             80..85 => Self::Find(scene.order(dice)),
             85..90 => Self::OfUser(scene.user(dice)),
@@ -88,6 +96,15 @@ impl LogStep {
                 let back = said(log.put_back(worker, &some, *is_refused).await);
                 let_go(side, worker, &some);
                 back
+            }
+            Self::Bury { worker, reason, now } => {
+                let mut answers = Vec::new();
+                for one in in_hand(side, worker, 1) {
+                    answers.push(said(side.storage.orders.bury(&one, *reason, "面", *now).await));
+                    answers.push(said(log.done(worker, &[one]).await));
+                    let_go(side, worker, &[one]);
+                }
+                answers.join(", ")
             }
             Self::Reclaim(worker) => {
                 side.hands.remove(worker);

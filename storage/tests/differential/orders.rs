@@ -34,7 +34,7 @@ pub enum OrderStep {
     ForgetUnknownErrand(OrderId),
 }
 
-const REASONS: [DeadReason; 4] =
+pub const REASONS: [DeadReason; 4] =
     [DeadReason::Double, DeadReason::Oversold, DeadReason::IdClash, DeadReason::Refused];
 const STATUSES: [OrderStatus; 7] = [
     OrderStatus::Pending,
@@ -49,20 +49,23 @@ const STATUSES: [OrderStatus; 7] = [
 impl OrderStep {
     pub fn roll(dice: &mut Dice, scene: &mut Scene) -> Self {
         match dice.below(100) {
-            0..8 => {
+            0..10 => {
                 let count = 1 + dice.below(6);
                 Self::Persist((0..count).map(|_| by_hand(dice, scene)).collect(), scene.now)
             }
-            8..12 => Self::Bury(by_hand(dice, scene), dice.pick(&REASONS), scene.text(dice), scene.now),
-            12..18 => Self::Insert(order(dice, scene)),
-            18..50 => {
+            10..20 => Self::Bury(by_hand(dice, scene), dice.pick(&REASONS), scene.text(dice), scene.now),
+            20..24 => Self::Insert(order(dice, scene)),
+            24..50 => {
                 let moves = [Move::Cancel, Move::Cancel, Move::Use, Move::StartRefund, Move::FinishRefund];
                 Self::Move(scene.order(dice), dice.pick(&moves), scene.now)
             }
             50..55 => Self::Get(scene.order(dice)),
             55..59 => Self::OfUser(scene.user(dice), scene.page(dice)),
             59..65 => Self::Find(filter(dice, scene), scene.page(dice)),
-            65..70 => Self::Holding(scene.voucher(dice), scene.user(dice)),
+            65..70 => match scene.old_claim(dice) {
+                Some(old) => Self::Holding(old.voucher, old.user),
+                None => Self::Holding(scene.voucher(dice), scene.user(dice)),
+            },
             70..74 => Self::Unpaid(scene.order(dice), dice.pick(&[0, 1, 3, u32::MAX])),
             74..79 => Self::Counts(scene.voucher(dice)),
             79..98 => {
@@ -161,19 +164,24 @@ fn by_hand(dice: &mut Dice, scene: &mut Scene) -> Claim {
     match (dice.below(20), scene.old_claim(dice)) {
         (0..2, Some(old)) => old,
         (2..4, Some(old)) => Claim { user: scene.user(dice), ..old },
-        (4, _) => Claim { voucher: scene.voucher(dice), ..scene.claim(dice) },
+        // Once more for the same, who then has two.
+        (4..11, Some(old)) => Claim { order: scene.new_order(old.voucher), ..old },
+        (11, _) => Claim { voucher: scene.voucher(dice), ..scene.claim(dice) },
         _ => scene.claim(dice),
     }
 }
 
 fn order(dice: &mut Dice, scene: &mut Scene) -> Order {
-    let voucher = scene.voucher(dice);
-    let id = if dice.chance(80) { scene.new_order(voucher) } else { scene.order(dice) };
-    let user = scene.user(dice);
-    if dice.chance(50) {
-        // So that its steps are taken.
-        scene.claims.push(Claim { order: id, voucher, user, at: scene.now });
-    }
+    let (voucher, user) = (scene.voucher(dice), scene.user(dice));
+    let id = match scene.old_claim(dice) {
+        Some(old) if dice.chance(20) => old.order,
+        _ => {
+            let id = scene.new_order(voucher);
+            // So that its steps are taken.
+            scene.claims.push(Claim { order: id, voucher, user, at: scene.now });
+            id
+        }
+    };
     Order {
         id,
         voucher,

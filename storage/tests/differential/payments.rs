@@ -6,7 +6,7 @@ use mallbox_storage::{
 
 use crate::dice::Dice;
 use crate::normal::{payment, payments, said};
-use crate::scene::Scene;
+use crate::scene::{Scene, note, one_of};
 use crate::step::Side;
 
 /// An order's payment by its place, oldest first; one that is not there is as good as unknown.
@@ -28,16 +28,23 @@ const STATES: [PaymentState; 4] =
     [PaymentState::Started, PaymentState::Captured, PaymentState::Refunded, PaymentState::Failed];
 
 impl PaymentStep {
-    pub fn roll(dice: &mut Dice, scene: &Scene) -> Self {
+    pub fn roll(dice: &mut Dice, scene: &mut Scene) -> Self {
         let order = scene.order(dice);
         let which = (order, dice.pick(&[0, 0, 0, 1, 2]));
         match dice.below(100) {
-            0..15 => Self::Start(order, Cents::new(dice.pick(&[0, 1, 4_750, i64::MAX])), scene.now),
-            15..35 => Self::Settle(which, dice.pick(&STATES), scene.now),
+            0..20 => {
+                note(&mut scene.payments, scene.now);
+                Self::Start(order, Cents::new(dice.pick(&[0, 1, 4_750, i64::MAX])), scene.now)
+            }
+            20..35 => Self::Settle(which, dice.pick(&STATES), scene.now),
             35..45 => Self::Pay(if dice.chance(80) { order } else { scene.order(dice) }, which, scene.now),
-            45..75 => Self::StartAndPay(order, scene.now),
-            75..85 => Self::OfOrder(order),
-            85..95 => Self::Unsettled(scene.instant(dice), dice.pick(&[0, 1, 3, u32::MAX])),
+            45..70 => Self::StartAndPay(order, scene.now),
+            70..77 => Self::OfOrder(order),
+            77..95 => {
+                let begun = one_of(dice, &scene.payments).filter(|_| dice.chance(70));
+                let before = begun.unwrap_or_else(|| scene.instant(dice));
+                Self::Unsettled(before, dice.pick(&[0, 1, 3, u32::MAX, u32::MAX]))
+            }
             _ => Self::Faults,
         }
     }

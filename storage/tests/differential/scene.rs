@@ -1,10 +1,11 @@
 //! What steps are about: few users, sales and orders, so that they meet often; and a clock that is turned.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use mallbox_storage::{
     Claim, DeadLetter, DeadState, Errand, OrderId, Page, Phone, ShopId, ShopTypeId, Storage, Timestamp,
-    UserId, VoucherId,
+    TokenHash, UserId, VoucherId,
 };
 
 use crate::dice::Dice;
@@ -16,11 +17,13 @@ use crate::vouchers::VoucherStep;
 const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 /// Numbers that name nothing, or nearly so.
 const ODD: [u64; 6] = [0, 1, 404, i64::MAX as u64, 1 << 63, u64::MAX];
+/// Users who are likely to be met.
+pub const USERS: u64 = 5;
 /// Vouchers at the beginning, of which some are in one partition: 1, 17 and 33.
 const VOUCHERS: u64 = 33;
 
 /// Texts that a store could take for others: by case, by blanks, by accents, by what stands for anything.
-pub const TEXTS: [&str; 20] = [
+pub const TEXTS: [&str; 21] = [
     "",
     "noodles",
     "noodles ",
@@ -40,6 +43,7 @@ pub const TEXTS: [&str; 20] = [
     "'; DROP TABLE users; --",
     "\"\u{202e}\n\t",
     "0",
+    "a\0b",
     "ﬃ 龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘",
 ];
 
@@ -54,6 +58,12 @@ pub struct Scene {
     pub claims: Vec<Claim>,
     /// How many order ids there are.
     count: u64,
+    /// Instants at which something was done: the next may be asked for exactly.
+    instants: VecDeque<Timestamp>,
+    /// When the last payments were started.
+    pub payments: VecDeque<Timestamp>,
+    /// When the last sessions end, unless they are extended.
+    pub sessions: VecDeque<(TokenHash, Timestamp)>,
 }
 
 impl Scene {
@@ -61,7 +71,16 @@ impl Scene {
         let is_one_partition = dice.chance(50);
         let sales = if is_one_partition { [1, 17, 33, 17] } else { [1, 2, 17, 3] };
         let sales = sales.map(VoucherId::new).to_vec();
-        Self { now: NOON, sales, is_one_partition, claims: Vec::new(), count: 0 }
+        Self {
+            now: NOON,
+            sales,
+            is_one_partition,
+            claims: Vec::new(),
+            count: 0,
+            instants: VecDeque::new(),
+            payments: VecDeque::new(),
+            sessions: VecDeque::new(),
+        }
     }
 
     /// The sales, in the record and put.
@@ -79,6 +98,7 @@ impl Scene {
 
     /// Mostly a little; now and then by much, and now and then back.
     pub fn clock_goes_on(&mut self, dice: &mut Dice) {
+        note(&mut self.instants, self.now);
         self.now = match dice.below(100) {
             0..20 => self.now,
             20..90 => self.now + dice.millis(1, 4_000),
@@ -93,14 +113,15 @@ impl Scene {
         match dice.below(20) {
             0 => Timestamp::MAX,
             1 => Timestamp::from_millis(0),
-            2..8 => self.now,
-            8..14 => self.now + dice.millis(0, 1_800_000),
+            2..5 => self.now,
+            5..11 => one_of(dice, &self.instants).unwrap_or(self.now),
+            5..14 => self.now + dice.millis(0, 1_800_000),
             _ => self.now - dice.millis(0, 1_800_000),
         }
     }
 
     pub fn user(&self, dice: &mut Dice) -> UserId {
-        UserId::new(if dice.chance(95) { 1 + dice.below(7) } else { dice.pick(&ODD) })
+        UserId::new(if dice.chance(95) { 1 + dice.below(USERS) } else { dice.pick(&ODD) })
     }
 
     pub fn sale(&self, dice: &mut Dice) -> VoucherId {
@@ -143,7 +164,10 @@ impl Scene {
 
     /// A new claim of anybody in a sale.
     pub fn claim(&mut self, dice: &mut Dice) -> Claim {
-        let (voucher, user) = (self.sale(dice), self.user(dice));
+        let (voucher, user) = match self.old_claim(dice) {
+            Some(old) if dice.chance(30) => (old.voucher, old.user),
+            _ => (self.sale(dice), self.user(dice)),
+        };
         let claim = Claim { order: self.new_order(voucher), voucher, user, at: self.now };
         self.claims.push(claim);
         claim
@@ -228,6 +252,16 @@ pub async fn has_loose_unit(storage: &Storage, voucher: VoucherId, user: UserId,
         (letter.voucher, letter.user) == (voucher, user) && letter.order != but && !letter.holds_unit
     };
     letters.iter().any(is_loose) || is_to_be_released(storage, voucher, user, but).await
+}
+
+/// One of the last that were noted.
+pub fn one_of<T: Copy>(dice: &mut Dice, noted: &VecDeque<T>) -> Option<T> {
+    (!noted.is_empty()).then(|| noted[dice.below(noted.len() as u64) as usize])
+}
+
+pub fn note<T>(noted: &mut VecDeque<T>, one: T) {
+    noted.push_front(one);
+    noted.truncate(20);
 }
 
 /// A whole number of minutes.

@@ -6,10 +6,10 @@ use mallbox_storage::{CodeRules, Phone, Storage, Timestamp, TokenHash, UserId};
 
 use crate::dice::Dice;
 use crate::normal::{self, said};
-use crate::scene::{Scene, minutes};
+use crate::scene::{Scene, minutes, note, one_of};
 use crate::step::Side;
 
-const TOKENS: u8 = 10;
+const TOKENS: u8 = 5;
 
 #[derive(Clone, Debug)]
 pub enum SessionStep {
@@ -23,16 +23,27 @@ pub enum SessionStep {
 
 impl SessionStep {
     /// Sessions live in whole minutes: an extension by less may be left out, and what follows would differ.
-    pub fn roll(dice: &mut Dice, scene: &Scene) -> Self {
+    pub fn roll(dice: &mut Dice, scene: &mut Scene) -> Self {
         let minute = Timestamp::from_millis(scene.now.as_millis() / 60_000 * 60_000);
-        let ttl = minutes(dice.pick(&[0, 1, 2, 10, 60, 60 * 24 * 30]));
+        let minute = minute + minutes(dice.pick(&[0, 0, 1, 2]));
+        let ttl = minutes(dice.pick(&[0, 1, 1, 2, 2, 10, 60, 60 * 24 * 30]));
         let (user, phone) = (scene.user(dice), scene.phone(dice));
         let code = dice.pick(&["000000", "000001", "", "一二三"]).to_owned();
         match dice.below(100) {
             0..22 => Self::IssueCode(phone, code, rules(dice), scene.now),
             22..45 => Self::CheckCode(phone, code, rules(dice), scene.now),
-            45..65 => Self::Begin(token(dice), user, ttl, minute),
-            65..90 => Self::Find(token(dice), ttl, minute),
+            45..65 => {
+                let token = token(dice);
+                note(&mut scene.sessions, (token, minute + ttl));
+                Self::Begin(token, user, ttl, minute)
+            }
+            65..80 => Self::Find(token(dice), ttl, minute),
+            80..90 => {
+                // At its last minute or the first after it; those long over may have been swept away.
+                let noted = one_of(dice, &scene.sessions).filter(|(_, end)| scene.now - minutes(25) < *end);
+                let (token, end) = noted.unwrap_or((token(dice), minute));
+                Self::Find(token, ttl, end - minutes(dice.below(2)))
+            }
             90..95 => Self::End(token(dice)),
             _ => Self::EndAll(user, minute),
         }

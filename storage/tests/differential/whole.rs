@@ -5,9 +5,8 @@ use mallbox_storage::{
 };
 
 use crate::normal::{self, said};
+use crate::scene::USERS;
 use crate::sessions::live;
-
-const USERS: std::ops::RangeInclusive<u64> = 1..=7;
 
 /// As far as lists go.
 fn all() -> Page {
@@ -51,13 +50,13 @@ async fn sales(storage: &Storage) -> Vec<String> {
         lines.push(format!("units of {voucher}: {}", said(storage.sales.units(voucher).await)));
         lines.push(format!("pending of {voucher}: {}", said(storage.order_log.count(voucher).await)));
         lines.push(format!("tally of {voucher}: {}", said(storage.orders.tally(voucher).await)));
-        for user in USERS {
+        for user in 1..=USERS {
             let user = UserId::new(user);
             let holding = storage.orders.holding(voucher, user).await;
             lines.push(format!("{user} holds of {voucher}: {}", said(holding)));
         }
     }
-    for user in USERS {
+    for user in 1..=USERS {
         lines
             .push(format!("pending of {user}: {}", said(storage.order_log.of_user(UserId::new(user)).await)));
     }

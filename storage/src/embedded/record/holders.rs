@@ -41,6 +41,23 @@ impl Holders {
             Ok(held)
         })
     }
+
+    /// Which of these claims are neither orders nor dead letters yet.
+    pub(crate) async fn unsettled(&self, claims: Vec<Claim>) -> Result<HashSet<OrderId>, StoreError> {
+        if claims.is_empty() {
+            return Ok(HashSet::new());
+        }
+        let job = move |conn: &Connection| {
+            let mut unsettled = HashSet::new();
+            for claim in &claims {
+                if !is_settled(conn, claim)? {
+                    unsettled.insert(claim.order);
+                }
+            }
+            Ok(unsettled)
+        };
+        self.0.read("unsettled claims", job).await
+    }
 }
 
 impl Database {

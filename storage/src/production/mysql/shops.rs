@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use mysql_async::{Params, params};
 
-use super::columns::{Columns, all, execute, first};
+use super::columns::{Columns, all, execute, first, holding};
 use super::database::Database;
 use super::job::run;
 use super::trouble::Fault;
@@ -104,7 +104,7 @@ impl Shops for MysqlShops {
     }
 
     async fn by_name(&self, part: &str, page: Page) -> Result<Vec<Shop>, StoreError> {
-        let pattern: &str = &format!("%{}%", part.replace('!', "!!").replace('%', "!%").replace('_', "!_"));
+        let pattern: &str = &holding(part);
         let sql: &str = &format!(
             "{SELECT} WHERE LOWER(name) LIKE LOWER(:part) ESCAPE '!' ORDER BY id LIMIT :size OFFSET :skipped"
         );
