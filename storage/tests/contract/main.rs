@@ -2,7 +2,6 @@
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary: a failure is a failed test")]
 
 mod audit;
-mod case_database;
 mod dead_letters;
 mod deadlines;
 mod import;

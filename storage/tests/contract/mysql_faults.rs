@@ -15,9 +15,8 @@ use mysql_async::Conn;
 use mysql_async::prelude::Queryable as _;
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::case_database::connect;
 use crate::orders::{logged, persist, stock};
-use crate::production_world;
+use crate::production_world::{self, record};
 use crate::world::{HOUR, NOON, claim};
 
 /// A call's own limit, and what a machine with much to do may add.
@@ -70,7 +69,7 @@ async fn recovers<T, F: Future<Output = Result<T, StoreError>>>(call: impl Fn() 
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs mariadbd")]
 async fn a_server_that_dies_is_found_out_at_once_and_found_again() {
     let mut server = start(&[]).await;
-    let ports = connect(&server.url("mall")).await;
+    let ports = record(&server.url("mall")).await;
     assert_eq!(ports.upkeep.durability(), mallbox_storage::Durability::Power);
     let voucher = sale(&ports).await;
     let written = [logged(claim(voucher, 1, 1))];
@@ -100,7 +99,7 @@ async fn a_server_that_dies_is_found_out_at_once_and_found_again() {
     assert_eq!(ports.orders.count(voucher).await.unwrap().unpaid, 2);
     assert_eq!(recovers(|| ports.upkeep.setting("a")).await, None);
     assert_eq!(ports.upkeep.trouble().await, None);
-    let other = connect(&server.url("mall")).await;
+    let other = record(&server.url("mall")).await;
     assert!(other.sequences.next("order", 1).await.unwrap() > last);
 }
 
@@ -149,7 +148,7 @@ async fn proxy(to: SocketAddr) -> (u16, Arc<AtomicBool>) {
 async fn a_server_that_falls_silent_costs_each_call_its_time_and_no_connection() {
     let w = production_world::single().await;
     let (url, silent) = behind_a_proxy(w.database().url()).await;
-    let ports = connect(&format!("{url}?pool_max=3")).await;
+    let ports = record(&format!("{url}?pool_max=3")).await;
     let voucher = sale(&ports).await;
     let user = ports.users.find_or_create(&phone(1), "a", NOON).await.unwrap();
     for _ in 0..2 {
@@ -180,7 +179,7 @@ async fn a_server_that_falls_silent_costs_each_call_its_time_and_no_connection()
 async fn a_long_look_ends_when_the_server_falls_silent_and_not_before() {
     let w = production_world::single().await;
     let (url, silent) = behind_a_proxy(w.database().url()).await;
-    let ports = connect(&url).await;
+    let ports = record(&url).await;
     let voucher = sale(&ports).await;
     let mut rival = w.database().conn().await;
     for falls_silent in [false, true] {
@@ -201,7 +200,7 @@ async fn a_long_look_ends_when_the_server_falls_silent_and_not_before() {
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs mariadbd")]
 async fn calls_that_are_given_up_leave_no_connection_behind() {
     let w = production_world::single().await;
-    let ports = connect(&format!("{}?pool_max=2", w.database().url())).await;
+    let ports = record(&format!("{}?pool_max=2", w.database().url())).await;
     let voucher = sale(&ports).await;
     let claims: Vec<_> = (1..=300).map(|user| logged(claim(voucher, user, user))).collect();
     for micros in 0..150 {
@@ -318,7 +317,7 @@ async fn a_full_disk_refuses_writes_and_reading_goes_on() {
         "--innodb-flush-log-at-trx-commit=0",
     ];
     let server = start(FLAGS).await;
-    let ports = connect(&server.url("mall")).await;
+    let ports = record(&server.url("mall")).await;
     let voucher = sale(&ports).await;
     let mut written = 0;
     let full = loop {
