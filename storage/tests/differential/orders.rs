@@ -19,6 +19,11 @@ pub enum OrderStep {
     /// Of an ordinary voucher, or what calls itself so.
     Insert(Order),
     Move(OrderId, Move, Timestamp),
+    /// Who cancels may buy again, once the unit is back.
+    CancelAndClaim {
+        old: OrderId,
+        new: Claim,
+    },
     Get(OrderId),
     OfUser(UserId, Page),
     Find(OrderFilter, Page),
@@ -55,7 +60,13 @@ impl OrderStep {
             }
             10..20 => Self::Bury(by_hand(dice, scene), dice.pick(&REASONS), scene.text(dice), scene.now),
             20..24 => Self::Insert(order(dice, scene)),
-            24..50 => {
+            24..32 => {
+                let new = scene.claim(dice);
+                let of_same = |old: &&Claim| (old.voucher, old.user) == (new.voucher, new.user);
+                let old = scene.claims.iter().rev().skip(1).find(of_same).map_or(new.order, |old| old.order);
+                Self::CancelAndClaim { old, new }
+            }
+            32..50 => {
                 let moves = [Move::Cancel, Move::Cancel, Move::Use, Move::StartRefund, Move::FinishRefund];
                 Self::Move(scene.order(dice), dice.pick(&moves), scene.now)
             }
@@ -89,6 +100,11 @@ impl OrderStep {
             }
             Self::Insert(order) => said(orders.insert(order).await),
             Self::Move(order, step, now) => said(orders.step(*order, *step, *now).await),
+            Self::CancelAndClaim { old, new } => {
+                let cancelled = said(orders.step(*old, Move::Cancel, new.at).await);
+                let errands = run_errands(side, u32::MAX, true).await;
+                format!("{cancelled}, {errands}, {}", SaleStep::Claim(*new).take(side).await)
+            }
             Self::Get(order) => said(orders.get(*order).await),
             Self::OfUser(user, page) => said(orders.of_user(*user, *page).await),
             Self::Find(filter, page) => said(orders.find(*filter, *page).await),

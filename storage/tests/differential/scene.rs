@@ -159,7 +159,7 @@ impl Scene {
 
     /// An earlier claim, mostly one of the last.
     pub fn old_claim(&self, dice: &mut Dice) -> Option<Claim> {
-        let last = if dice.chance(80) { 12 } else { self.claims.len() };
+        let last = dice.pick(&[12, 12, 60, 60, usize::MAX]);
         let last = last.min(self.claims.len()) as u64;
         (last > 0).then(|| self.claims[self.claims.len() - 1 - dice.below(last) as usize])
     }
