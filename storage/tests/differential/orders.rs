@@ -20,10 +20,7 @@ pub enum OrderStep {
     Insert(Order),
     Move(OrderId, Move, Timestamp),
     /// Who cancels may buy again, once the unit is back.
-    CancelAndClaim {
-        old: OrderId,
-        new: Claim,
-    },
+    CancelAndClaim(Claim),
     Get(OrderId),
     OfUser(UserId, Page),
     Find(OrderFilter, Page),
@@ -60,12 +57,7 @@ impl OrderStep {
             }
             10..20 => Self::Bury(by_hand(dice, scene), dice.pick(&REASONS), scene.text(dice), scene.now),
             20..24 => Self::Insert(order(dice, scene)),
-            24..32 => {
-                let new = scene.claim(dice);
-                let of_same = |old: &&Claim| (old.voucher, old.user) == (new.voucher, new.user);
-                let old = scene.claims.iter().rev().skip(1).find(of_same).map_or(new.order, |old| old.order);
-                Self::CancelAndClaim { old, new }
-            }
+            24..32 => Self::CancelAndClaim(scene.claim(dice)),
             32..50 => {
                 let moves = [Move::Cancel, Move::Cancel, Move::Use, Move::StartRefund, Move::FinishRefund];
                 Self::Move(scene.order(dice), dice.pick(&moves), scene.now)
@@ -100,11 +92,7 @@ impl OrderStep {
             }
             Self::Insert(order) => said(orders.insert(order).await),
             Self::Move(order, step, now) => said(orders.step(*order, *step, *now).await),
-            Self::CancelAndClaim { old, new } => {
-                let cancelled = said(orders.step(*old, Move::Cancel, new.at).await);
-                let errands = run_errands(side, u32::MAX, true).await;
-                format!("{cancelled}, {errands}, {}", SaleStep::Claim(*new).take(side).await)
-            }
+            Self::CancelAndClaim(claim) => cancel_and_claim(side, claim).await,
             Self::Get(order) => said(orders.get(*order).await),
             Self::OfUser(user, page) => said(orders.of_user(*user, *page).await),
             Self::Find(filter, page) => said(orders.find(*filter, *page).await),
@@ -161,6 +149,17 @@ pub async fn take_in_loose_units(
     } else {
         "none is loose".into()
     }
+}
+
+async fn cancel_and_claim(side: &mut Side, claim: &Claim) -> String {
+    let orders = side.storage.orders.clone();
+    let mut answers = Vec::new();
+    if let Ok(Some(held)) = orders.holding(claim.voucher, claim.user).await {
+        answers.push(said(orders.step(held, Move::Cancel, claim.at).await));
+    }
+    answers.push(run_errands(side, u32::MAX, true).await);
+    answers.push(SaleStep::Claim(*claim).take(side).await);
+    answers.join(", ")
 }
 
 fn logged(claim: Claim) -> Logged {
