@@ -19,6 +19,8 @@ pub enum OrderStep {
     /// Of an ordinary voucher, or what calls itself so.
     Insert(Order),
     Move(OrderId, Move, Timestamp),
+    /// Who cancels may buy again, once the unit is back.
+    CancelAndClaim(Claim),
     Get(OrderId),
     OfUser(UserId, Page),
     Find(OrderFilter, Page),
@@ -55,7 +57,8 @@ impl OrderStep {
             }
             10..20 => Self::Bury(by_hand(dice, scene), dice.pick(&REASONS), scene.text(dice), scene.now),
             20..24 => Self::Insert(order(dice, scene)),
-            24..50 => {
+            24..32 => Self::CancelAndClaim(scene.claim(dice)),
+            32..50 => {
                 let moves = [Move::Cancel, Move::Cancel, Move::Use, Move::StartRefund, Move::FinishRefund];
                 Self::Move(scene.order(dice), dice.pick(&moves), scene.now)
             }
@@ -89,6 +92,7 @@ impl OrderStep {
             }
             Self::Insert(order) => said(orders.insert(order).await),
             Self::Move(order, step, now) => said(orders.step(*order, *step, *now).await),
+            Self::CancelAndClaim(claim) => cancel_and_claim(side, claim).await,
             Self::Get(order) => said(orders.get(*order).await),
             Self::OfUser(user, page) => said(orders.of_user(*user, *page).await),
             Self::Find(filter, page) => said(orders.find(*filter, *page).await),
@@ -145,6 +149,17 @@ pub async fn take_in_loose_units(
     } else {
         "none is loose".into()
     }
+}
+
+async fn cancel_and_claim(side: &mut Side, claim: &Claim) -> String {
+    let orders = side.storage.orders.clone();
+    let mut answers = Vec::new();
+    if let Ok(Some(held)) = orders.holding(claim.voucher, claim.user).await {
+        answers.push(said(orders.step(held, Move::Cancel, claim.at).await));
+    }
+    answers.push(run_errands(side, u32::MAX, true).await);
+    answers.push(SaleStep::Claim(*claim).take(side).await);
+    answers.join(", ")
 }
 
 fn logged(claim: Claim) -> Logged {

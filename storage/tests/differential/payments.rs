@@ -1,12 +1,14 @@
 //! Steps on [`PaymentRows`](mallbox_storage::PaymentRows).
 
+use std::time::Duration;
+
 use mallbox_storage::{
     Cents, OrderId, Payment, PaymentId, PaymentState, Step as Move, StoreError, Timestamp,
 };
 
 use crate::dice::Dice;
 use crate::normal::{payment, payments, said};
-use crate::scene::{Scene, note, one_of};
+use crate::scene::Scene;
 use crate::step::Side;
 
 /// An order's payment by its place, oldest first; one that is not there is as good as unknown.
@@ -21,30 +23,27 @@ pub enum PaymentStep {
     StartAndPay(OrderId, Timestamp),
     OfOrder(OrderId),
     Unsettled(Timestamp, u32),
+    /// Before, at, and after the instant at which the order's last payment was started.
+    UnsettledAround(OrderId),
     Faults,
 }
 
+const MS: Duration = Duration::from_millis(1);
 const STATES: [PaymentState; 4] =
     [PaymentState::Started, PaymentState::Captured, PaymentState::Refunded, PaymentState::Failed];
 
 impl PaymentStep {
-    pub fn roll(dice: &mut Dice, scene: &mut Scene) -> Self {
+    pub fn roll(dice: &mut Dice, scene: &Scene) -> Self {
         let order = scene.order(dice);
         let which = (order, dice.pick(&[0, 0, 0, 1, 2]));
         match dice.below(100) {
-            0..20 => {
-                note(&mut scene.payments, scene.now);
-                Self::Start(order, Cents::new(dice.pick(&[0, 1, 4_750, i64::MAX])), scene.now)
-            }
+            0..20 => Self::Start(order, Cents::new(dice.pick(&[0, 1, 4_750, i64::MAX])), scene.now),
             20..35 => Self::Settle(which, dice.pick(&STATES), scene.now),
             35..45 => Self::Pay(if dice.chance(80) { order } else { scene.order(dice) }, which, scene.now),
             45..70 => Self::StartAndPay(order, scene.now),
             70..77 => Self::OfOrder(order),
-            77..95 => {
-                let begun = one_of(dice, &scene.payments).filter(|_| dice.chance(70));
-                let before = begun.unwrap_or_else(|| scene.instant(dice));
-                Self::Unsettled(before, dice.pick(&[0, 1, 3, u32::MAX, u32::MAX]))
-            }
+            77..87 => Self::UnsettledAround(order),
+            87..95 => Self::Unsettled(scene.instant(dice), dice.pick(&[0, 1, 3, u32::MAX])),
             _ => Self::Faults,
         }
     }
@@ -66,6 +65,14 @@ impl PaymentStep {
             },
             Self::OfOrder(order) => listed(rows.of_order(*order).await),
             Self::Unsettled(before, max) => listed(rows.unsettled(*before, *max).await),
+            Self::UnsettledAround(order) => {
+                let Some(last) = rows.of_order(*order).await.unwrap().pop() else { return "none".into() };
+                let mut answers = Vec::new();
+                for before in [last.started - MS, last.started, last.started + MS] {
+                    answers.push(listed(rows.unsettled(before, u32::MAX).await));
+                }
+                answers.join(", ")
+            }
             Self::Faults => said(rows.faults().await),
         }
     }

@@ -11,7 +11,7 @@ use crate::whole;
 
 /// Without the variables: some twenty seconds a pair of back ends on two slow cores.
 const SEEDS: u64 = 3;
-const STEPS: u64 = 3_000;
+const STEPS: u64 = 2_500;
 /// Everything is compared after so many steps.
 const WHOLE_EVERY: u64 = 300;
 /// So many of the last steps are printed when answers differ.

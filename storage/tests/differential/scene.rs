@@ -10,6 +10,7 @@ use mallbox_storage::{
 
 use crate::dice::Dice;
 use crate::sales::SaleStep;
+use crate::shared::SharedStep;
 use crate::step::Step;
 use crate::vouchers::VoucherStep;
 
@@ -60,8 +61,6 @@ pub struct Scene {
     count: u64,
     /// Instants at which something was done: the next may be asked for exactly.
     instants: VecDeque<Timestamp>,
-    /// When the last payments were started.
-    pub payments: VecDeque<Timestamp>,
     /// When the last sessions end, unless they are extended.
     pub sessions: VecDeque<(TokenHash, Timestamp)>,
 }
@@ -78,14 +77,15 @@ impl Scene {
             claims: Vec::new(),
             count: 0,
             instants: VecDeque::new(),
-            payments: VecDeque::new(),
+
             sessions: VecDeque::new(),
         }
     }
 
-    /// The sales, in the record and put.
+    /// The sales, in the record and put. Deadlines are asked for first, as at every start: at its first question a back end
+    /// may set all that the record has.
     pub fn opening(&mut self, dice: &mut Dice) -> Vec<Step> {
-        let mut steps = Vec::new();
+        let mut steps = vec![Step::Shared(SharedStep::Next)];
         for voucher in (1..=VOUCHERS).map(VoucherId::new) {
             let is_sale = self.sales.contains(&voucher);
             steps.push(Step::Voucher(VoucherStep::insert(dice, self, is_sale)));
@@ -114,8 +114,8 @@ impl Scene {
             0 => Timestamp::MAX,
             1 => Timestamp::from_millis(0),
             2..5 => self.now,
-            5..11 => one_of(dice, &self.instants).unwrap_or(self.now),
-            5..14 => self.now + dice.millis(0, 1_800_000),
+            5..10 => one_of(dice, &self.instants).unwrap_or(self.now),
+            10..14 => self.now + dice.millis(0, 1_800_000),
             _ => self.now - dice.millis(0, 1_800_000),
         }
     }
@@ -157,9 +157,10 @@ impl Scene {
 
     /// An earlier claim, mostly one of the last.
     pub fn old_claim(&self, dice: &mut Dice) -> Option<Claim> {
-        let last = if dice.chance(80) { 12 } else { self.claims.len() };
-        let last = last.min(self.claims.len()) as u64;
-        (last > 0).then(|| self.claims[self.claims.len() - 1 - dice.below(last) as usize])
+        let last = dice.pick(&[12, 12, 60, 60, usize::MAX]);
+        let first = self.claims.len().saturating_sub(last);
+        let among = &self.claims[first..];
+        (!among.is_empty()).then(|| dice.pick(among))
     }
 
     /// A new claim of anybody in a sale.
@@ -256,7 +257,8 @@ pub async fn has_loose_unit(storage: &Storage, voucher: VoucherId, user: UserId,
 
 /// One of the last that were noted.
 pub fn one_of<T: Copy>(dice: &mut Dice, noted: &VecDeque<T>) -> Option<T> {
-    (!noted.is_empty()).then(|| noted[dice.below(noted.len() as u64) as usize])
+    let noted: Vec<T> = noted.iter().copied().collect();
+    (!noted.is_empty()).then(|| dice.pick(&noted))
 }
 
 pub fn note<T>(noted: &mut VecDeque<T>, one: T) {
