@@ -1,6 +1,5 @@
 //! One at a time: who changes the terms of sales, or tells the store of them.
 
-use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,9 +30,7 @@ pub(super) struct Turn<'a> {
 
 impl SaleTurns {
     pub(super) fn new(locks: Arc<dyn Locks>) -> Self {
-        let half = || u128::from(RandomState::new().hash_one(NAME));
-        let owner = LockOwner::new(half() << 64 | half());
-        Self { here: Mutex::default(), everywhere: Locker::new(locks), owner }
+        Self { here: Mutex::default(), everywhere: Locker::new(locks), owner: LockOwner::random() }
     }
 
     /// Waits for one's turn.

@@ -4,6 +4,7 @@ mod holding;
 mod waiters;
 
 use std::fmt;
+use std::hash::{BuildHasher as _, RandomState};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -23,6 +24,13 @@ impl LockOwner {
     #[must_use]
     pub const fn new(number: u128) -> Self {
         Self(number)
+    }
+
+    /// An owner that nobody else is, from the seeds that the standard library draws from the system.
+    #[must_use]
+    pub fn random() -> Self {
+        let half = || u128::from(RandomState::new().hash_one("lock owner"));
+        Self(half() << 64 | half())
     }
 
     /// The number.
