@@ -1,0 +1,14 @@
+//! What holds for an embedded mall holds for one on Redis and MySQL: the same tests, on servers.
+
+#[path = "api/main.rs"]
+mod api;
+#[path = "people/main.rs"]
+mod people;
+#[path = "sale/main.rs"]
+mod sale;
+
+#[test]
+fn this_target_is_on_servers() {
+    let ground = mallbox_test_servers::Ground::of_target(env!("CARGO_CRATE_NAME"));
+    assert!(ground.database().is_some(), "{ground:?}");
+}
