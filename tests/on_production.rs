@@ -6,3 +6,9 @@ mod api;
 mod people;
 #[path = "sale/main.rs"]
 mod sale;
+
+#[test]
+fn this_target_is_on_servers() {
+    let ground = mallbox_test_servers::Ground::of_target(env!("CARGO_CRATE_NAME"));
+    assert!(ground.database().is_some(), "{ground:?}");
+}
