@@ -2,6 +2,7 @@
 
 use mallbox_storage::production::ProductionOptions;
 use mallbox_storage::production::mysql::{self, MysqlPorts};
+use mallbox_storage::production::redis::RedisOptions;
 use mallbox_storage::{Place, Storage};
 use mallbox_test_servers::{Database, Ground};
 
@@ -42,6 +43,13 @@ impl World {
     /// Where its record is.
     pub fn database(&self) -> &Database {
         self.ground().database().expect("an embedded world")
+    }
+
+    /// The same mall on another Redis.
+    pub async fn on_redis_at(&self, url: String) -> Storage {
+        let options = self.production();
+        let redis = RedisOptions { url, ..options.redis.clone() };
+        Storage::open(&Place::Production(ProductionOptions { redis, ..options.clone() })).await.unwrap()
     }
 
     /// The same mall as another instance sees it: over connections of its own.

@@ -10,8 +10,8 @@ use mallbox_test_servers::{RedisCluster, RedisOptions as ServerOptions};
 use tempfile::TempDir;
 
 use crate::production_world;
-use crate::redis_world::{accepted, connect, recovers, start, tell};
-use crate::world::{WORKER, World, claim};
+use crate::redis_world::{accepted, connect, recovers, says, start, tell};
+use crate::world::{NOON, WORKER, World, claim};
 
 /// What no call may take longer than, whatever Redis does.
 const LONGEST: Duration = Duration::from_millis(1500);
@@ -89,6 +89,48 @@ async fn a_server_that_lost_the_end_of_what_it_answered_sells_nothing_twice() {
     assert_eq!(w.storage.orders.count(voucher).await.unwrap().dead_letters, 0);
     assert_eq!(w.storage.deadlines.next().await.unwrap(), Some(due[0].1));
     assert_eq!(w.storage.deadlines.count().await.unwrap(), 5, "of those too that were not set");
+}
+
+/// A master that was demoted and comes back has all of its scripts, and lacks what was sold meanwhile.
+#[tokio::test(flavor = "multi_thread")]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server")]
+async fn a_master_that_was_demoted_and_promoted_again_is_not_believed() {
+    let (first, second) = (start(ServerOptions::default()).await, start(ServerOptions::default()).await);
+    let w = production_world::fresh(first.url()).await;
+    let voucher = w.sale(Some(5)).await;
+    assert!(accepted(&w.storage, claim(voucher, 1, 1)).await);
+    w.persist_all().await;
+    // The second one takes over, sells, and is gone before the first, a replica by now, hears of it.
+    follow(&second.url(), first.port());
+    tell(&second.url(), &["REPLICAOF", "NO", "ONE"]);
+    follow(&first.url(), second.port());
+    let there = w.on_redis_at(second.url()).await;
+    assert!(accepted(&there, claim(voucher, 2, 2)).await, "its script is sent to the second");
+    tell(&second.url(), &["WAIT", "1", "5000"]);
+    tell(&first.url(), &["REPLICAOF", "NO", "ONE"]);
+    for user in 3..=4 {
+        assert!(accepted(&there, claim(voucher, user, user)).await);
+    }
+    let taken = there.order_log.take(WORKER, 1000, Duration::from_secs(5)).await.unwrap();
+    let answers = there.orders.persist(&taken, NOON).await.unwrap();
+    assert_eq!(answers.len(), 3, "{taken:?} {answers:?}");
+
+    let again = recovers(&w, claim(voucher, 3, 33)).await;
+    assert_eq!(again, ClaimAnswer::AlreadyBought(claim(voucher, 3, 3).order));
+    assert!(accepted(&w.storage, claim(voucher, 5, 5)).await);
+    assert_eq!(recovers(&w, claim(voucher, 6, 6)).await, ClaimAnswer::SoldOut);
+    w.persist_all().await;
+    assert_eq!(w.storage.orders.count(voucher).await.unwrap().dead_letters, 0);
+}
+
+/// Makes one a replica of the other, and waits until it has everything.
+fn follow(url: &str, port: u16) {
+    tell(url, &["REPLICAOF", "127.0.0.1", &port.to_string()]);
+    let until = Instant::now() + Duration::from_secs(20);
+    while !says(url, "replication").contains("master_link_status:up") {
+        assert!(Instant::now() < until);
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 fn copy_of(dir: &Path) -> TempDir {

@@ -7,7 +7,7 @@ use mallbox_storage::{ClaimAnswer, OpenError};
 use mallbox_test_servers::{RedisOptions as ServerOptions, RedisSentinel};
 
 use crate::production_world;
-use crate::redis_world::{accepted, connect, recovers, start, tell};
+use crate::redis_world::{accepted, connect, recovers, says, start, tell};
 use crate::world::claim;
 
 /// Waits for something to come true.
@@ -21,9 +21,7 @@ async fn until(is_so: impl Fn() -> bool) {
 
 /// Whether a server's `INFO replication` has this line.
 fn heard_of(url: &str, line: &str) -> bool {
-    let mut connection = ::redis::Client::open(url).unwrap().get_connection().unwrap();
-    let info: String = ::redis::cmd("INFO").arg("replication").query(&mut connection).unwrap();
-    info.contains(line)
+    says(url, "replication").contains(line)
 }
 
 fn sentinel_knows_a_replica(port: u16) -> bool {

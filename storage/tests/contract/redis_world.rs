@@ -27,6 +27,12 @@ pub fn tell(url: &str, words: &[&str]) {
     let _: ::redis::Value = command.query(&mut connection).unwrap();
 }
 
+/// What a server says of itself.
+pub fn says(url: &str, section: &str) -> String {
+    let mut connection = ::redis::Client::open(url).unwrap().get_connection().unwrap();
+    ::redis::cmd("INFO").arg(section).query(&mut connection).unwrap()
+}
+
 /// Whether this attempt is accepted.
 pub async fn accepted(storage: &Storage, claim: Claim) -> bool {
     attempt(storage, claim).await.unwrap() == ClaimAnswer::Accepted

@@ -9,9 +9,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::keys::Keys;
+use super::known_server::KnownServer;
 use super::link::{Link, Repeat};
 use super::script::{DUE, NEXT_DEADLINE};
-use super::witness::Witness;
 use crate::deadlines::LEASE_MS;
 use crate::{Deadlines, OrderId, Orders, StoreError, Timestamp};
 
@@ -24,14 +24,14 @@ pub(super) struct RedisDeadlines {
     key: String,
     orders: Arc<dyn Orders>,
     /// Who asks for the next deadline asks a server that knows all.
-    next: Witness,
+    server: KnownServer,
 }
 
 impl RedisDeadlines {
     /// The record is asked for unpaid orders when Redis may have lost deadlines.
     pub(super) fn new(link: Link, keys: &Keys, orders: Arc<dyn Orders>) -> Self {
-        let key = keys.deadlines();
-        Self { link, next: Witness::new(NEXT_DEADLINE, &key), key, orders }
+        let server = KnownServer::new(keys.server_of_deadlines());
+        Self { link, key: keys.deadlines(), orders, server }
     }
 
     /// Sets the deadline of every unpaid order: of one that was paid or closed, it is cleared when it comes.
@@ -83,9 +83,13 @@ impl Deadlines for RedisDeadlines {
     }
 
     async fn next(&self) -> Result<Option<Timestamp>, StoreError> {
-        let how = ("deadlines.next", Repeat::Safe);
-        let call = self.next.on([&self.key]);
-        let first: Option<f64> = self.next.run(&self.link, how, call, self.set_all()).await?;
+        const OP: &str = "deadlines.next";
+        let call = self.server.on(&NEXT_DEADLINE, [&*self.key]);
+        let first = self.server.run(&self.link, (OP, Repeat::Safe), call, || self.set_all()).await?;
+        let number = |text: String| {
+            text.parse::<f64>().map_err(|_| StoreError::Corrupt { op: OP, key: format!("deadline {text:?}") })
+        };
+        let first = first.map(number).transpose()?;
         #[expect(
             clippy::cast_possible_truncation,
             reason = "whole milliseconds; the end of time stays the end"

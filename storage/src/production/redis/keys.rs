@@ -12,7 +12,8 @@
 //! | `{mallbox:NN}:pending:users` | sorted set | the same by user, in lexical order |
 //! | `{mallbox:NN}:refused` | hash | order → how often the record refused its claim |
 //! | `{mallbox:NN}:lock:NAME`, `{mallbox:NN}:token` | hash, string | a lock; the last fencing token |
-//! | `mallbox:deadlines` | sorted set | unpaid order → when it ends |
+//! | `{mallbox:NN}:server`, `{mallbox:deadlines}:server`, `…:checked` | string | which server was put right last; that it was compared a moment ago |
+//! | `{mallbox:deadlines}:due` | sorted set | unpaid order → when it ends |
 //! | `mallbox:session:HASH`, `mallbox:tokens:USER` | hash, sorted set | a session; a user's tokens |
 //! | `mallbox:code:PHONE`, `mallbox:limit:KEY` | hash, string | login codes; a rate limit |
 //!
@@ -99,6 +100,11 @@ impl Keys {
         self.within(partition, "sales")
     }
 
+    /// Which server has sales that were put right.
+    pub(super) fn server_of(&self, partition: u64) -> [String; 2] {
+        ["server", "server:checked"].map(|name| self.within(partition, name))
+    }
+
     /// A sale that there never is.
     pub(super) fn no_sale(&self, partition: u64) -> String {
         self.within(partition, "sale:none")
@@ -126,7 +132,12 @@ impl Keys {
     }
 
     pub(super) fn deadlines(&self) -> String {
-        format!("{}:deadlines", self.prefix)
+        format!("{{{}:deadlines}}:due", self.prefix)
+    }
+
+    /// Which server has deadlines that were put right.
+    pub(super) fn server_of_deadlines(&self) -> [String; 2] {
+        ["server", "server:checked"].map(|name| format!("{{{}:deadlines}}:{name}", self.prefix))
     }
 
     pub(super) fn session(&self, token: &str) -> String {

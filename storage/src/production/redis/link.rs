@@ -111,27 +111,16 @@ impl Link {
         &self,
         op: &'static str,
         repeat: Repeat,
-        call: Call<'_>,
+        call: Call,
     ) -> Result<T, StoreError> {
-        match self.run_known(op, repeat, &call).await? {
-            Some(answer) => Ok(answer),
+        match self.send(repeat, &call.by_hash()).await {
             // Gone with a restart or a flush. EVAL leaves it with the node that runs it, where SCRIPT LOAD would have
             // to reach every node of a cluster.
-            None => self.query(op, repeat, &call.in_full()).await,
-        }
-    }
-
-    /// Runs a script if the node that is to run it has it; `None` if not.
-    pub(super) async fn run_known<T: FromRedisValue>(
-        &self,
-        op: &'static str,
-        repeat: Repeat,
-        call: &Call<'_>,
-    ) -> Result<Option<T>, StoreError> {
-        match self.send(repeat, &call.by_hash()).await {
-            Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => Ok(None),
+            Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
+                self.query(op, repeat, &call.in_full()).await
+            }
             Err(error) => Err(trouble(op, error)),
-            Ok(value) => T::from_redis_value(value).map(Some).map_err(|error| trouble(op, error.into())),
+            Ok(value) => T::from_redis_value(value).map_err(|error| trouble(op, error.into())),
         }
     }
 
@@ -140,7 +129,7 @@ impl Link {
         &self,
         op: &'static str,
         repeat: Repeat,
-        calls: impl IntoIterator<Item = Call<'_>>,
+        calls: impl IntoIterator<Item = Call>,
     ) -> Vec<Result<T, StoreError>> {
         join_all(calls.into_iter().map(|call| self.run(op, repeat, call))).await
     }

@@ -13,6 +13,7 @@ mod caretaker;
 mod deadlines;
 mod health;
 mod keys;
+mod known_server;
 mod link;
 mod loading;
 mod locks;
@@ -23,7 +24,6 @@ mod sales;
 mod script;
 mod sessions;
 mod wake_ups;
-mod witness;
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;

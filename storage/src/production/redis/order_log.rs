@@ -202,7 +202,7 @@ impl RedisOrderLog {
         &self,
         op: &'static str,
         claims: &[Logged],
-        call: impl Fn(u64, &[Logged]) -> Call<'static>,
+        call: impl Fn(u64, &[Logged]) -> Call,
     ) -> Result<(), StoreError> {
         let mut by_partition: HashMap<u64, Vec<Logged>> = HashMap::new();
         for logged in claims {

@@ -6,11 +6,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::keys::{Keys, SaleKeys, partition_of};
+use super::known_server::KnownServer;
 use super::link::{Link, Repeat};
 use super::loading::Loading;
 use super::script::{CLAIM, PUT, RELEASE, RESERVE};
 use super::wake_ups::WakeUps;
-use super::witness::Witness;
 use crate::production::Holders;
 use crate::{
     Claim, ClaimAnswer, OrderId, Orders, PARTITIONS, Release, Reservation, Sales, StoreError, Terms, Units,
@@ -32,7 +32,7 @@ pub(super) struct RedisSales {
     orders: Arc<dyn Orders>,
     wake_ups: Arc<WakeUps>,
     /// By partition: claims are taken by a server that knows every unit that is held.
-    claims: Vec<Witness>,
+    servers: Vec<KnownServer>,
 }
 
 /// Terms as a script is given them: begin, end, paused, units.
@@ -79,9 +79,8 @@ impl RedisSales {
         orders: Arc<dyn Orders>,
         wake_ups: Arc<WakeUps>,
     ) -> Self {
-        let witness = |partition| Witness::new(CLAIM, &keys.sales(partition));
-        let claims = (0..PARTITIONS).map(witness).collect();
-        Self { link, keys, holders, orders, wake_ups, claims }
+        let servers = (0..PARTITIONS).map(|partition| KnownServer::new(keys.server_of(partition))).collect();
+        Self { link, keys, holders, orders, wake_ups, servers }
     }
 
     /// Runs the script of claims on this sale.
@@ -89,20 +88,18 @@ impl RedisSales {
         const OP: &str = "sales.claim";
         let partition = partition_of(claim.voucher);
         let log = self.keys.log(partition);
-        let index = usize::try_from(partition).unwrap_or(usize::MAX);
-        let witness = self
-            .claims
-            .get(index)
-            .ok_or_else(|| StoreError::Corrupt { op: OP, key: format!("partition {partition}") })?;
-        let call = witness
-            .on([sale, buyers, &log.log, &log.pending, &log.by_user])
+        let server = usize::try_from(partition).ok().and_then(|index| self.servers.get(index));
+        let corrupt = |key| StoreError::Corrupt { op: OP, key };
+        let server = server.ok_or_else(|| corrupt(format!("partition {partition}")))?;
+        let call = server
+            .on(&CLAIM, [sale, buyers, &*log.log, &*log.pending, &*log.by_user])
             .arg(claim.order.get())
             .arg(claim.user.get())
             .arg(claim.voucher.get())
             .arg(claim.at.as_millis());
-        let answer: String =
-            witness.run(&self.link, (OP, Repeat::Safe), call, self.forget_all(partition)).await?;
-        read_answer(&answer)
+        let put_right = || self.forget_all(partition);
+        let answer = server.run(&self.link, (OP, Repeat::Safe), call, put_right).await?;
+        read_answer(&answer.ok_or_else(|| corrupt("no answer".to_owned()))?)
     }
 
     /// Lets a server that may have lost something forget its sales: each is loaded anew from log and record.

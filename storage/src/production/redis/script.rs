@@ -1,29 +1,24 @@
 //! Scripts, called by their hash. Each is a file in `lua/` that says what it does and what it is given.
 
-use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use redis::{Cmd, ToRedisArgs};
 
 /// A script.
 pub(super) struct Script {
-    code: Cow<'static, str>,
+    code: &'static str,
     hash: String,
 }
 
-/// Takes a claim: a witness, one a partition.
-pub(super) const CLAIM: &str = include_str!("lua/claim.lua");
-/// Looks for the earliest deadline: a witness.
-pub(super) const NEXT_DEADLINE: &str = include_str!("lua/next_deadline.lua");
-
 macro_rules! scripts {
-    ($($name:ident = $file:literal;)+) => {
+    ($($name:ident = $($file:literal),+;)+) => {
         $(pub(super) static $name: LazyLock<Script> =
-            LazyLock::new(|| Script::new(include_str!(concat!("lua/", $file)).into()));)+
+            LazyLock::new(|| Script::new(concat!($(include_str!(concat!("lua/", $file))),+)));)+
     };
 }
 
 scripts! {
+    CLAIM = "known_server.lua", "claim.lua";
     PUT = "put.lua";
     LOAD = "load.lua";
     SWITCH_ON = "switch_on.lua";
@@ -36,6 +31,8 @@ scripts! {
     RESCUE = "rescue.lua";
     LOG_STATE = "log_state.lua";
     DUE = "due.lua";
+    NEXT_DEADLINE = "known_server.lua", "next_deadline.lua";
+    PUT_RIGHT = "put_right.lua";
     ISSUE_CODE = "issue_code.lua";
     CHECK_CODE = "check_code.lua";
     INDEX_SESSION = "index_session.lua";
@@ -50,33 +47,27 @@ scripts! {
 }
 
 impl Script {
-    fn new(code: Cow<'static, str>) -> Self {
-        let hash = redis::Script::new(&code).get_hash().to_owned();
-        Self { code, hash }
-    }
-
-    /// One that no other mall and no other part of this one runs, by what is written at its end. A server that does not
-    /// have it is not the one that ran it last: see [`witness`](super::witness).
-    pub(super) fn witness(code: &'static str, of: &str) -> Self {
-        Self::new(format!("{code}-- {of}\n").into())
+    fn new(code: &'static str) -> Self {
+        Self { code, hash: redis::Script::new(code).get_hash().to_owned() }
     }
 
     /// A call of it. Every key that it touches is one of these, and all have one hash tag.
-    pub(super) fn on<K: AsRef<str>>(&self, keys: impl IntoIterator<Item = K>) -> Call<'_> {
+    pub(super) fn on<K: AsRef<str>>(&'static self, keys: impl IntoIterator<Item = K>) -> Call {
         let keys: Vec<Vec<u8>> = keys.into_iter().map(|key| key.as_ref().as_bytes().to_vec()).collect();
         Call { script: self, key_count: keys.len(), parts: keys }
     }
 }
 
 /// A script with its keys and arguments.
-pub(super) struct Call<'a> {
-    script: &'a Script,
+#[derive(Clone)]
+pub(super) struct Call {
+    script: &'static Script,
     key_count: usize,
     /// The keys, then the arguments.
     parts: Vec<Vec<u8>>,
 }
 
-impl Call<'_> {
+impl Call {
     pub(super) fn arg(mut self, arg: impl ToRedisArgs) -> Self {
         arg.write_redis_args(&mut self.parts);
         self
@@ -87,7 +78,7 @@ impl Call<'_> {
     }
 
     pub(super) fn in_full(&self) -> Cmd {
-        self.command("EVAL", &self.script.code)
+        self.command("EVAL", self.script.code)
     }
 
     fn command(&self, name: &str, script: &str) -> Cmd {

@@ -1,3 +1,3 @@
 -- Answers the earliest deadline, or nothing.
--- KEYS: 1 deadlines
-return redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2]
+-- KEYS: behind those of known_server.lua: 3 deadlines
+return redis.call('ZRANGE', KEYS[3], 0, 0, 'WITHSCORES')[2]
