@@ -52,31 +52,37 @@ struct ExpireOrders {
 }
 
 impl ExpireOrders {
-    /// Orders cancelled at once: they share the record's commits, and leave it room for others between two of them.
-    const AT_ONCE: usize = 256;
+    /// Orders asked for at once.
+    const DUE_AT_ONCE: usize = 256;
+    /// Orders being cancelled at any time: enough to share the record's commits, and few enough to leave room for others,
+    /// be it on the 16 connections that a process has to a server.
+    const SIDE_BY_SIDE: usize = 32;
 
-    /// Cancels these, side by side. Answers whether all went well.
+    /// Cancels these. Answers whether all went well; the first that does not is the last that is begun.
     async fn expire(&self, due: Vec<OrderId>, now: Timestamp) -> bool {
         let mut tasks = JoinSet::new();
-        for order in due {
-            let context = self.context.clone();
-            tasks.spawn(async move { (order, expire(&context, order, now).await) });
-        }
-        let mut is_well = true;
-        while let Some(ended) = tasks.join_next().await {
-            match ended {
-                Ok((_, Ok(()))) => {}
-                Ok((order, Err(error))) => {
+        let (mut waiting, mut is_well) = (due.into_iter(), true);
+        loop {
+            while is_well
+                && tasks.len() < Self::SIDE_BY_SIDE
+                && let Some(order) = waiting.next()
+            {
+                let context = self.context.clone();
+                tasks.spawn(async move { (order, expire(&context, order, now).await) });
+            }
+            match tasks.join_next().await {
+                Some(Ok((_, Ok(())))) => {}
+                Some(Ok((order, Err(error)))) => {
                     is_well = false;
                     tracing::warn!(order = order.get(), %error, "an order is still to be cancelled");
                 }
-                Err(error) => {
+                Some(Err(error)) => {
                     is_well = false;
                     tracing::error!(%error, "cancelling an order broke off");
                 }
+                None => return is_well,
             }
         }
-        is_well
     }
 }
 
@@ -93,7 +99,7 @@ impl Chore for ExpireOrders {
 
     async fn run(&self, now: Timestamp) {
         loop {
-            match self.context.storage.deadlines.due(now, Self::AT_ONCE).await {
+            match self.context.storage.deadlines.due(now, Self::DUE_AT_ONCE).await {
                 Ok(due) if due.is_empty() => return,
                 Ok(due) => {
                     // What failed is due again when its lease ends: no need to go on against a store in trouble.

@@ -1,7 +1,7 @@
 //! Requests that no operator should send, and what each is told.
 
-use crate::bad_requests::Who::Operator;
-use crate::bad_requests::{OBJECT, PAGE, Row, WHOLE};
+use super::bad_requests::Who::Operator;
+use super::bad_requests::{OBJECT, PAGE, Row, WHOLE};
 
 pub const ROWS: &[Row] = &[
     (Operator, "GET", "/ops", b"", 404, "NOT_FOUND", ""),

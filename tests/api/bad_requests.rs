@@ -5,7 +5,7 @@ use std::time::Duration;
 use mallbox::mall::Settings;
 use serde_json::json;
 
-use crate::world::{World, world};
+use super::world::{World, world};
 
 #[derive(Clone, Copy)]
 pub enum Who {
@@ -144,7 +144,7 @@ const ROWS: &[Row] = &[
 #[test]
 fn every_bad_request_is_told_what_was_wrong() {
     let w = world();
-    for &(who, method, path, body, status, code, says) in ROWS.iter().chain(crate::bad_ops_requests::ROWS) {
+    for &(who, method, path, body, status, code, says) in ROWS.iter().chain(super::bad_ops_requests::ROWS) {
         let token = match who {
             Nobody => String::new(),
             Customer => format!("authorization: {}\r\n", w.customer),

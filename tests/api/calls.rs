@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::world::{CUSTOMER, World, shop, world};
+use super::world::{CUSTOMER, World, shop, world};
 
 fn assert_says(w: &World, method: &str, path: &str, token: &str, body: &Value, want: &Value) {
     let body = if body.is_null() { String::new() } else { body.to_string() };
@@ -187,7 +187,7 @@ fn vouchers_and_sales_are_as_the_pages_know_them() {
 #[test]
 fn what_is_off_the_shelf_is_not_sold() {
     let w = world();
-    let mut hidden = crate::world::sale("2026-11-21T19:00:00", "2026-11-21T23:00:00", 2);
+    let mut hidden = super::world::sale("2026-11-21T19:00:00", "2026-11-21T23:00:00", 2);
     hidden["status"] = json!(2);
     let id = w.add("/voucher/seckill", &hidden);
     for (method, path) in [

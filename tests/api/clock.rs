@@ -7,7 +7,7 @@ use std::time::Duration;
 use mallbox_storage::Timestamp;
 use serde_json::json;
 
-use crate::world::{EVENING, World, sale, world};
+use super::world::{EVENING, World, sale, world};
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);

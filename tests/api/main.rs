@@ -1,4 +1,4 @@
-//! The HTTP API as `API.md` has it: a real embedded mall behind the real server, and every call that exists.
+//! The HTTP API as `API.md` has it: a real mall behind the real server, and every call that exists.
 
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
 

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use crate::live::Stream;
-use crate::world::{OTHER, Said, World, sale, shop, voucher, world};
+use super::live::Stream;
+use super::world::{OTHER, Said, World, sale, shop, voucher, world};
 
 const METHODS: [&str; 4] = ["get", "post", "put", "delete"];
 
@@ -237,10 +237,7 @@ fn ask_as_each(check: &mut Checker<'_>, call: &str, path: &str, body: &Value) ->
 /// Two claims that the record refuses: the first is replayed, the second voided.
 fn dead_letters(check: &mut Checker<'_>) {
     let (operator, other, none) = (check.w.operator.clone(), check.w.other.clone(), &Value::Null);
-    check.w.sql(
-        "CREATE TRIGGER poison BEFORE INSERT ON orders WHEN NEW.user_id IN (1, 3)
-         BEGIN SELECT RAISE(ABORT, 'poison'); END",
-    );
+    check.w.ground.refuse_rows("orders", "NEW.user_id IN (1, 3)", "poison");
     let orders = [operator, other].map(|token| {
         let said = check.w.call("POST", "/voucher-order/seckill/2", &token, "");
         said.body["dataText"].as_str().unwrap_or_else(|| panic!("{said:?}")).to_owned()
@@ -252,7 +249,7 @@ fn dead_letters(check: &mut Checker<'_>) {
     let path = |order: &str, step: &str| format!("/ops/dead-letters/{order}/{step}");
     let refused = ask_as_each(check, replay, &path(&orders[0], "replay"), none);
     assert_eq!(refused.body["code"], "STILL_DEAD", "{refused:?}");
-    check.w.sql("DROP TRIGGER poison");
+    check.w.ground.take_rows("orders");
     ask_as_each(check, replay, &path(&orders[0], "replay"), none);
     ask_as_each(check, void, &path(&orders[1], "void"), none);
     ask_as_each(check, void, &path(&orders[0], "void"), none);

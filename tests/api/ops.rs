@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::world::{OTHER, Said, World, world};
+use super::world::{OTHER, Said, World, world};
 
 fn ops(w: &World, method: &str, path: &str, body: &Value) -> Said {
     let body = if body.is_null() { String::new() } else { body.to_string() };
@@ -160,12 +160,7 @@ fn orders_are_found_and_voided() {
 #[test]
 fn dead_letters_are_listed_replayed_and_voided() {
     let w = world();
-    let poison = |users: &str| {
-        w.sql(&format!(
-            "DROP TRIGGER IF EXISTS poison; CREATE TRIGGER poison BEFORE INSERT ON orders
-             WHEN NEW.user_id IN ({users}) BEGIN SELECT RAISE(ABORT, 'poison'); END"
-        ));
-    };
+    let poison = |users: &str| w.ground.refuse_rows("orders", &format!("NEW.user_id IN ({users})"), "poison");
     poison("2, 3");
     // One after the other, so that the second is the last that died.
     let orders = [&w.customer, &w.other].map(|token| {
@@ -173,13 +168,16 @@ fn dead_letters_are_listed_replayed_and_voided() {
         w.settle_log();
         order
     });
-    let letter = json!({
-        "order": orders[1], "voucherId": 2, "title": "100元秒杀券", "userId": 3, "phone": OTHER,
-        "reason": "REFUSED", "detail": "poison", "attempts": 5, "holdsUnit": true, "state": "OPEN",
-        "claimTime": "2026-11-21T20:00:00", "deadTime": "2026-11-21T20:00:00",
-    });
     let list = ops(&w, "GET", "/dead-letters", &Value::Null);
     assert_eq!((list.status, &list.body["total"]), (200, &json!(2)), "{list:?}");
+    // The record's own.
+    let words = list.body["data"][0]["detail"].as_str().unwrap();
+    assert!(words.contains("poison"), "{words}");
+    let letter = json!({
+        "order": orders[1], "voucherId": 2, "title": "100元秒杀券", "userId": 3, "phone": OTHER,
+        "reason": "REFUSED", "detail": words, "attempts": 5, "holdsUnit": true, "state": "OPEN",
+        "claimTime": "2026-11-21T20:00:00", "deadTime": "2026-11-21T20:00:00",
+    });
     assert_eq!(list.body["data"][0], letter);
     let replay = format!("/dead-letters/{}/replay", orders[0]);
     let refused = ops(&w, "POST", &replay, &Value::Null);

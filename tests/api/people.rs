@@ -3,7 +3,7 @@
 use mallbox_storage::{Actor, UserId};
 use serde_json::{Value, json};
 
-use crate::world::{CUSTOMER, OPERATOR, OTHER, Said, World, world};
+use super::world::{CUSTOMER, OPERATOR, OTHER, Said, World, world};
 
 const BLOCK: &str = r#"{"reason":"buys for resale"}"#;
 const TO_OPERATOR: &str = r#"{"role":"operator"}"#;

@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-use crate::world::world;
+use super::world::world;
 
 /// Requests made of each call and phase.
 const EXAMPLES: &str = "20";

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::world::{Said, World, world};
+use super::world::{Said, World, world};
 
 /// Takes a unit. The order's id, which the number and the text must agree on.
 fn bought(w: &World, path: &str, token: &str) -> String {

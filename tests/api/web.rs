@@ -4,7 +4,7 @@ use std::path::Path;
 
 use mallbox::mall::Settings;
 
-use crate::world::World;
+use super::world::World;
 
 fn their_files(dir: &Path) {
     for (path, text) in [

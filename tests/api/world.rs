@@ -13,7 +13,8 @@ use mallbox::mall::order_workers::drained;
 use mallbox::mall::payments::Sandbox;
 use mallbox::mall::sms::Inbox;
 use mallbox::mall::{Mall, ManualClock, Means, Random, Settings};
-use mallbox_storage::{Actor, EmbeddedOptions, Place, ShopType, ShopTypeId, Storage, Timestamp};
+use mallbox_storage::{Actor, ShopType, ShopTypeId, Storage, Timestamp};
+use mallbox_test_servers::Ground;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -35,7 +36,9 @@ pub struct World {
     pub operator: String,
     pub customer: String,
     pub other: String,
-    dir: TempDir,
+    /// Where its mall is.
+    pub ground: Ground,
+    _dir: TempDir,
 }
 
 /// What came back.
@@ -55,12 +58,13 @@ pub fn world() -> World {
 
 impl World {
     pub fn with(settings: Settings, furnish: impl FnOnce(&Path), prefix: &str, web: bool) -> Self {
+        let ground = Ground::of_target(env!("CARGO_CRATE_NAME"));
         let dir = TempDir::new().unwrap();
         furnish(dir.path());
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let clock = Arc::new(ManualClock::new(EVENING));
-        let app = runtime.block_on(open(dir.path(), settings, &clock));
+        let app = runtime.block_on(open(&ground, settings, &clock));
         let site_options = SiteOptions {
             prefix: prefix.to_owned(),
             uploads: Some(dir.path().join("uploads")),
@@ -79,7 +83,8 @@ impl World {
         let none = String::new;
         let prefix = prefix.to_owned();
         let (operator, customer, other) = (none(), none(), none());
-        let mut world = Self { app, clock, runtime, server, prefix, operator, customer, other, dir };
+        let mut world =
+            Self { app, clock, runtime, server, prefix, operator, customer, other, ground, _dir: dir };
         world.operator = world.log_in(OPERATOR);
         world.customer = world.log_in(CUSTOMER);
         world.other = world.log_in(OTHER);
@@ -167,6 +172,11 @@ impl World {
         self.runtime.block_on(work)
     }
 
+    /// What an answer of its back end survives.
+    pub fn durability(&self) -> &'static str {
+        self.runtime.block_on(self.app.context.storage.upkeep.health()).durability.name()
+    }
+
     /// Moves the clock; what is due by then is done.
     pub fn advance(&self, span: Duration) {
         self.clock.advance(span);
@@ -179,13 +189,6 @@ impl World {
         assert!(self.runtime.block_on(drained), "the log was not drained");
     }
 
-    /// Runs SQL on the record from outside, as nobody but a test does.
-    pub fn sql(&self, sql: &str) {
-        let record = rusqlite::Connection::open(self.dir.path().join("mall").join("mall.sqlite")).unwrap();
-        record.busy_timeout(Duration::from_secs(10)).unwrap();
-        record.execute_batch(sql).unwrap();
-    }
-
     /// Nothing that was sold is missing or there twice.
     pub fn assert_balanced(&self) {
         let report = self.runtime.block_on(self.app.books.verify()).unwrap();
@@ -193,8 +196,8 @@ impl World {
     }
 }
 
-async fn open(dir: &Path, settings: Settings, clock: &Arc<ManualClock>) -> App {
-    let storage = Storage::open(&Place::Embedded(EmbeddedOptions::new(dir.join("mall")))).await.unwrap();
+async fn open(ground: &Ground, settings: Settings, clock: &Arc<ManualClock>) -> App {
+    let storage = Storage::open(ground.place()).await.unwrap();
     for (id, name, sort) in [(1, "KTV", 2), (2, "美食", 1)] {
         let icon = format!("/types/{id}.svg");
         let kind = ShopType { id: ShopTypeId::new(id), name: name.to_owned(), icon, sort };

@@ -9,7 +9,7 @@ use mallbox::mall::sms::{Inbox, SmsError, SmsSender, Webhook};
 use mallbox::mall::{Mistake, Refusal};
 use mallbox_storage::{Phone, UserId};
 
-use crate::world::{ANNE, BOB, mistake, other_than, refusal, with_sms, world};
+use super::world::{ANNE, BOB, mistake, other_than, refusal, with_sms, world};
 
 const DAY_MS: u64 = 86_400_000;
 

@@ -4,7 +4,7 @@ use mallbox::mall::accounts::CardEdit;
 use mallbox::mall::{Mistake, Refusal};
 use mallbox_storage::{Card, UserId};
 
-use crate::world::{ANNE, mistake, refusal, world};
+use super::world::{ANNE, mistake, refusal, world};
 
 fn all() -> CardEdit {
     CardEdit {

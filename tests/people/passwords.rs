@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use mallbox::mall::{Mistake, Refusal};
 use mallbox_storage::UserId;
 
-use crate::world::{ANNE, BOB, World, mistake, refusal, world};
+use super::world::{ANNE, BOB, World, mistake, refusal, world};
 
 const GOOD: &str = "correct horse";
 const OTHER: &str = "battery staple";

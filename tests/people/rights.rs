@@ -16,7 +16,7 @@ use mallbox_storage::{
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
-use crate::world::{ANNE, BOB, World, refusal, world};
+use super::world::{ANNE, BOB, World, refusal, world};
 
 /// Action, subject and detail of the newest entries, the oldest of them first.
 async fn written(w: &World, count: u32) -> Vec<(String, String, Value)> {

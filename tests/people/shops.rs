@@ -4,7 +4,7 @@ use mallbox::mall::shops::ShopEdit;
 use mallbox::mall::{Mistake, Refusal};
 use mallbox_storage::{ShopId, ShopOrder, ShopTypeId};
 
-use crate::world::{World, mistake, refusal, world};
+use super::world::{World, mistake, refusal, world};
 
 fn shop(name: &str, kind: u64) -> ShopEdit {
     ShopEdit {

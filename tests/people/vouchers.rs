@@ -7,7 +7,7 @@ use mallbox::mall::vouchers::{Left, SaleForm, VoucherForm};
 use mallbox::mall::{Mistake, Refusal};
 use mallbox_storage::{Claim, ClaimAnswer, OrderId, ShopId, ShopTypeId, UserId, VoucherId, VoucherStatus};
 
-use crate::world::{World, mistake, refusal, world};
+use super::world::{World, mistake, refusal, world};
 
 /// A mall with one shop.
 async fn with_shop() -> (World, ShopId) {

@@ -11,10 +11,8 @@ use mallbox::mall::{
     Accounts, AuditLog, Clock, Context, Failure, ManualClock, Mistake, PeopleOffice, Random, Refusal,
     SaleCounter, Settings, ShopDirectory, VoucherShelf,
 };
-use mallbox_storage::{
-    Actor, EmbeddedOptions, Phone, Place, ShopType, ShopTypeId, Storage, Timestamp, UserId,
-};
-use tempfile::TempDir;
+use mallbox_storage::{Actor, Phone, ShopType, ShopTypeId, Storage, Timestamp, UserId};
+use mallbox_test_servers::Ground;
 
 /// Noon of 2026-11-21, UTC.
 pub const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
@@ -31,7 +29,7 @@ pub struct World {
     pub storage: Storage,
     pub clock: Arc<ManualClock>,
     inbox: Arc<Inbox>,
-    _dir: TempDir,
+    _ground: Ground,
 }
 
 /// A mall with an inbox, of two types of shops and nothing else.
@@ -42,9 +40,8 @@ pub async fn world() -> World {
 
 /// A mall that sends codes like this.
 pub async fn with_sms(sms: Arc<dyn SmsSender>, inbox: Arc<Inbox>) -> World {
-    let dir = TempDir::new().unwrap();
-    let storage =
-        Storage::open(&Place::Embedded(EmbeddedOptions::new(dir.path().join("mall")))).await.unwrap();
+    let ground = Ground::of_target(env!("CARGO_CRATE_NAME"));
+    let storage = Storage::open(ground.place()).await.unwrap();
     let clock = Arc::new(ManualClock::new(NOON));
     let context = Context {
         storage: storage.clone(),
@@ -74,7 +71,7 @@ pub async fn with_sms(sms: Arc<dyn SmsSender>, inbox: Arc<Inbox>) -> World {
         storage,
         clock,
         inbox,
-        _dir: dir,
+        _ground: ground,
     }
 }
 

@@ -6,8 +6,8 @@ use mallbox::mall::sales::SaleState;
 use mallbox::mall::{Refusal, Settings};
 use mallbox_storage::{Card, Limit, NewSale, OrderStatus, ShopId, ShopText, ShopTypeId, UserId, VoucherId};
 
-use crate::watched::Watched;
-use crate::world::{MINUTE, NOON, PAY_WITHIN, World, idle, refusal, until, with_settings, world};
+use super::watched::Watched;
+use super::world::{MINUTE, NOON, PAY_WITHIN, World, idle, refusal, until, with_settings, world};
 
 fn opens_in(minutes: u64, units: u64) -> NewSale {
     NewSale {

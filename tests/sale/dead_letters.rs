@@ -5,7 +5,7 @@ use mallbox::mall::operator::dead_letters::Which;
 use mallbox::mall::operator::sales::StockForm;
 use mallbox_storage::{DeadReason, DeadState, OrderId, OrderStatus, UserId, VoucherId};
 
-use crate::world::{MINUTE, NOON, PAY_WITHIN, World, idle, refusal, world};
+use super::world::{MINUTE, NOON, PAY_WITHIN, World, idle, refusal, world};
 
 fn which(order: OrderId) -> Which {
     Which { order, user: None }
@@ -14,10 +14,7 @@ fn which(order: OrderId) -> Which {
 /// The record refuses the orders of user 13, whose claim is a dead letter now. 9 of 10 units are left.
 async fn refused(w: &World) -> (VoucherId, OrderId) {
     let voucher = w.sale(10).await;
-    w.sql(
-        "CREATE TRIGGER poison BEFORE INSERT ON orders WHEN NEW.user_id = 13
-         BEGIN SELECT RAISE(ABORT, 'poison'); END",
-    );
+    w.ground().refuse_rows("orders", "NEW.user_id = 13", "poison");
     let order = w.claim(13, voucher).await.unwrap();
     w.drain().await;
     (voucher, order)
@@ -36,7 +33,7 @@ async fn a_refused_claim_is_replayed_once_the_record_takes_it() {
         other => panic!("{other:?}"),
     }
     w.assert_balanced().await;
-    w.sql("DROP TRIGGER poison");
+    w.ground().take_rows("orders");
     w.clock.advance(MINUTE * 60);
     for _ in 0..2 {
         let replayed = w.dead_letter_office.replay(w.by(), which(order)).await.unwrap().view.order;
@@ -62,7 +59,7 @@ async fn a_refused_claim_is_replayed_once_the_record_takes_it() {
 async fn a_voided_letter_gives_its_unit_and_the_right_to_buy_back() {
     let w = world().await;
     let (voucher, order) = refused(&w).await;
-    w.sql("DROP TRIGGER poison");
+    w.ground().take_rows("orders");
     assert_eq!(refusal(w.claim(13, voucher).await), Refusal::AlreadyBought(order));
     for _ in 0..2 {
         let view = w.dead_letter_office.void(w.by(), which(order)).await.unwrap();
@@ -111,6 +108,7 @@ async fn voiding_a_double_leaves_the_live_order_and_books_that_balance() {
 async fn a_double_beside_a_cancelled_order_gives_back_one_unit_at_once() {
     let (w, voucher, first, second) = doubles().await;
     let w = w.restart().await;
+    w.rebuild(voucher).await;
     assert_eq!(w.left(voucher).await, 80, "memory that was built anew holds both");
     w.assert_balanced().await;
     for ((user, live), double) in (1..).zip(&first).zip(&second) {
@@ -137,7 +135,7 @@ async fn oversold() -> (World, VoucherId, Vec<OrderId>) {
     for user in 1..=10 {
         w.claim(user, voucher).await.unwrap();
     }
-    w.sql("UPDATE sales SET stock = 7, initial = 7");
+    w.ground().sql("UPDATE sales SET stock = 7, initial = 7");
     w.work();
     w.drain().await;
     let (letters, total) = w.dead_letter_office.page(None, 1).await.unwrap();
@@ -189,10 +187,13 @@ async fn of_two_letters_with_one_id_the_user_says_which() {
     let w = world().await;
     let voucher = w.sale(9).await;
     let order = w.order(1, voucher).await;
-    w.sql(&format!(
-        "INSERT INTO dead_letters (order_id, user_id, voucher_id, claimed_ms, reason, detail, holds_unit, buried_ms)
-         SELECT {order}, column1, {voucher}, 0, 'ID_CLASH', '', 0, 0 FROM (VALUES (2), (3))"
-    ));
+    for user in [2, 3] {
+        w.ground().sql(&format!(
+            "INSERT INTO dead_letters
+               (order_id, user_id, voucher_id, claimed_ms, reason, detail, holds_unit, buried_ms, attempts)
+             VALUES ({order}, {user}, {voucher}, 0, 'ID_CLASH', '', 0, 0, 1)"
+        ));
+    }
     assert_eq!(refusal(w.dead_letter_office.void(w.by(), which(order)).await), Refusal::BadValue("user"));
     let clash = Which { order, user: Some(UserId::new(3)) };
     let replayed = refusal(w.dead_letter_office.replay(w.by(), clash).await);

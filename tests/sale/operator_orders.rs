@@ -5,7 +5,7 @@ use mallbox::mall::operator::orders::OrderQuery;
 use mallbox::mall::payments::Mood;
 use mallbox_storage::{OrderId, OrderStatus, Page, UserId};
 
-use crate::world::{World, refusal, world};
+use super::world::{World, refusal, world};
 
 async fn found(w: &World, query: &OrderQuery) -> (Vec<OrderId>, u64) {
     let (orders, total) = w.order_office.find(query, 1).await.unwrap();

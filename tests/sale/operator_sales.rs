@@ -8,7 +8,7 @@ use mallbox::mall::sales::SaleState;
 use mallbox_storage::{NewSale, OrderStatus, VoucherId};
 use serde_json::json;
 
-use crate::world::{MINUTE, NOON, PAY_WITHIN, World, refusal, world};
+use super::world::{MINUTE, NOON, PAY_WITHIN, World, refusal, world};
 
 const NOWHERE: VoucherId = VoucherId::new(404);
 
@@ -133,12 +133,12 @@ async fn a_sale_is_shown_with_its_books() {
     let books = account.books;
     assert_eq!((books.initial, books.added, books.remaining), (Some(9), 0, Some(7)));
     assert_eq!((books.pending, books.unpaid, account.findings), (1, 1, Some(vec![])));
-    w.sql("UPDATE sales SET stock = stock - 1 WHERE initial IS NOT NULL");
+    w.ground().sql("UPDATE sales SET stock = stock - 1 WHERE initial IS NOT NULL");
     let account = w.sale_office.account(limited, w.now()).await.unwrap();
     let findings = account.findings.unwrap();
     assert_eq!(findings[0].term.en, "stock kept by the order transactions");
     // Over, and out of memory: the unlimited one too is shown with what was taken.
-    w.sql("UPDATE sales SET stock = stock + 1 WHERE initial IS NOT NULL");
+    w.ground().sql("UPDATE sales SET stock = stock + 1 WHERE initial IS NOT NULL");
     w.work();
     w.advance(MINUTE * 60 * 11).await;
     assert!(!in_memory(&w, unlimited).await);
@@ -171,7 +171,7 @@ async fn each_action_is_in_the_log_before_it_is_done() {
     ];
     assert_eq!(w.audited().await, expected);
     // What cannot be written down is not done.
-    w.sql("CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'full'); END");
+    w.ground().refuse_rows("audit", "1", "full");
     w.sale_office.pause(w.by(), voucher).await.unwrap_err();
     assert!(!w.storage.vouchers.get(voucher).await.unwrap().unwrap().sale.unwrap().terms.paused);
 }

@@ -12,7 +12,7 @@ use mallbox_storage::{
     UserId, VoucherId,
 };
 
-use crate::world::{MINUTE, NOON, PAY_WITHIN, PRICE, idle, refusal, until, world};
+use super::world::{MINUTE, NOON, PAY_WITHIN, PRICE, idle, refusal, until, world};
 
 const ANNE: UserId = UserId::new(1);
 const BOB: UserId = UserId::new(2);

@@ -10,7 +10,7 @@ use mallbox::mall::{Cashier, Failure, OrderDesk, Refusal};
 use mallbox_storage::{Cents, OrderId, OrderStatus, PaymentId, PaymentState, Step, Stepped, UserId};
 use tokio::sync::Semaphore;
 
-use crate::world::{MINUTE, PAY_WITHIN, PRICE, World, refusal, until, world};
+use super::world::{MINUTE, PAY_WITHIN, PRICE, World, refusal, until, world};
 
 const ANNE: UserId = UserId::new(1);
 /// Longer than a payment is left alone.

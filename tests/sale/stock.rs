@@ -9,8 +9,8 @@ use mallbox::mall::operator::sales::{Restocked, StockForm, WindowForm};
 use mallbox::mall::{AuditLog, Books, Context, Failure, Refusal, SaleCounter};
 use mallbox_storage::{Page, Storage, UserId, VoucherId};
 
-use crate::watched::Watched;
-use crate::world::{MINUTE, NOON, World, idle, refusal, world};
+use super::watched::Watched;
+use super::world::{MINUTE, NOON, World, idle, refusal, world};
 
 async fn add(w: &World, voucher: VoucherId, add: i64, request: Option<&str>) -> Result<Restocked, Failure> {
     let form = StockForm { add: Some(add), request: request.map(str::to_owned) };

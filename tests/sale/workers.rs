@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mallbox_storage::{DeadLetter, OrderStatus, Page, UserId};
 
-use crate::world::{PAY_WITHIN, World, idle, until, world};
+use super::world::{PAY_WITHIN, World, idle, until, world};
 
 async fn dead_letters(w: &World) -> Vec<DeadLetter> {
     let (mut letters, _) = w.storage.dead_letters.page(None, Page::new(1, 10_000)).await.unwrap();
@@ -15,10 +15,7 @@ async fn dead_letters(w: &World) -> Vec<DeadLetter> {
 
 /// The record refuses the orders of these users from now on.
 fn refuse_orders_of(w: &World, users: &str) {
-    w.sql(&format!(
-        "CREATE TRIGGER poison BEFORE INSERT ON orders WHEN NEW.user_id IN ({users})
-         BEGIN SELECT RAISE(ABORT, 'poison'); END"
-    ));
+    w.ground().refuse_rows("orders", &format!("NEW.user_id IN ({users})"), "poison");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -65,7 +62,7 @@ async fn a_claim_that_is_refused_all_alone_dies_as_well() {
 async fn a_record_that_refuses_everything_kills_no_claim() {
     let mut w = idle().await;
     let voucher = w.sale(None).await;
-    w.sql("CREATE TRIGGER poison BEFORE INSERT ON orders BEGIN SELECT RAISE(ABORT, 'all of them'); END");
+    w.ground().refuse_rows("orders", "1", "all of them");
     for user in 1..=400 {
         w.claim(user, voucher).await.unwrap();
     }
@@ -73,7 +70,7 @@ async fn a_record_that_refuses_everything_kills_no_claim() {
     tokio::time::sleep(Duration::from_secs(3)).await;
     assert!(dead_letters(&w).await.is_empty());
     assert_eq!(w.storage.order_log.state().await.pending, 400);
-    w.sql("DROP TRIGGER poison");
+    w.ground().take_rows("orders");
     w.drain().await;
     assert_eq!(w.storage.orders.count(voucher).await.unwrap().unpaid, 400);
     assert!(dead_letters(&w).await.is_empty());
@@ -86,14 +83,13 @@ async fn a_record_that_is_busy_counts_for_nobody_and_is_caught_up_with() {
     let voucher = w.sale(None).await;
     // Takes a block of numbers from the record: what a claim needs of it.
     w.order(1_000, voucher).await;
-    let other = w.sql_connection();
-    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let busy = w.ground().keep_busy().await;
     for user in 1..=300 {
         w.claim(user, voucher).await.unwrap();
     }
     tokio::time::sleep(Duration::from_millis(1_500)).await;
     assert_eq!(w.storage.orders.count(voucher).await.unwrap().unpaid, 1);
-    other.execute_batch("COMMIT").unwrap();
+    busy.end().await;
     w.drain().await;
     assert_eq!(w.storage.orders.count(voucher).await.unwrap().unpaid, 301);
     assert_eq!(w.figures.refused.load(Ordering::Relaxed), 0);
@@ -116,8 +112,7 @@ async fn buyers_wiped_in_the_middle_of_a_sale_cannot_buy_twice() {
     // The memory does not know of the first thirty; built anew it does, and all of it adds up.
     let report = w.books.verify().await.unwrap();
     assert!(report.findings.iter().any(|finding| finding.term.en == "units taken in memory"), "{report}");
-    w.storage.sales.forget(voucher).await.unwrap();
-    w.sales.opened(voucher).await.unwrap();
+    w.rebuild(voucher).await;
     assert_eq!(w.left(voucher).await, 40);
     w.assert_balanced().await;
 }
@@ -129,7 +124,7 @@ async fn more_claims_than_the_record_has_units_become_dead_letters() {
     for user in 1..=10 {
         w.claim(user, voucher).await.unwrap();
     }
-    w.sql("UPDATE sales SET stock = 7, initial = 7");
+    w.ground().sql("UPDATE sales SET stock = 7, initial = 7");
     let mut w = w;
     w.work();
     w.drain().await;

@@ -14,10 +14,10 @@ use mallbox::mall::{
     Settings, sale_chores,
 };
 use mallbox_storage::{
-    Actor, Cents, EmbeddedOptions, NewSale, OrderId, OrderStatus, Phone, Place, ShopId, Storage, Timestamp,
-    UserId, VoucherId, VoucherStatus, VoucherText,
+    Actor, Cents, NewSale, OrderId, OrderStatus, Phone, ShopId, Storage, Timestamp, UserId, VoucherId,
+    VoucherStatus, VoucherText,
 };
-use tempfile::TempDir;
+use mallbox_test_servers::{Ground, Sql};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -46,7 +46,7 @@ pub struct World {
     chores: Arc<Chores>,
     workers: Arc<OrderWorkers>,
     working: Option<(JoinHandle<()>, CancellationToken)>,
-    dir: Option<TempDir>,
+    ground: Option<Ground>,
     settings: Settings,
 }
 
@@ -63,12 +63,11 @@ pub async fn idle() -> World {
 }
 
 pub async fn with_settings(settings: Settings) -> World {
-    open(TempDir::new().unwrap(), settings, NOON, Arc::default()).await
+    open(Ground::of_target(env!("CARGO_CRATE_NAME")), settings, NOON, Arc::default()).await
 }
 
-async fn open(dir: TempDir, settings: Settings, now: Timestamp, gateway: Arc<Sandbox>) -> World {
-    let storage =
-        Storage::open(&Place::Embedded(EmbeddedOptions::new(dir.path().join("mall")))).await.unwrap();
+async fn open(ground: Ground, settings: Settings, now: Timestamp, gateway: Arc<Sandbox>) -> World {
+    let storage = Storage::open(ground.place()).await.unwrap();
     let clock = Arc::new(ManualClock::new(now));
     let context = Context {
         storage: storage.clone(),
@@ -103,7 +102,7 @@ async fn open(dir: TempDir, settings: Settings, now: Timestamp, gateway: Arc<San
         storage,
         context,
         working: None,
-        dir: Some(dir),
+        ground: Some(ground),
         settings,
     }
 }
@@ -124,7 +123,7 @@ impl World {
         }
     }
 
-    /// Stops the mall in order, and starts another in its directory, without workers and with another gateway.
+    /// Stops the mall in order, and starts another in its place, without workers and with another gateway.
     pub async fn restart(self) -> Self {
         self.restart_at(Arc::default()).await
     }
@@ -133,9 +132,9 @@ impl World {
     pub async fn restart_at(mut self, gateway: Arc<Sandbox>) -> Self {
         self.rest().await;
         self.storage.upkeep.close().await.unwrap();
-        let (dir, settings, now) = (self.dir.take().unwrap(), self.settings.clone(), self.now());
+        let (ground, settings, now) = (self.ground.take().unwrap(), self.settings.clone(), self.now());
         drop(self);
-        let world = open(dir, settings, now, gateway).await;
+        let world = open(ground, settings, now, gateway).await;
         world.sales.load(now).await.unwrap();
         sale_chores::restore_deadlines(&world.context).await.unwrap();
         world
@@ -184,18 +183,29 @@ impl World {
         for user in before {
             first.push(self.order(user, voucher).await);
         }
-        self.sql("UPDATE orders SET slot = id, status = 4");
-        self.storage.sales.forget(voucher).await.unwrap();
-        self.sales.opened(voucher).await.unwrap();
+        self.ground().sql_of_each(Sql {
+            sqlite: "UPDATE orders SET slot = id, status = 4",
+            mysql: &["UPDATE orders SET status = 4"],
+        });
+        self.rebuild(voucher).await;
         self.rest().await;
         let mut second = Vec::new();
         for user in after {
             second.push(self.claim(user, voucher).await.unwrap());
         }
-        self.sql("UPDATE orders SET slot = 0, status = 1");
+        self.ground().sql_of_each(Sql {
+            sqlite: "UPDATE orders SET slot = 0, status = 1",
+            mysql: &["UPDATE orders SET status = 1"],
+        });
         self.work();
         self.drain().await;
         (first, second)
+    }
+
+    /// Makes memory forget a sale and read it anew, which a restart does only where memory is a part of the mall.
+    pub async fn rebuild(&self, voucher: VoucherId) {
+        self.storage.sales.forget(voucher).await.unwrap();
+        self.sales.opened(voucher).await.unwrap();
     }
 
     /// A sale that has been open for an hour, and is for nine more.
@@ -255,16 +265,9 @@ impl World {
         self.storage.sales.units(voucher).await.unwrap().unwrap().left().unwrap()
     }
 
-    /// Runs SQL on the record from outside, as nobody but a test does.
-    pub fn sql(&self, sql: &str) {
-        self.sql_connection().execute_batch(sql).unwrap();
-    }
-
-    pub fn sql_connection(&self) -> rusqlite::Connection {
-        let path = self.dir.as_ref().unwrap().path().join("mall").join("mall.sqlite");
-        let connection = rusqlite::Connection::open(path).unwrap();
-        connection.busy_timeout(Duration::from_secs(10)).unwrap();
-        connection
+    /// Where it is.
+    pub fn ground(&self) -> &Ground {
+        self.ground.as_ref().unwrap()
     }
 
     /// The books balance, and say so.

@@ -19,6 +19,7 @@ crate::contract! {
     a_voided_letter_gives_its_unit_back_once,
     a_settled_claim_stays_settled_whatever_became_of_its_letter,
     a_double_is_voided_and_the_order_beside_it_stays,
+    a_double_of_an_order_that_memory_forgot_leaves_it_the_unit,
 }
 
 /// All of them, the first that died first.
@@ -255,4 +256,31 @@ async fn a_double_is_voided_and_the_order_beside_it_stays(w: &World) {
     assert_eq!((release(all[1].order).await, taken().await), (Release::Released, 0));
     assert_eq!(stock(w, voucher).await, Some(9));
     assert_eq!(w.storage.sales.claim(claim(voucher, 1, 5)).await.unwrap(), ClaimAnswer::Accepted);
+}
+
+async fn a_double_of_an_order_that_memory_forgot_leaves_it_the_unit(w: &World) {
+    let voucher = w.sale(Some(9)).await;
+    // In the record alone: so it is when memory lost its buyers in the middle of a sale.
+    let (first, second) = (claim(voucher, 1, 1), claim(voucher, 1, 2));
+    persist(w, &[first]).await;
+    assert_eq!(w.storage.sales.claim(second).await.unwrap(), ClaimAnswer::Accepted);
+    w.persist_all().await;
+    let letter = letters(w).await.remove(0);
+    let release = async |order| w.storage.sales.release(voucher, UserId::new(1), order).await.unwrap();
+    let taken = async || w.storage.sales.units(voucher).await.unwrap().unwrap().taken;
+    assert_eq!((release(second.order).await, taken().await), (Release::NotHeld, 1), "it holds its unit");
+    assert!(matches!(void(w, &letter).await, Voided::Void(_)));
+    for _ in 0..2 {
+        assert_eq!(
+            (release(second.order).await, taken().await),
+            (Release::NotHeld, 1),
+            "it is the order's now"
+        );
+    }
+    let again = w.storage.sales.claim(claim(voucher, 1, 3)).await.unwrap();
+    assert_eq!(again, ClaimAnswer::AlreadyBought(first.order));
+    let _ = w.storage.orders.step(first.order, Step::Cancel, NOON).await.unwrap();
+    assert_eq!((release(first.order).await, taken().await), (Release::Released, 0));
+    assert_eq!((release(first.order).await, taken().await), (Release::NotHeld, 0));
+    assert_eq!(stock(w, voucher).await, Some(9));
 }

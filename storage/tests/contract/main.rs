@@ -2,7 +2,6 @@
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary: a failure is a failed test")]
 
 mod audit;
-mod case_database;
 mod dead_letters;
 mod deadlines;
 mod import;
@@ -34,7 +33,8 @@ mod users;
 mod vouchers;
 mod world;
 
-/// Makes a test of each case per back end: embedded, on one Redis and MariaDB, and on a cluster of three masters and MariaDB.
+/// Makes a test of each case per back end: embedded; on one Redis and MariaDB, over TLS and with passwords; on a cluster of
+/// three masters and MariaDB.
 /// A case left off the list is dead code, which `-D warnings` refuses.
 #[macro_export]
 macro_rules! contract {

@@ -15,9 +15,8 @@ use mysql_async::Conn;
 use mysql_async::prelude::Queryable as _;
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::case_database::connect;
 use crate::orders::{logged, persist, stock};
-use crate::production_world;
+use crate::production_world::{self, record};
 use crate::world::{HOUR, NOON, claim};
 
 /// A call's own limit, and what a machine with much to do may add.
@@ -70,7 +69,7 @@ async fn recovers<T, F: Future<Output = Result<T, StoreError>>>(call: impl Fn() 
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs mariadbd")]
 async fn a_server_that_dies_is_found_out_at_once_and_found_again() {
     let mut server = start(&[]).await;
-    let ports = connect(&server.url("mall")).await;
+    let ports = record(&server.url("mall")).await;
     assert_eq!(ports.upkeep.durability(), mallbox_storage::Durability::Power);
     let voucher = sale(&ports).await;
     let written = [logged(claim(voucher, 1, 1))];
@@ -100,7 +99,7 @@ async fn a_server_that_dies_is_found_out_at_once_and_found_again() {
     assert_eq!(ports.orders.count(voucher).await.unwrap().unpaid, 2);
     assert_eq!(recovers(|| ports.upkeep.setting("a")).await, None);
     assert_eq!(ports.upkeep.trouble().await, None);
-    let other = connect(&server.url("mall")).await;
+    let other = record(&server.url("mall")).await;
     assert!(other.sequences.next("order", 1).await.unwrap() > last);
 }
 
@@ -147,9 +146,9 @@ async fn proxy(to: SocketAddr) -> (u16, Arc<AtomicBool>) {
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs mariadbd")]
 async fn a_server_that_falls_silent_costs_each_call_its_time_and_no_connection() {
-    let w = production_world::single().await;
+    let w = production_world::plain().await;
     let (url, silent) = behind_a_proxy(w.database().url()).await;
-    let ports = connect(&format!("{url}?pool_max=3")).await;
+    let ports = record(&format!("{url}?pool_max=3")).await;
     let voucher = sale(&ports).await;
     let user = ports.users.find_or_create(&phone(1), "a", NOON).await.unwrap();
     for _ in 0..2 {
@@ -178,9 +177,9 @@ async fn a_server_that_falls_silent_costs_each_call_its_time_and_no_connection()
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs mariadbd")]
 async fn a_long_look_ends_when_the_server_falls_silent_and_not_before() {
-    let w = production_world::single().await;
+    let w = production_world::plain().await;
     let (url, silent) = behind_a_proxy(w.database().url()).await;
-    let ports = connect(&url).await;
+    let ports = record(&url).await;
     let voucher = sale(&ports).await;
     let mut rival = w.database().conn().await;
     for falls_silent in [false, true] {
@@ -200,8 +199,8 @@ async fn a_long_look_ends_when_the_server_falls_silent_and_not_before() {
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs mariadbd")]
 async fn calls_that_are_given_up_leave_no_connection_behind() {
-    let w = production_world::single().await;
-    let ports = connect(&format!("{}?pool_max=2", w.database().url())).await;
+    let w = production_world::plain().await;
+    let ports = record(&format!("{}?pool_max=2", w.database().url())).await;
     let voucher = sale(&ports).await;
     let claims: Vec<_> = (1..=300).map(|user| logged(claim(voucher, user, user))).collect();
     for micros in 0..150 {
@@ -218,7 +217,7 @@ async fn calls_that_are_given_up_leave_no_connection_behind() {
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs mariadbd")]
 async fn connections_outlive_the_runtime_that_asked_for_them() {
-    let w = production_world::single().await;
+    let w = production_world::plain().await;
     let users = Arc::clone(&w.storage.users);
     let other = Arc::clone(&users);
     let ask = move || {
@@ -241,7 +240,7 @@ async fn rival(w: &crate::world::World) -> Conn {
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs mariadbd")]
 async fn a_call_that_loses_a_deadlock_is_tried_again() {
-    let w = production_world::single().await;
+    let w = production_world::plain().await;
     let voucher = w.sale(Some(9)).await;
     let order = claim(voucher, 1, 1);
     persist(&w, &[order]).await;
@@ -276,7 +275,7 @@ async fn a_call_that_loses_a_deadlock_is_tried_again() {
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs mariadbd")]
 async fn a_lock_that_others_keep_is_not_waited_for_for_long() {
-    let w = production_world::single().await;
+    let w = production_world::plain().await;
     let voucher = w.sale(Some(9)).await;
     let mut rival = rival(&w).await;
     rival.exec_drop("SELECT 1 FROM sales WHERE voucher_id = ? FOR UPDATE", (voucher.get(),)).await.unwrap();
@@ -289,7 +288,7 @@ async fn a_lock_that_others_keep_is_not_waited_for_for_long() {
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs mariadbd")]
 async fn what_a_trigger_refuses_is_found_by_halving_and_nothing_of_it_stays() {
-    let w = production_world::single().await;
+    let w = production_world::plain().await;
     let voucher = w.sale(Some(100)).await;
     let trigger = "CREATE TRIGGER no_seven BEFORE INSERT ON orders FOR EACH ROW
                    IF NEW.user_id = 7 THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'not for seven'; END IF";
@@ -318,7 +317,7 @@ async fn a_full_disk_refuses_writes_and_reading_goes_on() {
         "--innodb-flush-log-at-trx-commit=0",
     ];
     let server = start(FLAGS).await;
-    let ports = connect(&server.url("mall")).await;
+    let ports = record(&server.url("mall")).await;
     let voucher = sale(&ports).await;
     let (mut written, begun) = (0, Instant::now());
     let full = loop {
@@ -345,7 +344,7 @@ async fn a_full_disk_refuses_writes_and_reading_goes_on() {
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs mariadbd")]
 async fn a_value_that_nothing_writes_is_named() {
-    let w = production_world::single().await;
+    let w = production_world::plain().await;
     let voucher = w.sale(Some(9)).await;
     let order = claim(voucher, 1, 1);
     persist(&w, &[order]).await;
@@ -376,7 +375,7 @@ async fn a_value_that_nothing_writes_is_named() {
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs mariadbd")]
 async fn calls_after_the_end_fail() {
-    let w = production_world::single().await;
+    let w = production_world::plain().await;
     let upkeep = &w.storage.upkeep;
     for _ in 0..2 {
         upkeep.close().await.unwrap();

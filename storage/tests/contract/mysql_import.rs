@@ -31,7 +31,7 @@ async fn begin(storage: &Storage) -> Box<dyn Importing> {
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
 async fn while_somebody_moves_in_everybody_reads_and_nobody_writes() {
-    let w = production_world::single().await;
+    let w = production_world::plain().await;
     let other = w.other_instance().await;
     let phone = Phone::parse("13800000000").unwrap();
     let mut into = begin(&w.storage).await;
@@ -53,7 +53,7 @@ async fn while_somebody_moves_in_everybody_reads_and_nobody_writes() {
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
 async fn of_those_who_begin_at_once_one_moves_in_unless_somebody_is_there() {
-    let w = production_world::single().await;
+    let w = production_world::plain().await;
     let mut begins = JoinSet::new();
     for _ in 0..4 {
         let import = w.other_instance().await.import;
@@ -78,7 +78,7 @@ async fn of_those_who_begin_at_once_one_moves_in_unless_somebody_is_there() {
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
 async fn of_an_import_that_loses_its_connection_nothing_stays() {
-    let w = production_world::single().await;
+    let w = production_world::plain().await;
     let mut into = begin(&w.storage).await;
     into.put(vec![(user(1), false)]).await.unwrap();
     let killed = kill_transactions(&w).await;

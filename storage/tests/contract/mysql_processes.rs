@@ -12,9 +12,8 @@ use rand::rngs::StdRng;
 use rand::seq::SliceRandom as _;
 use tokio::task::JoinSet;
 
-use crate::case_database::connect;
 use crate::orders::{logged, persist, stock};
-use crate::production_world;
+use crate::production_world::{self, record};
 use crate::world::{NOON, claim};
 
 /// Writes batches, each again until the record has taken it.
@@ -173,7 +172,7 @@ async fn the_holders_of_a_sale_are_read_page_by_page() {
         Stepped::Done(_)
     ));
 
-    let holders = connect(w.database().url()).await.holders;
+    let holders = record(w.database().url()).await.holders;
     let (mut found, mut after, mut pages) = (Vec::new(), OrderId::new(0), 0);
     loop {
         let page = holders.page(voucher, after).await.unwrap();

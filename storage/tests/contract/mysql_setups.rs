@@ -5,11 +5,10 @@ use std::time::Instant;
 use mallbox_storage::production::ProductionOptions;
 use mallbox_storage::production::mysql::{self, MysqlPorts};
 use mallbox_storage::{Durability, OpenError, Phone};
-use mallbox_test_servers::{MariaDb, certificates};
+use mallbox_test_servers::{Database, MariaDb, certificates};
 use mysql_async::prelude::Queryable as _;
 use tokio::task::JoinSet;
 
-use crate::case_database::CaseDatabase;
 use crate::world::NOON;
 
 async fn try_to_connect(url: &str) -> Result<MysqlPorts, OpenError> {
@@ -21,7 +20,7 @@ async fn refusal(url: &str) -> String {
 }
 
 /// The steps that a database has gone through.
-async fn steps(database: &CaseDatabase) -> Vec<(u64, String)> {
+async fn steps(database: &Database) -> Vec<(u64, String)> {
     let sql = "SELECT number, name FROM mallbox_schema ORDER BY number";
     database.conn().await.query(sql).await.unwrap()
 }
@@ -29,7 +28,7 @@ async fn steps(database: &CaseDatabase) -> Vec<(u64, String)> {
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs mariadbd")]
 async fn of_many_that_start_at_once_one_makes_the_tables() {
-    let database = CaseDatabase::new().await;
+    let database = Database::fresh();
     let mut starts = JoinSet::new();
     for _ in 0..8 {
         let url = database.url().to_owned();
@@ -50,7 +49,7 @@ async fn of_many_that_start_at_once_one_makes_the_tables() {
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs mariadbd")]
 async fn a_step_that_was_done_and_not_noted_is_no_hindrance() {
-    let database = CaseDatabase::new().await;
+    let database = Database::fresh();
     try_to_connect(database.url()).await.unwrap().upkeep.close().await.unwrap();
     let all = steps(&database).await;
     let mut conn = database.conn().await;
@@ -71,13 +70,13 @@ async fn a_step_that_was_done_and_not_noted_is_no_hindrance() {
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs mariadbd")]
 async fn a_newer_record_and_another_programs_database_are_refused_and_left_alone() {
-    let newer = CaseDatabase::new().await;
+    let newer = Database::fresh();
     try_to_connect(newer.url()).await.unwrap().upkeep.close().await.unwrap();
     newer.conn().await.query_drop("INSERT INTO mallbox_schema VALUES (99, '0099_later')").await.unwrap();
     let refused = refusal(newer.url()).await;
     assert!(refused.contains("written by a newer mallbox (form 99"), "{refused}");
 
-    let foreign = CaseDatabase::new().await;
+    let foreign = Database::fresh();
     let server = foreign.url().rsplit_once('/').unwrap().0;
     let name = foreign.url().rsplit_once('/').unwrap().1;
     let mut conn = mysql_async::Conn::from_url(server).await.unwrap();

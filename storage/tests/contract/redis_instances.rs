@@ -4,8 +4,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mallbox_storage::production::redis::{RedisOptions, RedisPorts};
-use mallbox_storage::{Claim, ClaimAnswer, Logged, Release, Step, Storage};
+use mallbox_storage::{Claim, ClaimAnswer, Logged, Place, Release, Step, Storage};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
 
+use crate::dead_letters::letters;
+use crate::orders::persist;
 use crate::production_world;
 use crate::redis_world::{accepted, connect};
 use crate::world::{NOON, WORKER, claim};
@@ -176,5 +180,52 @@ async fn a_release_that_is_repeated_gives_back_once() {
         releases.push(w.storage.sales.release(voucher, mine.user, mine.order).await.unwrap());
     }
     assert_eq!(releases, [Release::Released, Release::NotHeld, Release::NotHeld]);
+    assert_eq!(w.storage.sales.units(voucher).await.unwrap().unwrap().taken, 0);
+}
+
+/// The address of something in front of a server that is in no hurry to pass on what it is sent.
+async fn slow_way_to(url: &str) -> String {
+    const EACH_WAY: Duration = Duration::from_millis(300);
+    let server = url.strip_prefix("redis://").unwrap().to_owned();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let slow = format!("redis://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        while let Ok((near, _)) = listener.accept().await {
+            let ((mut asks, mut hears), (mut answers, mut asked)) =
+                (near.into_split(), TcpStream::connect(&server).await.unwrap().into_split());
+            tokio::spawn(async move { tokio::io::copy(&mut answers, &mut hears).await });
+            tokio::spawn(async move {
+                let mut buffer = vec![0; 1 << 16];
+                while let Ok(count @ 1..) = asks.read(&mut buffer).await {
+                    tokio::time::sleep(EACH_WAY).await;
+                    asked.write_all(&buffer[..count]).await?;
+                }
+                std::io::Result::Ok(())
+            });
+        }
+    });
+    slow
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
+async fn a_unit_that_passes_to_an_order_which_was_closed_meanwhile_comes_back() {
+    let w = production_world::plain().await;
+    let voucher = w.sale(Some(9)).await;
+    let (first, second) = (claim(voucher, 1, 1), claim(voucher, 1, 2));
+    persist(&w, &[first]).await;
+    assert!(accepted(&w.storage, second).await);
+    w.persist_all().await;
+    let letter = letters(&w).await.remove(0);
+    let mut options = w.production().clone();
+    options.redis.url = slow_way_to(&options.redis.url).await;
+    let slow = Storage::open(&Place::Production(options)).await.unwrap();
+    let _ = slow.dead_letters.void(letter.id, NOON).await.unwrap();
+    let late = tokio::spawn(async move { slow.sales.release(voucher, second.user, second.order).await });
+    // The record has told it by then of the order, which is cancelled before Redis hears of anything.
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let _ = w.storage.orders.step(first.order, Step::Cancel, NOON).await.unwrap();
+    let _ = w.storage.sales.release(voucher, first.user, first.order).await.unwrap();
+    let _ = late.await.unwrap().unwrap();
     assert_eq!(w.storage.sales.units(voucher).await.unwrap().unwrap().taken, 0);
 }

@@ -4,14 +4,14 @@ use std::time::{Duration, Instant};
 
 use mallbox_storage::production::redis::{self, RedisOptions, RedisPorts};
 use mallbox_storage::{Claim, ClaimAnswer, OpenError, Storage, StoreError};
-use mallbox_test_servers::{Redis, RedisOptions as ServerOptions};
+use mallbox_test_servers::{Database, Redis, RedisOptions as ServerOptions};
 
-use crate::case_database::{self, CaseDatabase};
+use crate::production_world;
 use crate::world::World;
 
 /// What is in Redis, of a mall whose record is empty.
 pub async fn connect(options: &RedisOptions) -> Result<RedisPorts, OpenError> {
-    let record = case_database::connect(CaseDatabase::new().await.url()).await;
+    let record = production_world::record(Database::fresh().url()).await;
     redis::connect(options, record.holders, record.orders).await
 }
 /// A server of a case's own.

@@ -2,15 +2,11 @@
 
 use std::time::Duration;
 
-use mallbox_storage::production::ProductionOptions;
 use mallbox_storage::{
-    Cents, Claim, EmbeddedOptions, Logged, NewSale, OrderId, Place, ShopId, Storage, Terms, Timestamp,
-    UserId, VoucherId, VoucherStatus, VoucherText,
+    Cents, Claim, Logged, NewSale, OrderId, Place, ShopId, Storage, Terms, Timestamp, UserId, VoucherId,
+    VoucherStatus, VoucherText,
 };
-use tempfile::TempDir;
-
-use crate::case_database::CaseDatabase;
-use crate::production_world;
+use mallbox_test_servers::Ground;
 
 /// Noon of 2026-11-21, UTC.
 pub const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
@@ -22,58 +18,46 @@ pub const WORKER: &str = "worker-1";
 pub struct World {
     /// Its ports.
     pub storage: Storage,
-    place: Place,
     ground: Ground,
-}
-
-/// What goes with it.
-enum Ground {
-    Directory { _dir: TempDir },
-    Database(CaseDatabase),
 }
 
 /// An embedded one, in a directory of its own.
 pub async fn embedded() -> World {
-    let dir = TempDir::new().unwrap();
-    let place = Place::Embedded(EmbeddedOptions::new(dir.path().join("mall")));
-    let storage = Storage::open(&place).await.unwrap();
-    World { storage, place, ground: Ground::Directory { _dir: dir } }
+    World::on(Ground::directory()).await
 }
 
 impl World {
-    /// One whose record is in this database.
-    pub async fn on_servers(options: ProductionOptions, database: CaseDatabase) -> Self {
-        let place = Place::Production(options);
-        let storage = Storage::open(&place).await.unwrap();
-        Self { storage, place, ground: Ground::Database(database) }
+    /// One that is here.
+    pub async fn on(ground: Ground) -> Self {
+        let storage = Storage::open(ground.place()).await.unwrap();
+        Self { storage, ground }
     }
 
     /// Where it is.
     pub fn place(&self) -> &Place {
-        &self.place
+        self.ground.place()
     }
 
-    /// Where its record is, if that is in MySQL.
-    pub fn database(&self) -> &CaseDatabase {
-        let Ground::Database(database) = &self.ground else { panic!("an embedded world") };
-        database
+    /// What it stands on.
+    pub fn ground(&self) -> &Ground {
+        &self.ground
     }
 
     /// Stops the back end and opens what it left. Crashes are the business of the mall's own tests.
     pub async fn reopen(self) -> Self {
-        let Self { storage, place, ground } = self;
+        let Self { storage, ground } = self;
         storage.upkeep.close().await.unwrap();
         drop(storage);
-        let storage = Storage::open(&place).await.unwrap();
-        Self { storage, place, ground }
+        Self::on(ground).await
     }
 
     /// Another one of the same kind, with nothing in it: for a case that stops what is only lent to it.
     pub async fn another(&self) -> Self {
-        match &self.place {
-            Place::Embedded(_) => embedded().await,
-            Place::Production(options) => production_world::fresh(options.redis.url.clone()).await,
-        }
+        let ground = match self.place() {
+            Place::Embedded(_) => Ground::directory(),
+            Place::Production(options) => Ground::on_redis(options.redis.url.clone()),
+        };
+        Self::on(ground).await
     }
 
     /// A sale in the record, open from an hour before noon to an hour after, and put.

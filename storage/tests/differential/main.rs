@@ -4,9 +4,6 @@
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary: a failure is a failed test")]
 
 mod backs;
-#[path = "../contract/case_database.rs"]
-#[expect(dead_code, reason = "the contract's cases spoil databases too")]
-mod case_database;
 #[path = "../../../tests/common/dice.rs"]
 #[expect(dead_code, reason = "the mall's own tests roll more kinds of dice")]
 mod dice;

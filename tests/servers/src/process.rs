@@ -1,8 +1,8 @@
 //! A server's process, and the watch that ends it.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -33,12 +33,19 @@ pub enum ServerError {
 /// How long a server may take to come up.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Runs `"$@"` until it ends, or its standard input does; `-KILL`, since what it holds is thrown away.
+/// Runs `"$@"` in the directory `$0` until it ends, or somebody wants its end; `-KILL`, since what it holds is thrown away.
+/// A line on standard input is [`Process::kill`]. The end of it is the end of the test, which nobody but the watch cleans
+/// up after.
 const WATCH: &str = r#""$@" <&- & server=$!
-(read -r _; kill -KILL $server 2>&-) <&3 &
+(
+    read -r _ || { trap '' TERM; over=yes; }
+    kill -KILL $server 2>&-
+    while [ "$over" ] && kill -0 $server 2>&-; do sleep 0.01; done
+    [ "$over" ] && rm -rf "$0"
+) <&3 &
 watch=$!
 wait $server
-kill -KILL $watch 2>&-"#;
+kill -TERM $watch 2>&-"#;
 
 /// A running server.
 #[derive(Debug)]
@@ -49,14 +56,17 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts a program below the watch. Its output goes to `log`.
-    pub(crate) fn start(program: &'static str, args: &[String], log: PathBuf) -> Result<Self, ServerError> {
+    /// Starts a program below the watch. Its output goes to a file in `dir`, where its data is too.
+    pub(crate) fn start(program: &'static str, args: &[String], dir: &Path) -> Result<Self, ServerError> {
         let found =
             Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
         found.map_err(|source| ServerError::Missing { program, source })?;
+        let log = dir.join(format!("{program}.log"));
         let out = std::fs::File::create(&log)?;
         let watch = Command::new("sh")
-            .args(["-c", &format!("exec 3<&0\n{WATCH}"), "sh", program])
+            .args(["-c", &format!("exec 3<&0\n{WATCH}")])
+            .arg(dir)
+            .arg(program)
             .args(args)
             .stdin(Stdio::piped())
             .stdout(out.try_clone()?)
@@ -84,10 +94,12 @@ impl Process {
         ServerError::Failed { program: self.program, said }
     }
 
-    /// Ends it at once, as a power cut would.
+    /// Ends it at once, as a power cut would. Its directory stays.
     pub(crate) fn kill(&mut self) {
-        // The watch reads the end of its input, and kills.
-        drop(self.watch.stdin.take());
+        if let Some(mut watch) = self.watch.stdin.take() {
+            // An error means that it is gone already.
+            let _ = watch.write_all(b"kill\n");
+        }
         // An error means that it is gone already.
         let _ = self.watch.wait();
     }

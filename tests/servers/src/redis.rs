@@ -108,12 +108,19 @@ fn launch(port: u16, options: &RedisOptions, dir: &Path) -> Result<Process, Serv
     .flat_map(|(name, value)| [format!("--{name}"), value.to_owned()])
     .collect();
     args.extend(options.config.iter().flat_map(|(name, value)| [format!("--{name}"), value.clone()]));
-    let mut process = Process::start(PROGRAM, &args, dir.join("redis.log"))?;
+    let mut process = Process::start(PROGRAM, &args, dir)?;
     // A server without a plain port is asked through its TLS port.
     let tls = options.config.iter().find(|(name, _)| name == "tls-port");
-    let asked = tls.and_then(|(_, value)| value.parse().ok()).unwrap_or(port);
-    process.wait_until(|| answers(asked))?;
+    match tls.and_then(|(_, value)| value.parse().ok()) {
+        Some(tls) => process.wait_until(|| answers(tls))?,
+        None => process.wait_until(|| answers(port) && !is_loading(port))?,
+    }
     Ok(process)
+}
+
+/// Whether it still reads what it has on disk, and refuses everything meanwhile.
+fn is_loading(port: u16) -> bool {
+    ask(port, "PING").is_err_and(|error| error.to_string().contains("LOADING"))
 }
 
 /// Three masters or more that share the slots, without replicas.

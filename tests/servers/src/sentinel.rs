@@ -31,7 +31,7 @@ impl RedisSentinel {
             );
             std::fs::write(&config, text)?;
             let args = [config.display().to_string(), "--sentinel".to_owned()];
-            let mut process = Process::start(PROGRAM, &args, dir.path().join("sentinel.log"))?;
+            let mut process = Process::start(PROGRAM, &args, dir.path())?;
             process.wait_until(|| answers(port))?;
             Ok(Self { _process: process, port, _dir: dir })
         })

@@ -4,6 +4,9 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
 
 use mallbox_test_servers::{MariaDb, Redis, RedisCluster, RedisOptions};
 
@@ -24,7 +27,8 @@ fn a_redis_comes_back_with_what_it_keeps_and_goes_when_it_is_dropped() {
     redis.kill();
     assert!(TcpStream::connect(("127.0.0.1", port)).is_err());
     redis.restart().unwrap();
-    assert!(ask(port, "GET a").starts_with("$1\r\n1"));
+    let kept = ask(port, "GET a");
+    assert!(kept.starts_with("$1\r\n1"), "{kept}");
     drop(redis);
     assert!(TcpStream::connect(("127.0.0.1", port)).is_err());
 }
@@ -47,4 +51,30 @@ fn a_mariadb_greets_and_comes_back() {
     let mut greeting = [0; 64];
     let read = stream.read(&mut greeting).unwrap();
     assert!(String::from_utf8_lossy(&greeting[..read]).contains("MariaDB"));
+}
+
+#[test]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
+fn a_server_goes_with_the_process_that_started_it_and_leaves_no_file() {
+    const CHILD: &str = "MALLBOX_TEST_SERVERS_CHILD";
+    if std::env::var_os(CHILD).is_some() {
+        let redis = Redis::start().unwrap();
+        println!("\nserver {} {}", redis.port(), redis.dir().display());
+        // As a value that lives as long as the process does.
+        std::mem::forget(redis);
+        return;
+    }
+    let name = "a_server_goes_with_the_process_that_started_it_and_leaves_no_file";
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    let said = child.args(["--exact", name, "--nocapture"]).env(CHILD, "1").output().unwrap();
+    let said = String::from_utf8(said.stdout).unwrap();
+    let words =
+        said.lines().find_map(|line| line.strip_prefix("server ")).unwrap_or_else(|| panic!("{said}"));
+    let (port, dir) = words.split_once(' ').unwrap();
+    let port = port.parse().unwrap();
+    let until = Instant::now() + Duration::from_secs(20);
+    while TcpStream::connect(("127.0.0.1", port)).is_ok() || Path::new(dir).exists() {
+        assert!(Instant::now() < until, "{words} is still there");
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }

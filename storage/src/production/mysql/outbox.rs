@@ -35,17 +35,17 @@ impl Outbox for MysqlOutbox {
     }
 }
 
-/// In the caller's transaction.
+/// In the caller's transaction. `false`, and no errand, if the voucher is no sale.
 pub(super) async fn leave_release(
     conn: &mut Conn,
     voucher: VoucherId,
     user: UserId,
     order: OrderId,
-) -> Result<(), Fault> {
+) -> Result<bool, Fault> {
     // An order is closed once; of two dead letters with one id, one errand at a time is enough.
-    let sql = "INSERT INTO outbox_releases (order_id, voucher_id, user_id) VALUES (?, ?, ?)
-               ON DUPLICATE KEY UPDATE order_id = order_id";
-    execute(conn, sql, (order.get(), voucher.get(), user.get())).await.map(drop)
+    let sql = "INSERT INTO outbox_releases (order_id, voucher_id, user_id)
+               SELECT ?, voucher_id, ? FROM sales WHERE voucher_id = ? ON DUPLICATE KEY UPDATE order_id = order_id";
+    Ok(execute(conn, sql, (order.get(), user.get(), voucher.get())).await? > 0)
 }
 
 fn release(row: &mut Columns) -> Result<Errand, Fault> {

@@ -106,7 +106,10 @@ pub(super) async fn give_back(
     user: UserId,
     order: OrderId,
 ) -> Result<(), Fault> {
-    let sql = "UPDATE sales SET stock = stock + 1 WHERE voucher_id = ?";
-    let sales = execute(conn, sql, (voucher.get(),)).await?;
-    if sales > 0 { outbox::leave_release(conn, voucher, user, order).await } else { Ok(()) }
+    // The sale last: all who sell it wait for its row, from here to the commit.
+    if outbox::leave_release(conn, voucher, user, order).await? {
+        let sql = "UPDATE sales SET stock = stock + 1 WHERE voucher_id = ?";
+        execute(conn, sql, (voucher.get(),)).await?;
+    }
+    Ok(())
 }

@@ -62,14 +62,13 @@ fn read_answer(answer: &str) -> Result<ClaimAnswer, StoreError> {
         "ended" => ClaimAnswer::Ended,
         "paused" => ClaimAnswer::Paused,
         "unknown" => ClaimAnswer::Unknown,
-        order => {
-            let order = order.parse().map_err(|_| StoreError::Corrupt {
-                op: "sales.claim",
-                key: format!("the order {order:?} of a buyer"),
-            })?;
-            ClaimAnswer::AlreadyBought(OrderId::new(order))
-        }
+        order => ClaimAnswer::AlreadyBought(read_order("sales.claim", order)?),
     })
+}
+
+fn read_order(op: &'static str, order: &str) -> Result<OrderId, StoreError> {
+    let corrupt = |_| StoreError::Corrupt { op, key: format!("the order {order:?} of a buyer") };
+    order.parse().map(OrderId::new).map_err(corrupt)
 }
 
 impl RedisSales {
@@ -190,13 +189,25 @@ impl Sales for RedisSales {
     }
 
     async fn release(&self, voucher: VoucherId, user: UserId, order: OrderId) -> Result<Release, StoreError> {
-        // Whoever calls too early, or for an order that was replayed since, takes no unit from a live order.
-        if self.orders.holdings(voucher, user).await?.contains(&order) {
-            return Ok(Release::NotHeld);
+        const OP: &str = "sales.release";
+        let mut order = order;
+        loop {
+            let held = self.orders.holdings(voucher, user).await?;
+            // Whoever calls too early, or for an order that was replayed since, takes no unit from a live order.
+            if held.contains(&order) {
+                return Ok(Release::NotHeld);
+            }
+            let keys = self.keys.sale(voucher);
+            let call = RELEASE.on(keys.of_units()).arg(user.get()).arg(order.get());
+            let call = held.iter().fold(call, |call, other| call.arg(other.get()));
+            let answer: String = self.link.run(OP, Repeat::Safe, call).await?;
+            order = match answer.as_str() {
+                "released" => return Ok(Release::Released),
+                "not held" => return Ok(Release::NotHeld),
+                // That order may have been closed in between, when it had no unit to give back.
+                heir => read_order(OP, heir)?,
+            };
         }
-        let call = RELEASE.on(self.keys.sale(voucher).of_units()).arg(user.get()).arg(order.get());
-        let released: u64 = self.link.run("sales.release", Repeat::Safe, call).await?;
-        Ok(if released == 1 { Release::Released } else { Release::NotHeld })
     }
 
     async fn reserve(

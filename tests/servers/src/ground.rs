@@ -1,0 +1,105 @@
+//! Where a test's mall is, whichever back end it has.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use mallbox_storage::production::ProductionOptions;
+use mallbox_storage::production::redis::RedisOptions;
+use mallbox_storage::{EmbeddedOptions, Place};
+use tempfile::TempDir;
+
+use crate::database::Database;
+use crate::guarded::Guarded;
+use crate::redis::{Redis, RedisCluster};
+
+/// The mall's own directory.
+pub(crate) const MALL: &str = "mall";
+
+/// Room for one mall and its restarts, gone with this value: a directory, or keys and a database of its own on servers
+/// that all tests of the process share.
+#[derive(Debug)]
+pub struct Ground {
+    place: Place,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+pub(crate) enum Kind {
+    Directory(TempDir),
+    Servers(Database),
+}
+
+impl Ground {
+    /// For a test target: on servers if its name says so, as `people_on_production` does; else a directory.
+    ///
+    /// `target` is its `env!("CARGO_CRATE_NAME")`.
+    #[must_use]
+    pub fn of_target(target: &str) -> Self {
+        if target.ends_with("on_production") { Self::on_servers() } else { Self::directory() }
+    }
+
+    /// For an embedded mall.
+    #[must_use]
+    pub fn directory() -> Self {
+        let dir = TempDir::new().expect("a place for temporary files");
+        let place = Place::Embedded(EmbeddedOptions::new(dir.path().join(MALL)));
+        Self { place, kind: Kind::Directory(dir) }
+    }
+
+    /// For a mall on one Redis and one MariaDB, which end with the process.
+    #[must_use]
+    pub fn on_servers() -> Self {
+        static SERVER: OnceLock<Redis> = OnceLock::new();
+        Self::on_redis(
+            SERVER.get_or_init(|| Redis::start().expect("the tests of this target need Redis")).url(),
+        )
+    }
+
+    /// For a mall on a cluster of three masters, of which it is told one node, and on that MariaDB.
+    #[must_use]
+    pub fn on_cluster() -> Self {
+        static SERVERS: OnceLock<RedisCluster> = OnceLock::new();
+        let cluster =
+            SERVERS.get_or_init(|| RedisCluster::start(3).expect("the tests of this target need Redis"));
+        Self::on_redis(cluster.urls().swap_remove(1))
+    }
+
+    /// For a mall on one Redis and one MariaDB that want TLS and passwords.
+    #[must_use]
+    pub fn on_guarded_servers() -> Self {
+        Self::on(Guarded::servers().redis_url(), Database::guarded())
+    }
+
+    /// For a mall on this Redis and that MariaDB.
+    #[must_use]
+    pub fn on_redis(url: String) -> Self {
+        Self::on(url, Database::fresh())
+    }
+
+    fn on(redis: String, database: Database) -> Self {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let prefix = format!("test-{}", NUMBER.fetch_add(1, Ordering::Relaxed));
+        let redis = RedisOptions { prefix, ..RedisOptions::new(redis) };
+        let place = Place::Production(ProductionOptions { redis, mysql: database.url().to_owned() });
+        Self { place, kind: Kind::Servers(database) }
+    }
+
+    /// Where a mall is to be opened.
+    #[must_use]
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Its database, if it is on servers.
+    #[must_use]
+    pub fn database(&self) -> Option<&Database> {
+        match &self.kind {
+            Kind::Directory(_) => None,
+            Kind::Servers(database) => Some(database),
+        }
+    }
+
+    pub(crate) fn kind(&self) -> &Kind {
+        &self.kind
+    }
+}

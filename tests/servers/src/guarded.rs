@@ -1,0 +1,80 @@
+//! Servers that answer over TLS alone, and to those who know a password.
+
+use std::sync::OnceLock;
+
+use tempfile::TempDir;
+
+use crate::certificates::certificates;
+use crate::process::{ServerError, free_port};
+use crate::{MariaDb, Redis, RedisOptions};
+
+/// Signs that a URL has to write otherwise are part of it.
+const PASSWORD: &str = "hu/sh @1";
+const IN_URL: &str = "hu%2Fsh%20%401";
+
+/// One Redis and one MariaDB, which end with the process.
+#[derive(Debug)]
+pub(crate) struct Guarded {
+    _redis: Redis,
+    /// For TLS.
+    redis_port: u16,
+    mariadb: MariaDb,
+    dir: TempDir,
+}
+
+impl Guarded {
+    /// The ones of this process.
+    pub(crate) fn servers() -> &'static Self {
+        static SERVERS: OnceLock<Guarded> = OnceLock::new();
+        SERVERS
+            .get_or_init(|| Self::start().expect("the tests of this target need Redis, MariaDB and openssl"))
+    }
+
+    fn start() -> Result<Self, ServerError> {
+        let dir = TempDir::new()?;
+        certificates(dir.path())?;
+        let file = |name: &str| dir.path().join(name).display().to_string();
+        let redis_port = free_port()?;
+        let options = RedisOptions::default()
+            .with("tls-port", &redis_port.to_string())
+            .with("tls-cert-file", &file("server.crt"))
+            .with("tls-key-file", &file("server.key"))
+            .with("tls-ca-cert-file", &file("ca.crt"))
+            .with("tls-auth-clients", "no")
+            .with("requirepass", PASSWORD)
+            .with("port", "0");
+        let redis = Redis::start_with(options)?;
+        let mariadb = MariaDb::start_careless(&[
+            &format!("--ssl-cert={}", file("server.crt")),
+            &format!("--ssl-key={}", file("server.key")),
+        ])?;
+        Ok(Self { _redis: redis, redis_port, mariadb, dir })
+    }
+
+    pub(crate) fn redis_url(&self) -> String {
+        format!("rediss://:{IN_URL}@127.0.0.1:{}?ca={}", self.redis_port, self.authority())
+    }
+
+    /// The address of a database for a mall, whose user is made here.
+    pub(crate) fn mysql_url(&self, database: &str) -> String {
+        let (port, ca) = (self.mariadb.port(), self.authority());
+        format!("mysql://{database}:{IN_URL}@127.0.0.1:{port}/{database}?require_ssl=true&ca={ca}")
+    }
+
+    /// What makes the user of [`mysql_url`](Self::mysql_url).
+    pub(crate) fn user_of(database: &str) -> [String; 2] {
+        [
+            format!("CREATE USER {database} IDENTIFIED BY '{PASSWORD}' REQUIRE SSL"),
+            format!("GRANT ALL ON {database}.* TO {database}"),
+        ]
+    }
+
+    /// The server without a guard, for what a test does behind the mall's back.
+    pub(crate) fn mariadb(&self) -> &MariaDb {
+        &self.mariadb
+    }
+
+    fn authority(&self) -> String {
+        self.dir.path().join("ca.crt").display().to_string()
+    }
+}
