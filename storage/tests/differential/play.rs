@@ -14,6 +14,8 @@ const SEEDS: u64 = 3;
 const STEPS: u64 = 2_500;
 /// Everything is compared after so many steps.
 const WHOLE_EVERY: u64 = 300;
+/// The scene looks at the record after so many.
+const LOOK_EVERY: u64 = 8;
 /// So many of the last steps are printed when answers differ.
 const REMEMBERED: usize = 20;
 
@@ -57,6 +59,9 @@ impl Play {
         }
         for number in 0..steps {
             self.scene.clock_goes_on(&mut self.dice);
+            if number % LOOK_EVERY == 0 {
+                self.scene.look_around(&self.embedded.storage).await;
+            }
             let step = Step::roll(&mut self.dice, &mut self.scene);
             if self.scene.is_fair(&step, &self.embedded.storage).await {
                 self.take(&format!("step {number}"), &step).await;

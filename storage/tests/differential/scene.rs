@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use mallbox_storage::{
-    Claim, DeadLetter, DeadState, Errand, OrderId, Page, Phone, ShopId, ShopTypeId, Storage, Timestamp,
-    TokenHash, UserId, VoucherId,
+    Claim, DeadLetter, DeadState, Errand, OrderFilter, OrderId, Page, Phone, ShopId, ShopTypeId, Storage,
+    Timestamp, TokenHash, UserId, VoucherId,
 };
 
 use crate::dice::Dice;
@@ -57,6 +57,8 @@ pub struct Scene {
     pub is_one_partition: bool,
     /// Every claim with an order id of its own.
     pub claims: Vec<Claim>,
+    /// The newest orders in the record.
+    recorded: Vec<OrderId>,
     /// How many order ids there are.
     count: u64,
     /// Instants at which something was done: the next may be asked for exactly.
@@ -75,6 +77,7 @@ impl Scene {
             sales,
             is_one_partition,
             claims: Vec::new(),
+            recorded: Vec::new(),
             count: 0,
             instants: VecDeque::new(),
 
@@ -94,6 +97,12 @@ impl Scene {
             }
         }
         steps
+    }
+
+    /// Learns which claims have become orders: of claims at random most are refused.
+    pub async fn look_around(&mut self, storage: &Storage) {
+        let (orders, _) = storage.orders.find(OrderFilter::default(), Page::new(1, 40)).await.unwrap();
+        self.recorded = orders.into_iter().map(|order| order.id).collect();
     }
 
     /// Mostly a little; now and then by much, and now and then back.
@@ -147,6 +156,9 @@ impl Scene {
 
     /// An order that was claimed or is another's, or none.
     pub fn order(&self, dice: &mut Dice) -> OrderId {
+        if dice.chance(70) && !self.recorded.is_empty() {
+            return dice.pick(&self.recorded);
+        }
         if dice.chance(95)
             && let Some(claim) = self.old_claim(dice)
         {

@@ -53,11 +53,11 @@ pub enum Step {
 impl Step {
     pub fn roll(dice: &mut Dice, scene: &mut Scene) -> Self {
         match dice.below(100) {
-            0..32 => Self::Sale(SaleStep::roll(dice, scene)),
-            32..44 => Self::Log(LogStep::roll(dice, scene)),
-            44..56 => Self::Order(OrderStep::roll(dice, scene)),
-            56..61 => Self::Letter(LetterStep::roll(dice, scene)),
-            61..67 => Self::Payment(PaymentStep::roll(dice, scene)),
+            0..29 => Self::Sale(SaleStep::roll(dice, scene)),
+            29..41 => Self::Log(LogStep::roll(dice, scene)),
+            41..53 => Self::Order(OrderStep::roll(dice, scene)),
+            53..58 => Self::Letter(LetterStep::roll(dice, scene)),
+            58..67 => Self::Payment(PaymentStep::roll(dice, scene)),
             67..73 => Self::Voucher(VoucherStep::roll(dice, scene)),
             73..81 => Self::Session(SessionStep::roll(dice, scene)),
             81..90 => Self::Shared(SharedStep::roll(dice, scene)),
