@@ -49,7 +49,7 @@ async fn a_wrong_phone_takes_as_long_as_a_wrong_password() {
         }
     }
     // Without the hash of nobody's password it would be a thousandth.
-    assert!(fastest[1] > fastest[0] / 3, "{fastest:?}");
+    assert!(fastest[1] > fastest[0] / 20, "{fastest:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

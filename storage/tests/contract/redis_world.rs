@@ -29,8 +29,13 @@ pub fn tell(url: &str, words: &[&str]) {
 
 /// What a server says of itself.
 pub fn says(url: &str, section: &str) -> String {
-    let mut connection = ::redis::Client::open(url).unwrap().get_connection().unwrap();
-    ::redis::cmd("INFO").arg(section).query(&mut connection).unwrap()
+    try_says(url, section).unwrap()
+}
+
+/// The same of one that may be away.
+pub fn try_says(url: &str, section: &str) -> ::redis::RedisResult<String> {
+    let mut connection = ::redis::Client::open(url)?.get_connection()?;
+    ::redis::cmd("INFO").arg(section).query(&mut connection)
 }
 
 /// Whether this attempt is accepted.
