@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 
 use common::http::{self, Reply};
 use common::server::Server;
+use mallbox_storage::production::ProductionOptions;
+use mallbox_storage::{OrderId, Place, Reservation, Storage, UserId, VoucherId};
 use mallbox_test_servers::{MariaDb, Redis, RedisOptions};
 use serde_json::json;
 use tempfile::TempDir;
@@ -43,6 +45,17 @@ impl Site {
 
     fn mysql(&self) -> String {
         self.mysql.url("mall")
+    }
+
+    /// As Redis has it of an order that MySQL lost.
+    fn take_a_unit_for_nobody(&self, sale: u64) {
+        common::mall::runtime().unwrap().block_on(async {
+            let place = Place::Production(ProductionOptions::new(self.redis(), self.mysql()));
+            let storage = Storage::open(&place).await.unwrap();
+            let (sale, order) = (VoucherId::new(sale), OrderId::new(16 * 99 + sale % 16));
+            let taken = storage.sales.reserve(sale, UserId::new(999), order).await.unwrap();
+            assert_eq!(taken, Reservation::Taken);
+        });
     }
 
     fn serve(&self, name: &str) -> Server {
@@ -154,6 +167,12 @@ fn a_mall_is_moved_in_served_by_two_processes_and_looked_after() {
     one.stop().unwrap();
     other.stop().unwrap();
     assert!(site.done(&["verify"]).contains("the books balance"));
+
+    site.take_a_unit_for_nobody(sale.parse().unwrap());
+    let (code, out, _) = site.mallbox(&["verify"]);
+    assert!(code == 1 && out.contains("units taken in memory: expected 1, found 2"), "{out}");
+    assert!(site.done(&["verify", "--reload"]).contains("the books balance"));
+    assert!(site.done(&["audit", "list"]).contains("sale.reload"));
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use clap::Args;
 
 use super::house;
-use super::words::Hindrance;
-use crate::config::PlaceConfig;
+use super::words::{Hindrance, Misuse};
+use crate::config::{PlaceConfig, PlaceMistake};
 use crate::language::Language;
 
 /// The flags of `verify`.
@@ -16,6 +16,10 @@ pub(super) struct Verify {
     /// The whole report as JSON.
     #[arg(long)]
     json: bool,
+    /// Have Redis forget each sale whose books do not balance and load it anew, from MySQL and from what waits in its log; then
+    /// look again. A mall in a directory does that at every start.
+    #[arg(long)]
+    reload: bool,
 }
 
 /// Answers whether they do.
@@ -23,7 +27,12 @@ pub(super) struct Verify {
 /// # Errors
 /// One sentence: the mall cannot be read.
 pub(super) fn run(verify: &Verify, l: Language) -> anyhow::Result<bool> {
-    let answer = house::ask(&verify.mall, "GET", "/control/verify", l)?;
+    let place = verify.mall.place().map_err(Misuse::Where)?;
+    if verify.reload && place.dir().is_some() {
+        return Err(Misuse::Where(PlaceMistake::OnlyOnServers("--reload")).into());
+    }
+    let (method, path) = if verify.reload { ("POST", "/control/reload") } else { ("GET", "/control/verify") };
+    let answer = house::ask(&verify.mall, method, path, l)?;
     let balances = answer["balances"].as_bool().ok_or(Hindrance::NoVerdict)?;
     if verify.json {
         super::say(&format!("{:#}\n", answer["report"]));

@@ -18,7 +18,8 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::Request;
 use axum::response::IntoResponse as _;
-use axum::routing::get;
+use axum::routing::{get, post};
+use mallbox_storage::Actor;
 use serde::Serialize;
 use serde_json::Value;
 use tokio::net::UnixListener;
@@ -28,8 +29,10 @@ use tower::ServiceExt as _;
 
 use super::connection::{self, Patience};
 use super::envelope::{Answer, Reply};
+use super::extract::Now;
 use super::front::{Front, FrontOptions, Outcome, guarded};
 use super::{ApiError, App, Language};
+use crate::mall::operator::By;
 
 pub use people::USERS_A_PAGE;
 
@@ -37,6 +40,7 @@ pub use people::USERS_A_PAGE;
 pub fn routes(app: App) -> Router {
     Router::new()
         .route("/control/verify", get(verify))
+        .route("/control/reload", post(reload))
         .merge(people::routes())
         .fallback(|| async { ApiError::unknown_path() })
         .with_state(app)
@@ -53,6 +57,16 @@ struct Verified {
 async fn verify(State(app): State<App>) -> Reply<Verified> {
     let report = app.books.verify().await?;
     Ok(Answer::ok(Verified { balances: report.balances(), text: report.text(Language::spoken()), report }))
+}
+
+/// Has every sale loaded anew in which something does not add up, and verifies again.
+async fn reload(state: State<App>, Now(now): Now) -> Reply<Verified> {
+    let app = &state.0;
+    let by = By { actor: Actor::CommandLine, at: now };
+    for voucher in app.books.verify().await?.faulty_sales() {
+        app.sale_office.reload(by, voucher).await?;
+    }
+    verify(state).await
 }
 
 /// The open door of a running mall.

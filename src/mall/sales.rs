@@ -254,6 +254,17 @@ impl SaleCounter {
         Ok(sale)
     }
 
+    /// Loads a sale anew from the record and from what waits in the log: for a store that outlives its mistakes.
+    ///
+    /// # Errors
+    /// [`StoreError`]: the first claim loads it.
+    pub(super) async fn reload(&self, voucher: VoucherId, now: Timestamp) -> Result<(), StoreError> {
+        let turn = self.turn().await?;
+        self.inner.context.storage.sales.forget(voucher).await?;
+        self.tell(&turn, voucher, now).await?;
+        Ok(())
+    }
+
     /// Whether [`refresh`](Self::refresh) has anything to do.
     #[must_use]
     pub fn has_to_refresh(&self) -> bool {

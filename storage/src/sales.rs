@@ -170,7 +170,8 @@ pub trait Sales: Send + Sync {
     /// [`StoreError::Unavailable`]: call again.
     async fn units(&self, voucher: VoucherId) -> Result<Option<Units>, StoreError>;
 
-    /// Drops a sale that is over from memory. Its orders stay in the record.
+    /// Drops a sale from memory: one that is over, or one that the next [`put`](Sales::put) is to load anew, from the record
+    /// and from what waits in the log. Its orders stay in the record.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`]: call again.

@@ -1,5 +1,6 @@
 //! What was seen of the books, for people and for programs.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use mallbox_storage::VoucherId;
@@ -123,6 +124,12 @@ impl Report {
     #[must_use]
     pub fn balances(&self) -> bool {
         self.findings.is_empty()
+    }
+
+    /// The sales in which something does not add up.
+    #[must_use]
+    pub fn faulty_sales(&self) -> BTreeSet<VoucherId> {
+        self.findings.iter().filter_map(|finding| finding.voucher).map(VoucherId::new).collect()
     }
 
     /// For people: a line a sale, what is wrong, and the verdict.

@@ -165,6 +165,17 @@ impl SaleOffice {
         self.put_terms(by, "sale.end", voucher, Value::Null, ended).await
     }
 
+    /// Has a sale loaded anew whose units the store counts wrongly, for a store that outlives the mall.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`], or the store is in trouble: a repeat goes on.
+    pub async fn reload(&self, by: By, voucher: VoucherId) -> Result<(), Failure> {
+        self.terms(voucher).await?;
+        let deed = Deed { action: "sale.reload", subject: subject(voucher), detail: Value::Null };
+        let counter = self.counter.clone();
+        act(&self.audit, by, deed, async move { Ok(counter.reload(voucher, by.at).await?) }).await
+    }
+
     /// Adds units to a sale or takes units away, at most those that are left.
     ///
     /// # Errors
