@@ -233,3 +233,32 @@ fn what_is_wrong_with_a_server_is_told_without_its_password() {
         }
     }
 }
+
+#[test]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
+fn a_bench_sells_in_a_directory_and_by_two_processes_on_servers_by_turns() {
+    let site = Site::new();
+    let bench = ["bench", "sale", "--on", "both", "--instances", "2", "--rounds", "2", "--limits", "on"];
+    let size = ["--users", "60", "--units", "40", "--sales", "2", "--connections", "4", "--span", "1"];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mallbox"));
+    // What is set for a real mall changes nothing, but for where the servers are.
+    command.envs([("MALLBOX_REDIS_PREFIX", "real"), ("MALLBOX_SMS", "http://127.0.0.1:1/")]);
+    command.envs([("MALLBOX_REDIS", site.redis()), ("MALLBOX_MYSQL", site.mysql())]);
+    let output = command.args(bench).args(size).current_dir(site.dir.path()).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (out, error) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{out}{error}");
+    assert!(!error.contains("stay behind") && !(out.clone() + &error).contains("secret"), "{out}{error}");
+    let order: Vec<&str> = out.lines().filter(|line| line.starts_with("round")).collect();
+    let want = [
+        "round 1 of 2, directory",
+        "round 1 of 2, servers",
+        "round 2 of 2, servers",
+        "round 2 of 2, directory",
+    ];
+    assert_eq!(order, want, "{out}");
+    assert_eq!(out.matches(" 80 accepted").count(), 4, "{out}");
+    assert_eq!(out.matches("appendfsync everysec").count(), 2, "{out}");
+    assert!(out.contains("Redis calls a sold out"), "{out}");
+    assert_eq!(std::fs::read_dir(site.dir.path()).unwrap().count(), 0, "something stays behind");
+}

@@ -5,12 +5,18 @@
 //! machine decides more than the program does.
 
 pub mod ceiling;
+mod comparison;
+mod drive;
 pub mod load;
 mod logins;
 mod people;
+mod round;
 mod rush;
 mod sale;
 mod server;
+mod site;
+mod toll;
 mod watch;
 
 pub use sale::{SaleBench, run as run_sale};
+pub use site::Ground;

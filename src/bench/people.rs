@@ -1,14 +1,13 @@
 //! The bench's own mall: users who are logged in, and sales that are open.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use indicatif::ProgressBar;
 use mallbox_storage::{
-    Cents, EmbeddedOptions, NewSale, Phone, Place, ShopId, ShopText, ShopType, ShopTypeId, Storage,
-    Timestamp, TokenHash, VoucherId, VoucherStatus, VoucherText,
+    Cents, Health, NewSale, Phone, Place, ShopId, ShopText, ShopType, ShopTypeId, Storage, Timestamp,
+    TokenHash, VoucherId, VoucherStatus, VoucherText,
 };
 use sha2::{Digest as _, Sha256};
 use tokio::task::JoinSet;
@@ -38,9 +37,15 @@ pub(super) struct Size {
     pub(super) units: Option<u64>,
 }
 
-/// Makes a mall in an empty directory, through the same ports that the mall uses, and lets go of it.
-pub(super) async fn make(dir: &Path, size: Size, now: Timestamp, bar: &ProgressBar) -> anyhow::Result<Crowd> {
-    let storage = Storage::open(&Place::Embedded(EmbeddedOptions::new(dir))).await?;
+/// Makes a mall in an empty place, through the same ports that the mall uses, and lets go of it. Answers also how its back
+/// end was.
+pub(super) async fn make(
+    place: &Place,
+    size: Size,
+    now: Timestamp,
+    bar: &ProgressBar,
+) -> anyhow::Result<(Crowd, Health)> {
+    let storage = Storage::open(place).await?;
     let (sales, sold_out) = open_sales(&storage, size, now).await?;
     let random = Random::system();
     let mut tokens = Vec::with_capacity(size.users);
@@ -57,8 +62,9 @@ pub(super) async fn make(dir: &Path, size: Size, now: Timestamp, bar: &ProgressB
     while !under_way.is_empty() {
         finish_one(&mut under_way, bar).await?;
     }
+    let health = storage.upkeep.health().await;
     storage.upkeep.close().await.context("the bench's mall cannot be closed")?;
-    Ok(Crowd { tokens: Arc::new(tokens), sales, sold_out: Some(sold_out) })
+    Ok((Crowd { tokens: Arc::new(tokens), sales, sold_out: Some(sold_out) }, health))
 }
 
 async fn finish_one(under_way: &mut JoinSet<anyhow::Result<()>>, bar: &ProgressBar) -> anyhow::Result<()> {

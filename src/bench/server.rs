@@ -12,6 +12,28 @@ use anyhow::{Context as _, bail};
 const START: Duration = Duration::from_secs(60);
 const STOP: Duration = Duration::from_secs(30);
 
+/// What the environment may tell a server: how it speaks, and nothing of what it does.
+const HEARD: [&str; 2] = ["MALLBOX_LOG", "MALLBOX_LANG"];
+
+/// Where its mall is, if that is not on its command line, which everybody on the machine can read.
+pub(super) type Environment = [(&'static str, String)];
+
+/// This program once more, told by its arguments and `environment` alone: a variable that is set for a real mall changes
+/// nothing of a bench.
+pub(super) fn this_program(arguments: &[String], environment: &Environment) -> anyhow::Result<Command> {
+    let binary = std::env::current_exe().context("cannot find this program's own file")?;
+    let mut command = Command::new(binary);
+    command.args(arguments);
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("MALLBOX_") && !HEARD.contains(&&*text) {
+            command.env_remove(&name);
+        }
+    }
+    command.envs(environment.iter().map(|(name, value)| (name, value)));
+    Ok(command)
+}
+
 /// A running server.
 pub(super) struct Server {
     child: Child,
@@ -21,10 +43,11 @@ pub(super) struct Server {
 impl Server {
     /// Starts this binary with `arguments` and waits until it says where it listens. Answers also what it writes on
     /// standard output after that, line by line.
-    pub(super) fn start(arguments: &[&str]) -> anyhow::Result<(Self, Receiver<String>)> {
-        let binary = std::env::current_exe().context("cannot find this program's own file")?;
-        let mut child = Command::new(binary)
-            .args(arguments)
+    pub(super) fn start(
+        arguments: &[String],
+        environment: &Environment,
+    ) -> anyhow::Result<(Self, Receiver<String>)> {
+        let mut child = this_program(arguments, environment)?
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .spawn()
@@ -45,7 +68,7 @@ impl Server {
 
     fn wait_for_address(
         &mut self,
-        arguments: &[&str],
+        arguments: &[String],
         lines: &Receiver<String>,
     ) -> anyhow::Result<SocketAddr> {
         let deadline = Instant::now() + START;
@@ -103,6 +126,16 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// CPU time that all of these have used together since they had used `before`.
+pub(super) fn cpu_since(servers: &[Server], before: Option<Duration>) -> Option<Duration> {
+    Some(cpu_of(servers)?.saturating_sub(before?))
+}
+
+/// CPU time that all of these have used together.
+pub(super) fn cpu_of(servers: &[Server]) -> Option<Duration> {
+    servers.iter().map(Server::cpu).sum()
 }
 
 /// The first `http://address:port` in a line.

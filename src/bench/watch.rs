@@ -1,4 +1,4 @@
-//! What the server says of itself while it is under load.
+//! What the servers say of themselves while they are under load.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -12,11 +12,13 @@ use anyhow::{Context as _, bail};
 const EVERY: Duration = Duration::from_millis(100);
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// One look at the server's metrics.
+/// One look at the servers' metrics.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Look {
-    /// Claims that have become orders since the server started.
+    /// Claims that have become orders since the servers started.
     pub(super) persisted: u64,
+    /// Transactions in which they did.
+    pub(super) batches: u64,
     /// Claims accepted and not settled.
     pub(super) pending: u64,
 }
@@ -28,14 +30,14 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    pub(super) fn start(address: SocketAddr) -> Self {
+    pub(super) fn start(addresses: Vec<SocketAddr>) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let thread = std::thread::spawn(move || {
             let mut looks = Vec::new();
             while !stopped.load(Ordering::Relaxed) {
                 // A server too busy to answer is looked at again; the gap shows in the instants.
-                if let Ok(look) = look(address) {
+                if let Ok(look) = look(&addresses) {
                     looks.push((Instant::now(), look));
                 }
                 std::thread::sleep(EVERY);
@@ -52,10 +54,10 @@ impl Watch {
 }
 
 /// Waits until nothing is pending any more, and answers how long that took.
-pub(super) fn drained(address: SocketAddr, patience: Duration) -> anyhow::Result<Duration> {
+pub(super) fn drained(addresses: &[SocketAddr], patience: Duration) -> anyhow::Result<Duration> {
     let began = Instant::now();
     loop {
-        let look = look(address)?;
+        let look = look(addresses)?;
         if look.pending == 0 {
             return Ok(began.elapsed());
         }
@@ -66,7 +68,19 @@ pub(super) fn drained(address: SocketAddr, patience: Duration) -> anyhow::Result
     }
 }
 
-pub(super) fn look(address: SocketAddr) -> anyhow::Result<Look> {
+/// One look at all servers of a mall. Each tells what it has done itself, and what is pending in the log of all.
+pub(super) fn look(addresses: &[SocketAddr]) -> anyhow::Result<Look> {
+    addresses.iter().try_fold(Look::default(), |sum, address| {
+        let one = look_at(*address)?;
+        Ok(Look {
+            persisted: sum.persisted + one.persisted,
+            batches: sum.batches + one.batches,
+            pending: one.pending,
+        })
+    })
+}
+
+fn look_at(address: SocketAddr) -> anyhow::Result<Look> {
     let text = get(address, "/metrics")?;
     let value = |name: &str| -> anyhow::Result<u64> {
         let line =
@@ -77,6 +91,7 @@ pub(super) fn look(address: SocketAddr) -> anyhow::Result<Look> {
     };
     Ok(Look {
         persisted: value("mallbox_orders_persisted_total")?,
+        batches: value("mallbox_order_batches_total")?,
         pending: value("mallbox_order_log_pending")?,
     })
 }

@@ -4,11 +4,13 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Subcommand};
-use mallbox_storage::VoucherId;
+use clap::{Args, Subcommand, ValueEnum};
+use mallbox_storage::production::ProductionOptions;
+use mallbox_storage::{Durability, Place, VoucherId};
 
-use super::words::Hindrance;
-use crate::bench::{self, SaleBench};
+use super::words::{Hindrance, Misuse};
+use crate::bench::{self, Ground, SaleBench};
+use crate::config::{DurabilityChoice, PlaceConfig, PlaceMistake, ServerUrl, Switch, at_least_one};
 use crate::mall::{Clock as _, SystemClock};
 
 /// What to measure.
@@ -42,14 +44,34 @@ pub struct Sale {
     /// Seconds for which the ceiling and the refusals are measured.
     #[arg(long, default_value_t = 5, value_name = "SECONDS")]
     span: u64,
-    /// How the server answers: after the disk has it, after the system has it, or every 200 ms.
-    #[arg(long, default_value = "power", value_parser = ["power", "process", "relaxed"])]
-    durability: String,
-    /// Make the mall here, and keep it.
+    /// Where the sales are; on servers if --redis and --mysql are typed, in a directory unless told.
+    #[arg(long)]
+    on: Option<On>,
+    /// How the server answers in a directory: after the disk has it, after the system has it, or every 200 ms; `power`
+    /// unless told.
+    #[arg(long)]
+    durability: Option<DurabilityChoice>,
+    /// Make the mall in this directory, and keep it.
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
+    /// A Redis, on which the bench takes a prefix of its own and removes it. MALLBOX_REDIS counts only with --on servers
+    /// or --on both.
+    #[arg(long, value_name = "URL")]
+    redis: Option<ServerUrl>,
+    /// A MySQL, in which the bench takes a database of its own and removes it. MALLBOX_MYSQL counts likewise.
+    #[arg(long, value_name = "URL")]
+    mysql: Option<ServerUrl>,
+    /// Processes that serve the mall on servers; the crowd is dealt to them.
+    #[arg(long, value_name = "NUMBER", value_parser = at_least_one())]
+    instances: Option<u64>,
+    /// How often all of it is measured; a table at the end compares.
+    #[arg(long, default_value_t = 1, value_name = "NUMBER", value_parser = at_least_one())]
+    rounds: u64,
+    /// Whether the mall looks at each user's limit, which nobody reaches here.
+    #[arg(long, default_value = "off")]
+    limits: Switch,
     /// Press at a server that runs already, instead of one of our own.
-    #[arg(long, requires = "tokens", requires = "voucher")]
+    #[arg(long, requires = "tokens", requires = "voucher", conflicts_with_all = ["on", "redis", "mysql", "instances", "rounds"])]
     address: Option<SocketAddr>,
     /// A file of the tokens of those who press at `--address`, one a line.
     #[arg(long, requires = "address", value_name = "FILE")]
@@ -57,6 +79,17 @@ pub struct Sale {
     /// The sales that are pressed in at `--address`, one after another.
     #[arg(long, requires = "address", value_name = "ID", value_delimiter = ',')]
     voucher: Vec<u64>,
+}
+
+/// Where sales can be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum On {
+    /// In a directory.
+    Directory,
+    /// On Redis and MySQL.
+    Servers,
+    /// In a directory and on servers, by turns.
+    Both,
 }
 
 /// Measures. Answers whether the books balanced afterwards.
@@ -72,6 +105,7 @@ pub fn run(command: Bench) -> anyhow::Result<bool> {
 
 impl Sale {
     fn plan(self) -> anyhow::Result<SaleBench> {
+        let grounds = self.grounds(|name| std::env::var(name).ok())?;
         let server = match (self.address, &self.tokens) {
             (Some(address), Some(file)) => {
                 let text = std::fs::read_to_string(file)
@@ -92,9 +126,122 @@ impl Sale {
             connections: self.connections,
             rate: self.rate,
             span: Duration::from_secs(self.span),
-            serve: vec!["--durability".to_owned(), self.durability],
-            dir: self.keep,
+            limits: self.limits == Switch::On,
+            grounds,
+            rounds: count(self.rounds),
             server,
         })
+    }
+
+    /// Where to sell. A flag that means nothing there is a mistake, and so is one for a place that is not asked for.
+    fn grounds(&self, variable: impl Fn(&str) -> Option<String>) -> Result<Vec<Ground>, Misuse> {
+        let is_typed = self.redis.is_some() || self.mysql.is_some();
+        let on = self.on.unwrap_or(if is_typed { On::Servers } else { On::Directory });
+        let of_servers = [
+            ("--redis", self.redis.is_some()),
+            ("--mysql", self.mysql.is_some()),
+            ("--instances", self.instances.is_some()),
+        ];
+        let of_directory = [("--durability", self.durability.is_some()), ("--keep", self.keep.is_some())];
+        let given = |flags: &[(&'static str, bool)]| flags.iter().find(|(_, is)| *is).map(|(flag, _)| *flag);
+        let mistake = match on {
+            On::Directory => given(&of_servers).map(PlaceMistake::OnlyOnServers),
+            On::Servers => given(&of_directory).map(PlaceMistake::OnlyInDirectory),
+            On::Both => None,
+        };
+        if let Some(mistake) = mistake {
+            return Err(Misuse::Where(mistake));
+        }
+        if self.keep.is_some() && self.rounds > 1 {
+            return Err(Misuse::OneMallToKeep);
+        }
+        let mut grounds = Vec::new();
+        if on != On::Servers {
+            let durability = self.durability.map_or(Durability::Power, Durability::from);
+            grounds.push(Ground::Directory { durability, keep: self.keep.clone() });
+        }
+        if on != On::Directory {
+            let instances = self.instances.map_or(1, count);
+            grounds.push(Ground::Servers { options: self.servers(variable)?, instances });
+        }
+        Ok(grounds)
+    }
+
+    /// The servers that were typed, or that the environment names.
+    fn servers(&self, variable: impl Fn(&str) -> Option<String>) -> Result<ProductionOptions, Misuse> {
+        let url = |typed: &Option<ServerUrl>, name| {
+            typed.clone().or_else(|| variable(name).map(|url| ServerUrl::from(&*url)))
+        };
+        let (redis, mysql) = (url(&self.redis, "MALLBOX_REDIS"), url(&self.mysql, "MALLBOX_MYSQL"));
+        match (PlaceConfig { data: None, redis, mysql, redis_prefix: None }).place() {
+            Ok(Place::Production(options)) => Ok(options),
+            Ok(Place::Embedded(_)) | Err(PlaceMistake::Missing) => Err(Misuse::NoServers),
+            Err(mistake) => Err(Misuse::Where(mistake)),
+        }
+    }
+}
+
+/// As many as there can be.
+fn count(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Command, FromArgMatches as _};
+
+    use super::*;
+    use crate::language::Language;
+
+    /// Where a bench is, by what is typed in a shell that has both variables.
+    fn grounds(typed: &[&str]) -> Result<Vec<Ground>, String> {
+        let command = Sale::augment_args(Command::new("sale")).no_binary_name(true);
+        let sale = Sale::from_arg_matches(&command.get_matches_from(typed)).unwrap();
+        let grounds = sale.grounds(|name| Some(format!("{name}-url")));
+        grounds.map_err(|misuse| misuse.words(Language::En))
+    }
+
+    fn shape(grounds: &[Ground]) -> Vec<(&str, String, usize)> {
+        let shape = |ground: &Ground| match ground {
+            Ground::Directory { durability, .. } => ("directory", durability.name().to_owned(), 1),
+            Ground::Servers { options, instances } => {
+                ("servers", format!("{} {}", options.redis.url, options.mysql), *instances)
+            }
+        };
+        grounds.iter().map(shape).collect()
+    }
+
+    #[test]
+    fn the_environment_of_a_real_mall_does_not_move_a_bench_there() {
+        let directory = ("directory", "power".to_owned(), 1);
+        let servers =
+            |redis: &str, mysql: &str, instances| ("servers", format!("{redis} {mysql}"), instances);
+        let (redis, mysql) = ("MALLBOX_REDIS-url", "MALLBOX_MYSQL-url");
+        for (typed, want) in [
+            (&[][..], vec![directory.clone()]),
+            (&["--on=directory"], vec![directory.clone()]),
+            (&["--on=servers"], vec![servers(redis, mysql, 1)]),
+            (&["--on=both", "--instances=3"], vec![directory, servers(redis, mysql, 3)]),
+            (&["--redis=a", "--mysql=b"], vec![servers("a", "b", 1)]),
+            (&["--redis=a", "--on=both", "--durability=process"], {
+                vec![("directory", "process".to_owned(), 1), servers("a", mysql, 1)]
+            }),
+        ] {
+            assert_eq!(shape(&grounds(typed).unwrap()), want, "{typed:?}");
+        }
+    }
+
+    #[test]
+    fn a_flag_that_means_nothing_is_refused() {
+        for (typed, words) in [
+            (&["--instances=2"][..], "--instances is for a mall in --redis and --mysql"),
+            (&["--on=directory", "--mysql=b"], "--mysql is for a mall in --redis and --mysql"),
+            (&["--on=servers", "--durability=power"], "--durability is for a mall in --data"),
+            (&["--on=servers", "--keep=a"], "--keep is for a mall in --data"),
+            (&["--rounds=2", "--keep=a"], "--keep keeps one mall"),
+        ] {
+            let told = grounds(typed).unwrap_err();
+            assert!(told.contains(words), "{typed:?}: {told}");
+        }
     }
 }

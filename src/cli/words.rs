@@ -47,6 +47,10 @@ pub(super) enum Misuse {
     ImportIntoUsedServers,
     /// Pictures for a mall in Redis and MySQL, and no directory for them.
     NowhereForPictures,
+    /// A bench on servers, and none are named.
+    NoServers,
+    /// A bench that is to keep its mall, and to make several.
+    OneMallToKeep,
     /// No mall there.
     NoMall(PathBuf),
     /// No mall in this Redis and MySQL.
@@ -169,6 +173,16 @@ impl Misuse {
                 l,
                 "Redis和MySQL不保存图片；请用--uploads指定存放图片的目录",
                 "Redis and MySQL keep no pictures; say --uploads DIR for where they are to be"
+            ),
+            Self::NoServers => sentence!(
+                l,
+                "请指明服务器：--redis URL和--mysql URL，或环境变量MALLBOX_REDIS和MALLBOX_MYSQL",
+                "say which servers: --redis URL and --mysql URL, or MALLBOX_REDIS and MALLBOX_MYSQL in the environment"
+            ),
+            Self::OneMallToKeep => sentence!(
+                l,
+                "--keep只保留一座商城；--rounds大于1时请去掉",
+                "--keep keeps one mall; leave it out with more than one of --rounds"
             ),
             Self::NoMall(dir) => {
                 let dir = dir.display();

@@ -149,7 +149,7 @@ impl ServeConfig {
 }
 
 /// None at all would be a mall that answers nobody.
-fn at_least_one() -> clap::builder::RangedU64ValueParser {
+pub(crate) fn at_least_one() -> clap::builder::RangedU64ValueParser {
     clap::value_parser!(u64).range(1..)
 }
 

@@ -87,8 +87,8 @@ impl PlaceMistake {
             ),
             Self::OnlyOnServers(flag) => sentence!(
                 l,
-                "{flag}仅用于--redis和--mysql；使用--data时请去掉",
-                "{flag} is for a mall in --redis and --mysql; leave it out with --data"
+                "{flag}仅用于--redis和--mysql；商城在目录里时请去掉",
+                "{flag} is for a mall in --redis and --mysql; leave it out for one in a directory"
             ),
             Self::OnlyInDirectory(flag) => sentence!(
                 l,

@@ -2,38 +2,40 @@
 
 use std::time::Duration;
 
-/// What one transaction should take: the record's writer serves log-ins and payments too, and they wait behind it.
-const AIM: Duration = Duration::from_millis(10);
 /// About 4 MB of SQLite pages: more at once only makes others wait.
 const MOST: usize = 4_096;
 const FIRST: usize = 256;
 
 /// Adapts to what the record can take.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct BatchSize(usize);
+pub(super) struct BatchSize {
+    claims: usize,
+    /// What one transaction should take.
+    aim: Duration,
+}
 
 impl BatchSize {
-    pub(super) fn new() -> Self {
-        Self(FIRST)
+    pub(super) fn new(aim: Duration) -> Self {
+        Self { claims: FIRST, aim }
     }
 
     pub(super) fn get(self) -> usize {
-        self.0
+        self.claims
     }
 
     /// Writing so many took so long.
     pub(super) fn observe(&mut self, written: usize, took: Duration) {
-        let would_fit = written as f64 * AIM.as_secs_f64() / took.as_secs_f64().max(1e-6);
-        let (least, most) = (self.0 / 2, self.0.saturating_mul(2));
-        if took > AIM {
+        let would_fit = written as f64 * self.aim.as_secs_f64() / took.as_secs_f64().max(1e-6);
+        let (least, most) = (self.claims / 2, self.claims.saturating_mul(2));
+        if took > self.aim {
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
                 reason = "saturates, then is clamped"
             )]
             let wanted = would_fit as usize;
-            self.0 = wanted.clamp(least, self.0).clamp(1, MOST);
-        } else if written >= self.0 {
+            self.claims = wanted.clamp(least, self.claims).clamp(1, MOST);
+        } else if written >= self.claims {
             // Only a full batch says that a larger one would do.
             #[expect(
                 clippy::cast_possible_truncation,
@@ -41,13 +43,13 @@ impl BatchSize {
                 reason = "saturates, then is clamped"
             )]
             let wanted = would_fit as usize;
-            self.0 = wanted.clamp(self.0, most).clamp(1, MOST);
+            self.claims = wanted.clamp(self.claims, most).clamp(1, MOST);
         }
     }
 
     /// At most so many next time.
     pub(super) fn limit(&mut self, most: usize) {
-        self.0 = self.0.min(most).max(1);
+        self.claims = self.claims.min(most).max(1);
     }
 }
 
@@ -55,8 +57,10 @@ impl BatchSize {
 mod tests {
     use super::*;
 
+    const AIM: Duration = Duration::from_millis(10);
+
     fn after(start: usize, written: usize, took_ms: u64) -> usize {
-        let mut size = BatchSize(start);
+        let mut size = BatchSize { claims: start, aim: AIM };
         size.observe(written, Duration::from_millis(took_ms));
         size.get()
     }
@@ -78,7 +82,7 @@ mod tests {
     #[test]
     fn it_settles_where_a_batch_takes_the_time_aimed_at_and_stays_in_its_bounds() {
         for (per_claim_us, expected) in [(10, 1_000), (100, 100), (1, MOST), (50_000, 1)] {
-            let mut size = BatchSize::new();
+            let mut size = BatchSize::new(AIM);
             for _ in 0..64 {
                 let written = size.get();
                 size.observe(written, Duration::from_micros(per_claim_us * written as u64));

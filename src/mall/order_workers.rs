@@ -181,7 +181,8 @@ struct Worker {
 impl Worker {
     fn new(context: &Context, figures: &Arc<WorkerFigures>, name: String) -> Self {
         let (context, figures) = (context.clone(), Arc::clone(figures));
-        Self { context, figures, name, size: BatchSize::new(), resting: Vec::new() }
+        let size = BatchSize::new(context.storage.orders.batch_takes());
+        Self { context, figures, name, size, resting: Vec::new() }
     }
 
     fn fresh(&self) -> Self {

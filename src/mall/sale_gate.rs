@@ -8,8 +8,12 @@ use mallbox_storage::{OrderLog, VoucherId};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-/// How long the order log is, asked of the log itself at most this often: each claim looks at it.
-const LOOK_EVERY_MS: u64 = 20;
+/// The log itself is asked at most this often, since each claim looks at its length: when it is nearly too long,
+const SHORTEST_MS: u64 = 20;
+/// and when it is far from it. Each look costs Redis a call a partition.
+const LONGEST_MS: u64 = 1_000;
+/// Claims a millisecond by which the log grows at the very most.
+const FASTEST: u64 = 1_000;
 
 /// The length of the order log as it was a moment ago.
 #[derive(Debug)]
@@ -25,10 +29,12 @@ impl Backlog {
         Self { start: Instant::now(), looked_ms: AtomicU64::new(0), pending: AtomicU64::new(0) }
     }
 
-    pub(super) async fn pending(&self, log: &dyn OrderLog) -> u64 {
+    /// Whether more than `most` claims are in the log.
+    pub(super) async fn exceeds(&self, most: u64, log: &dyn OrderLog) -> bool {
         let now_ms = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX - 1) + 1;
         let looked_ms = self.looked_ms.load(Ordering::Relaxed);
-        let is_due = looked_ms == 0 || now_ms >= looked_ms + LOOK_EVERY_MS;
+        let room = most.saturating_sub(self.pending.load(Ordering::Relaxed));
+        let is_due = looked_ms == 0 || now_ms >= looked_ms + rest_ms(room);
         // One of those who find it due looks; should that one go away half-way, another does soon.
         if is_due
             && self
@@ -38,8 +44,13 @@ impl Backlog {
         {
             self.pending.store(log.state().await.pending, Ordering::Relaxed);
         }
-        self.pending.load(Ordering::Relaxed)
+        self.pending.load(Ordering::Relaxed) > most
     }
+}
+
+/// How long a look is good for that found room for so many claims.
+fn rest_ms(room: u64) -> u64 {
+    (room / FASTEST).clamp(SHORTEST_MS, LONGEST_MS)
 }
 
 /// Sales whose claims wait a moment, because their books are being read.
@@ -100,6 +111,11 @@ impl Drop for Hold<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_log_that_is_nearly_too_long_is_looked_at_more_often() {
+        assert_eq!([0, 100_000, 2_000_000].map(rest_ms), [20, 100, 1_000]);
+    }
 
     #[tokio::test]
     async fn a_held_sale_lets_claims_through_when_it_is_released_and_others_at_once() {

@@ -165,7 +165,7 @@ impl SaleCounter {
         }
         inner.check_level(user, known.sale.min_level).await?;
         let context = &inner.context;
-        if inner.backlog.pending(&*context.storage.order_log).await > context.settings.max_backlog {
+        if inner.backlog.exceeds(context.settings.max_backlog, &*context.storage.order_log).await {
             return Err(Refusal::Busy.into());
         }
         inner.holds.pass(voucher).await;

@@ -62,20 +62,20 @@ async fn run(claims: u64, append: &str, fsync: &str) {
     let terms =
         Terms { voucher: SALE, begin: NOON - HOUR, end: NOON + HOUR, paused: false, units: Some(claims) };
     let _ = ports.sales.put(terms).await.unwrap();
-    let before = Figures::of(&server);
+    let before = ports.upkeep.figures().await.unwrap();
     let (elapsed, mut times) = rush(&ports, 0, claims, ClaimAnswer::Accepted).await;
-    let spent = Figures::of(&server).since(&before);
+    let spent = ports.upkeep.figures().await.unwrap() - before;
     let (refused, _) = rush(&ports, claims, claims, ClaimAnswer::SoldOut).await;
     times.sort_unstable();
     let at = |share: usize| times[(times.len() - 1) * share / 100].as_secs_f64() * 1e3;
-    let each = |total: f64| total / claims as f64;
+    let each = |total: u64| total as f64 / claims as f64;
     println!(
         "appendonly {append:3} {fsync:9} {:8.0} {:8.2} {:6.2} {:16.1} {:7.3} {:10.0} {:5.0} {:12.0}",
         claims as f64 / elapsed.as_secs_f64(),
         at(50),
         at(99),
-        each(spent.cpu_s * 1e6),
-        each(spent.calls),
+        spent.cpu.as_secs_f64() * 1e6 / claims as f64,
+        each(spent.scripts),
         each(spent.bytes_in),
         each(spent.bytes_out),
         claims as f64 / refused.as_secs_f64(),
@@ -110,43 +110,4 @@ async fn rush(
         times.extend(caller.await.unwrap());
     }
     (began.elapsed(), times)
-}
-
-/// What the server has done so far.
-struct Figures {
-    cpu_s: f64,
-    calls: f64,
-    bytes_in: f64,
-    bytes_out: f64,
-}
-
-impl Figures {
-    fn of(server: &Redis) -> Self {
-        let mut connection = redis::Client::open(server.url()).unwrap().get_connection().unwrap();
-        let info: String = redis::cmd("INFO").arg("everything").query(&mut connection).unwrap();
-        let value = |name: &str| {
-            let line = info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
-            line.unwrap_or("0").trim().parse().unwrap_or(0.0)
-        };
-        // Calls from outside: what a script calls is counted under its own names.
-        let calls = |name: &str| {
-            let line = info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(":calls="));
-            line.and_then(|line| line.split(',').next()?.parse().ok()).unwrap_or(0.0)
-        };
-        Self {
-            cpu_s: value("used_cpu_sys") + value("used_cpu_user"),
-            calls: calls("cmdstat_evalsha") + calls("cmdstat_eval"),
-            bytes_in: value("total_net_input_bytes"),
-            bytes_out: value("total_net_output_bytes"),
-        }
-    }
-
-    fn since(&self, before: &Self) -> Self {
-        Self {
-            cpu_s: self.cpu_s - before.cpu_s,
-            calls: self.calls - before.calls,
-            bytes_in: self.bytes_in - before.bytes_in,
-            bytes_out: self.bytes_out - before.bytes_out,
-        }
-    }
 }

@@ -208,6 +208,9 @@ pub trait Orders: Send + Sync {
     /// refuses one of them for a reason of its own; nothing was written; halve the batch to find which.
     async fn persist(&self, claims: &[Logged], now: Timestamp) -> Result<Vec<Persisted>, StoreError>;
 
+    /// How long one [`persist`](Orders::persist) should take, since others wait for its end: batches are made to fit.
+    fn batch_takes(&self) -> Duration;
+
     /// Makes a [dead letter](crate::DeadLetters) of a claim that the record keeps refusing. Idempotent by order id.
     ///
     /// # Errors

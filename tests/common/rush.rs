@@ -32,7 +32,8 @@ impl<S: Script> Rush<S> {
     fn at_rate(rate: Option<f64>, address: SocketAddr, connections: usize, script: S) -> Self {
         let progress = Progress::default();
         let shared = progress.clone();
-        let load = Load { address, connections, stop_at: None, request_timeout: PATIENCE, rate };
+        let addresses = vec![address];
+        let load = Load { addresses, connections, stop_at: None, request_timeout: PATIENCE, rate };
         let thread = std::thread::spawn(move || load::run(&load, script, &shared));
         Self { progress, thread }
     }
@@ -65,7 +66,8 @@ impl<S: Script> Rush<S> {
 /// Runs a script to its end on a mall that stays up. No request may be lost.
 pub fn run_to_the_end<S: Script>(address: SocketAddr, connections: usize, script: S) -> anyhow::Result<S> {
     let stop_at = Some(Instant::now() + LONGEST);
-    let load = Load { address, connections, stop_at, request_timeout: PATIENCE, rate: None };
+    let addresses = vec![address];
+    let load = Load { addresses, connections, stop_at, request_timeout: PATIENCE, rate: None };
     let (script, report) = load::run(&load, script, &Progress::default())?;
     ensure!(report.errors.total() == 0, "requests were lost while the mall was up: {:?}", report.errors);
     ensure!(stop_at > Some(Instant::now()), "the crowd was not done after {} s", LONGEST.as_secs());

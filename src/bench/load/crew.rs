@@ -63,10 +63,9 @@ impl<S: Script> Crew<S> {
     pub fn new(load: Load, script: S, progress: Progress) -> Result<Self, LoadError> {
         let rung = Arc::<Rung>::default();
         let connections = (0..load.connections)
-            .map(|number| Connection::new(rung.bell(number), load.address, load.request_timeout))
+            .map(|number| Connection::new(rung.bell(number), load.address(number), load.request_timeout))
             .collect();
         Ok(Self {
-            load,
             script,
             tally: Tally::new(progress.clone())?,
             progress,
@@ -82,6 +81,7 @@ impl<S: Script> Crew<S> {
             now: Instant::now(),
             stopped: false,
             given_up: None,
+            load,
         })
     }
 
@@ -93,7 +93,7 @@ impl<S: Script> Crew<S> {
             // Stopped by its deadline before it had tried often enough to give up.
             let fault = report.errors.last.unwrap_or(Fault::Connect(ErrorKind::TimedOut));
             let tries = u32::try_from(report.errors.connect.max(1)).unwrap_or(u32::MAX);
-            let address = self.load.address;
+            let address = self.load.address(0);
             return Err(LoadError::NoAnswer { address, tries, fault });
         }
         Ok((self.script, report))
@@ -204,7 +204,7 @@ impl<S: Script> Crew<S> {
         }
         let (tries, since) = connection.failed(self.now);
         if tries >= TRIES && self.tally.is_silent_since(since) {
-            let address = self.load.address;
+            let address = self.load.address(number);
             self.given_up = Some(LoadError::NoAnswer { address, tries, fault });
         }
         let doublings = tries.saturating_sub(1).min(10);
@@ -229,7 +229,8 @@ impl<S: Script> Crew<S> {
             self.end(number);
             return;
         }
-        self.connections[number].redial(self.load.address, pause, self.load.request_timeout);
+        let address = self.load.address(number);
+        self.connections[number].redial(address, pause, self.load.request_timeout);
         self.work.push_back(number);
     }
 

@@ -72,10 +72,10 @@ pub struct Answer<'a> {
 }
 
 /// What to drive, and how hard.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Load {
-    /// Where the server listens.
-    pub address: SocketAddr,
+    /// Where the server listens; the connections are dealt to several in turn. At least 1.
+    pub addresses: Vec<SocketAddr>,
     /// Connections kept open, at least 1. All dial before the first request goes out.
     pub connections: usize,
     /// No request starts at or after this instant; those in flight are waited for.
@@ -161,7 +161,7 @@ pub enum LoadError {
 /// A panic of the script is passed on.
 pub fn run<S: Script>(load: &Load, script: S, progress: &Progress) -> Result<(S, Report), LoadError> {
     check(load)?;
-    let (load, progress) = (*load, progress.clone());
+    let (load, progress) = (load.clone(), progress.clone());
     let thread = std::thread::Builder::new()
         .name("load".to_owned())
         .spawn(move || on_this_thread(load, script, progress))
@@ -187,7 +187,17 @@ fn on_this_thread<S: Script>(load: Load, script: S, progress: Progress) -> Resul
     })
 }
 
+impl Load {
+    /// Where a connection leads.
+    fn address(&self, connection: usize) -> SocketAddr {
+        self.addresses[connection % self.addresses.len()]
+    }
+}
+
 fn check(load: &Load) -> Result<(), LoadError> {
+    if load.addresses.is_empty() {
+        return Err(LoadError::Setting("there must be an address at least"));
+    }
     if load.connections == 0 {
         return Err(LoadError::Setting("connections must be at least 1"));
     }

@@ -57,7 +57,8 @@ impl Script for Counted {
 }
 
 fn load(address: SocketAddr, connections: usize) -> Load {
-    Load { address, connections, stop_at: None, request_timeout: Duration::from_secs(5), rate: None }
+    let request_timeout = Duration::from_secs(5);
+    Load { addresses: vec![address], connections, stop_at: None, request_timeout, rate: None }
 }
 
 /// Sends `requests` over one connection at a time when `connections` is 1; each must come out as

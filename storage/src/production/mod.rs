@@ -5,12 +5,14 @@
 mod holders;
 pub mod mysql;
 pub mod redis;
+mod trial;
 mod upkeep;
 
 use std::fmt;
 use std::sync::Arc;
 
 pub use holders::{Holder, Holders};
+pub use trial::{ServerFigures, Trial};
 
 use self::mysql::MysqlPorts;
 use self::redis::{RedisOptions, RedisPorts};

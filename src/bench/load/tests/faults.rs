@@ -114,11 +114,11 @@ fn a_server_that_only_hangs_up_ends_the_load() {
 fn settings_out_of_range_are_refused() {
     let good = load(Server::nobody(), 1);
     let rows = [
-        Load { connections: 0, ..good },
-        Load { request_timeout: Duration::ZERO, ..good },
-        Load { rate: Some(0.0), ..good },
-        Load { rate: Some(f64::NAN), ..good },
-        Load { rate: Some(f64::INFINITY), ..good },
+        Load { connections: 0, ..good.clone() },
+        Load { request_timeout: Duration::ZERO, ..good.clone() },
+        Load { rate: Some(0.0), ..good.clone() },
+        Load { rate: Some(f64::NAN), ..good.clone() },
+        Load { rate: Some(f64::INFINITY), ..good.clone() },
     ];
     for row in rows {
         let refused = run(&row, Counted::default(), &Progress::default());

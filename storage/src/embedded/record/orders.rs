@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, named_params, params};
@@ -35,6 +36,11 @@ const SELECT: &str =
 
 #[async_trait]
 impl Orders for EmbeddedOrders {
+    /// There is one writer: log-ins and payments wait behind a batch.
+    fn batch_takes(&self) -> Duration {
+        Duration::from_millis(10)
+    }
+
     async fn persist(&self, claims: &[Logged], now: Timestamp) -> Result<Vec<Persisted>, StoreError> {
         let (claims, settled) = (claims.to_vec(), Arc::clone(&self.settled));
         let job = move |conn: &Connection| {

@@ -8,8 +8,9 @@ use mysql_async::{Conn, Value};
 use super::columns::{Columns, all, execute};
 use super::trouble::Fault;
 
-/// Rows of one INSERT. The largest has 3,840 bound values of the 65,535 that a statement may have, and some 30 KiB.
-pub(super) const INSERTS: [usize; 4] = [256, 32, 4, 1];
+/// Rows of one INSERT: a batch of any size takes few, since each is a round trip. The largest has 3,840 bound values of the
+/// 65,535 that a statement may have, and some 30 KiB.
+pub(super) const INSERTS: [usize; 6] = [256, 64, 16, 4, 2, 1];
 /// Keys of one look.
 const LOOKS: [usize; 4] = [1, 16, 128, 512];
 

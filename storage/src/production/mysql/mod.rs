@@ -31,6 +31,7 @@ mod columns;
 mod counts;
 mod database;
 mod dead_letters;
+mod figures;
 mod form;
 mod holders;
 mod import;
@@ -61,13 +62,14 @@ use tokio::time::timeout;
 
 use self::address::Address;
 use self::database::Database;
+pub use self::figures::MysqlFigures;
 use self::migrations::Unfit;
 use self::trouble::Fault;
 pub use self::upkeep::MysqlUpkeep;
 use super::Holders;
 use crate::{
-    Audit, DeadLetters, Durability, Import, OpenError, Orders, Outbox, PaymentRows, Sequences, Shops, Users,
-    Vouchers,
+    Audit, DeadLetters, Durability, Import, OpenError, Orders, Outbox, PaymentRows, Sequences, Shops,
+    StoreError, Users, Vouchers,
 };
 
 /// How long a server may take to take the first connection.
@@ -141,16 +143,52 @@ async fn first_connection(address: &Address) -> Result<Conn, Fault> {
     match open(address.opts.clone()).await {
         Err(Fault::Driver(Error::Server(said))) if said.code == NO_SUCH_DATABASE => {
             let mut conn = open(address.of_server()).await?;
-            // A name cannot be bound; between these quotes only the quote itself has a meaning.
-            let name = address.database.replace('`', "``");
+            let name = quoted(&address.database);
             let sql = format!(
-                "CREATE DATABASE IF NOT EXISTS `{name}` DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
+                "CREATE DATABASE IF NOT EXISTS {name} DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
             );
             conn.query_drop(sql).await?;
             open(address.opts.clone()).await
         }
         other => other,
     }
+}
+
+/// A database's name cannot be bound; between these quotes only the quote itself has a meaning.
+fn quoted(database: &str) -> String {
+    format!("`{}`", database.replace('`', "``"))
+}
+
+/// The same server with another database.
+pub(super) fn with_database(url: &str, database: &str) -> Result<String, OpenError> {
+    // So that what is cut below has a database.
+    let _ = Address::parse(url)?;
+    let (place, query) = url.split_once('?').map_or((url, None), |(place, query)| (place, Some(query)));
+    let server = place.rsplit_once('/').map_or(place, |(server, _)| server);
+    let url = format!("{server}/{database}");
+    Ok(query.map_or(url.clone(), |query| format!("{url}?{query}")))
+}
+
+/// What the server has done so far.
+pub(super) async fn figures_of(url: &str) -> Result<MysqlFigures, StoreError> {
+    let asked = async { figures::figures(&mut open(server_of(url)?.0).await?).await };
+    asked.await.map_err(|fault: Fault| fault.explain("figures"))
+}
+
+/// Drops the database, however long that takes.
+pub(super) async fn drop_database(url: &str) -> Result<(), StoreError> {
+    let dropped = async {
+        let (server, database) = server_of(url)?;
+        let mut conn = open(server).await?;
+        Ok(conn.query_drop(format!("DROP DATABASE IF EXISTS {}", quoted(&database))).await?)
+    };
+    dropped.await.map_err(|fault: Fault| fault.explain("drop database"))
+}
+
+/// The server, and the database that is named beside it.
+fn server_of(url: &str) -> Result<(Opts, String), Fault> {
+    let address = Address::parse(url).map_err(|error| Fault::refused(error.to_string()))?;
+    Ok((address.of_server(), address.database))
 }
 
 async fn open(opts: Opts) -> Result<Conn, Fault> {

@@ -1,6 +1,7 @@
 //! [`Orders`] in the record.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use mysql_async::{Conn, Value, params};
@@ -24,6 +25,13 @@ pub(super) const SELECT: &str =
 
 #[async_trait]
 impl Orders for MysqlOrders {
+    /// Others have connections of their own and wait for a row of a sale at the most, which is held at the end. What a batch
+    /// costs whatever its size, a dozen round trips and a sync of the disk, is to be a small part of it. A buyer finds the
+    /// order among the pending ones meanwhile.
+    fn batch_takes(&self) -> Duration {
+        Duration::from_millis(50)
+    }
+
     async fn persist(&self, claims: &[Logged], now: Timestamp) -> Result<Vec<Persisted>, StoreError> {
         persist::persist(&self.0, claims, now).await
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use parking_lot::Mutex;
 use redis::aio::ConnectionLike as _;
-use redis::cluster_routing::{MultipleNodeRoutingInfo, RoutingInfo};
+use redis::cluster_routing::{MultipleNodeRoutingInfo, RoutingInfo, SingleNodeRoutingInfo};
 use redis::{Cmd, ErrorKind, FromRedisValue, RedisError, RedisResult, ServerErrorKind, Value};
 use tokio::runtime::Handle;
 use tokio::time::Instant;
@@ -28,6 +28,9 @@ pub(super) enum Repeat {
     /// A repeat would count twice.
     Never,
 }
+
+/// One of the masters, or the one server.
+pub(super) struct Master(Option<SingleNodeRoutingInfo>);
 
 /// A connection to Redis, whichever kind it is. Cheap to clone; clones share it.
 #[derive(Clone, Debug)]
@@ -159,23 +162,55 @@ impl Link {
         op: &'static str,
         command: &Cmd,
     ) -> Result<Vec<T>, StoreError> {
+        let said = self.masters_and(command).await.map_err(|error| trouble(op, error))?;
+        let said = said.into_iter().map(|(_, value)| T::from_redis_value(value)).collect::<Result<_, _>>();
+        said.map_err(|error| trouble(op, error.into()))
+    }
+
+    /// The masters there are, for commands that name no key and whose answer is only of use to the one that gave it.
+    pub(super) async fn masters(&self, op: &'static str) -> Result<Vec<Master>, StoreError> {
+        let said = self.masters_and(&redis::cmd("PING")).await.map_err(|error| trouble(op, error))?;
+        Ok(said.into_iter().map(|(master, _)| master).collect())
+    }
+
+    /// Calls a command on one of the [`masters`](Self::masters).
+    pub(super) async fn query_at<T: FromRedisValue>(
+        &self,
+        op: &'static str,
+        master: &Master,
+        command: &Cmd,
+    ) -> Result<T, StoreError> {
         let asked = async {
-            let (generation, connection) = self.connection().await?;
-            match connection {
-                Connection::Server(_) => Ok(vec![self.send(Repeat::Safe, command).await?]),
-                Connection::Cluster(mut cluster) => {
-                    let masters = RoutingInfo::MultiNode((MultipleNodeRoutingInfo::AllMasters, None));
-                    let said = cluster.route_command(command.clone(), masters).await;
-                    match self.heed(generation, said)? {
-                        Value::Map(said) => Ok(said.into_iter().map(|(_, value)| value).collect()),
-                        other => Ok(vec![other]),
-                    }
+            match (self.connection().await?, &master.0) {
+                ((generation, Connection::Cluster(mut cluster)), Some(node)) => {
+                    let to = RoutingInfo::SingleNode(node.clone());
+                    let said = cluster.route_command(command.clone(), to).await;
+                    self.heed(generation, said)
                 }
+                _ => self.send(Repeat::Safe, command).await,
             }
         };
-        let said = within(PATIENCE, asked).await.map_err(|error| trouble(op, error))?;
-        let said = said.into_iter().map(T::from_redis_value).collect::<Result<_, _>>();
-        said.map_err(|error| trouble(op, error.into()))
+        let value = within(PATIENCE, asked).await.map_err(|error| trouble(op, error))?;
+        T::from_redis_value(value).map_err(|error| trouble(op, error.into()))
+    }
+
+    /// Each master, and what it says to a command.
+    async fn masters_and(&self, command: &Cmd) -> RedisResult<Vec<(Master, Value)>> {
+        within(PATIENCE, async {
+            let (generation, connection) = self.connection().await?;
+            let Connection::Cluster(mut cluster) = connection else {
+                return Ok(vec![(Master(None), self.send(Repeat::Safe, command).await?)]);
+            };
+            let masters = RoutingInfo::MultiNode((MultipleNodeRoutingInfo::AllMasters, None));
+            let said = cluster.route_command(command.clone(), masters).await;
+            match self.heed(generation, said)? {
+                Value::Map(said) => {
+                    said.into_iter().map(|(address, value)| Ok((Master::at(address)?, value))).collect()
+                }
+                other => Ok(vec![(Master(None), other)]),
+            }
+        })
+        .await
     }
 
     async fn send(&self, repeat: Repeat, command: &Cmd) -> RedisResult<Value> {
@@ -253,6 +288,16 @@ impl Link {
                 Err(error)
             }
         }
+    }
+}
+
+impl Master {
+    /// By the address under which a cluster's answers are told apart.
+    fn at(address: Value) -> RedisResult<Self> {
+        let address = String::from_redis_value(address)?;
+        let parts = address.rsplit_once(':').and_then(|(host, port)| Some((host, port.parse().ok()?)));
+        let (host, port) = parts.ok_or((ErrorKind::UnexpectedReturnType, "not the address of a node"))?;
+        Ok(Self(Some(SingleNodeRoutingInfo::ByAddress { host: host.to_owned(), port })))
     }
 }
 

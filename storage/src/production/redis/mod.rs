@@ -11,6 +11,7 @@
 mod address;
 mod caretaker;
 mod deadlines;
+mod figures;
 mod health;
 mod keys;
 mod known_server;
@@ -20,6 +21,7 @@ mod locks;
 mod log_entries;
 mod order_log;
 mod rate_limits;
+mod removal;
 mod sales;
 mod script;
 mod sessions;
@@ -29,11 +31,12 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use self::figures::RedisFigures;
 pub use self::health::{RedisDurability, RedisHealth};
 use self::keys::Keys;
 use self::link::Link;
 use super::Holders;
-use crate::{Deadlines, Locks, OpenError, OrderLog, Orders, RateLimits, Sales, Sessions};
+use crate::{Deadlines, Locks, OpenError, OrderLog, Orders, RateLimits, Sales, Sessions, StoreError};
 
 /// How much longer than it is live Redis keeps what expires: clocks differ, and the mall's decides.
 const KEPT_LONGER: Duration = Duration::from_secs(60);
@@ -100,6 +103,24 @@ impl RedisUpkeep {
     pub async fn health(&self) -> RedisHealth {
         health::health(&self.link).await
     }
+
+    /// What it has done so far.
+    ///
+    /// # Errors
+    /// [`StoreError`]: it does not answer.
+    pub async fn figures(&self) -> Result<RedisFigures, StoreError> {
+        figures::figures(&self.link).await
+    }
+
+    /// Reaches a Redis, and asks nothing of it.
+    pub(super) async fn to(url: &str) -> Result<Self, OpenError> {
+        Ok(Self { link: Link::open(address::Address::parse(url)?).await? })
+    }
+
+    /// Removes all that the mall with this prefix has there. Answers how many keys there were.
+    pub(super) async fn remove_all(&self, prefix: &str) -> Result<u64, StoreError> {
+        removal::remove_all(&self.link, prefix).await
+    }
 }
 
 /// Connects, and checks that Redis keeps what it is told to keep. The record is asked who holds units when Redis does not
@@ -132,7 +153,7 @@ pub async fn connect(
 }
 
 /// A number that nobody else has, from the seed that the standard library draws from the system.
-fn random() -> u64 {
+pub(super) fn random() -> u64 {
     RandomState::new().hash_one("redis")
 }
 

@@ -1,0 +1,114 @@
+//! A crowd is sent to the door, and how it fared is told.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::load::{self, Load, Progress, Report};
+use super::people::Crowd;
+use super::rush::{Rush, Tally};
+use super::sale::SaleBench;
+
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Every user presses once in every sale.
+pub(super) fn press(
+    bench: &SaleBench,
+    addresses: &[SocketAddr],
+    crowd: &Crowd,
+) -> anyhow::Result<(Tally, Report)> {
+    let script = Rush::new(Arc::clone(&crowd.tokens), &crowd.sales, false);
+    let (rush, report) = drive(bench, addresses, script, None, "claims")?;
+    Ok((rush.tally, report))
+}
+
+/// Runs a script with a progress bar.
+pub(super) fn drive(
+    bench: &SaleBench,
+    addresses: &[SocketAddr],
+    script: Rush,
+    span: Option<Duration>,
+    what: &'static str,
+) -> anyhow::Result<(Rush, Report)> {
+    let progress = Progress::default();
+    let expected = span.map_or(Some((bench.users * bench.sales) as u64), |_| None);
+    let load = Load {
+        addresses: addresses.to_vec(),
+        connections: bench.connections,
+        stop_at: span.map(|span| Instant::now() + span),
+        request_timeout: REQUEST_TIMEOUT,
+        rate: bench.rate,
+    };
+    let bar = progress_bar(expected, what);
+    let done = AtomicBool::new(false);
+    let result = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                bar.set_position(progress.answered());
+                std::thread::sleep(Duration::from_millis(100));
+            }
+        });
+        let result = load::run(&load, script, &progress);
+        done.store(true, Ordering::Relaxed);
+        result
+    });
+    bar.finish_and_clear();
+    Ok(result?)
+}
+
+pub(super) fn print_claims(tally: &Tally, report: &Report, cpu: Option<Duration>) {
+    print_rate("claims", report, cpu);
+    println!(
+        "               {} accepted ({:.0} /s), {} sold out, {} already bought, {} other, {} turned away, {} lost",
+        tally.accepted,
+        tally.accepted as f64 / report.elapsed.as_secs_f64(),
+        tally.sold_out,
+        tally.already_bought,
+        tally.refused,
+        tally.turned_away,
+        tally.lost
+    );
+    if report.unsent > 0 {
+        println!(
+            "               {} were due and found no free connection: the server did not keep up",
+            report.unsent
+        );
+    }
+}
+
+pub(super) fn print_rate(what: &str, report: &Report, cpu: Option<Duration>) {
+    let cpu = cpu.map(|cpu| format!(", {:.1} µs of server CPU each", each(report, cpu)));
+    println!(
+        "{what:<14} {:>9.0} /s: {} in {:.2} s; p50 {} p99 {} max {} µs{}; {} errors",
+        report.per_second(),
+        report.answered,
+        report.elapsed.as_secs_f64(),
+        report.p50().as_micros(),
+        report.p99().as_micros(),
+        report.max().as_micros(),
+        cpu.unwrap_or_default(),
+        report.errors.total()
+    );
+}
+
+/// How much of a span each answer took, in µs.
+pub(super) fn each(report: &Report, span: Duration) -> f64 {
+    span.as_secs_f64() * 1e6 / report.answered.max(1) as f64
+}
+
+/// A bar on a terminal, nothing elsewhere.
+pub(super) fn progress_bar(length: Option<u64>, what: &'static str) -> ProgressBar {
+    let bar = length.map_or_else(ProgressBar::new_spinner, ProgressBar::new);
+    let template = match length {
+        Some(_) => "{msg:<16} {bar:40} {human_pos}/{human_len} {per_sec} {eta}",
+        None => "{msg:<16} {spinner} {human_pos} {per_sec}",
+    };
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar.set_message(what);
+    bar
+}

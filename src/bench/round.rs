@@ -1,0 +1,243 @@
+//! One mall of the bench, from the first user to the check of its books.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Receiver;
+use std::time::{Duration, Instant};
+
+use anyhow::bail;
+use indicatif::ProgressBar;
+use mallbox_storage::production::ServerFigures;
+use mallbox_storage::{Health, Timestamp};
+
+use super::comparison::{Outcome, What};
+use super::drive::{drive, each, press, print_claims, print_rate, progress_bar};
+use super::load::Report;
+use super::people::{self, Crowd, Size};
+use super::rush::Rush;
+use super::sale::SaleBench;
+use super::server::{Server, cpu_of, cpu_since, this_program};
+use super::site::{Ground, Site};
+use super::watch::{self, Watch};
+use super::{logins, toll};
+
+/// How long the workers may take for what the sale has left them.
+const DRAIN: Duration = Duration::from_secs(600);
+/// Claims a minute that nobody makes: the limit is asked, and never reached.
+const UNREACHED: &str = "1000000000";
+
+/// A mall that is served.
+struct Round<'a> {
+    bench: &'a SaleBench,
+    site: &'a Site,
+    crowd: Crowd,
+    ceiling: &'a Report,
+    servers: Vec<Server>,
+    addresses: Vec<SocketAddr>,
+    figures: Vec<(What, f64)>,
+}
+
+/// Makes a mall on this ground, sells in it, and checks its books.
+pub(super) fn run(
+    bench: &SaleBench,
+    ground: &Ground,
+    ceiling: &Report,
+    now: Timestamp,
+) -> anyhow::Result<Outcome> {
+    let site = Site::find(ground)?;
+    let (crowd, health) = make_mall(bench, &site, now)?;
+    let arguments = arguments(bench, &site)?;
+    print_servers(&arguments, &site, &health);
+    let (servers, mut lines) = start(&arguments, &site)?;
+    let addresses = servers.iter().map(|server| server.address).collect();
+    let mut round = Round { bench, site: &site, crowd, ceiling, servers, addresses, figures: Vec::new() };
+    round.sell(lines.swap_remove(0))?;
+    round.refuse()?;
+    let Round { servers, figures, .. } = round;
+    for server in servers {
+        server.stop()?;
+    }
+    if let Some(dir) = site.dir() {
+        start_again(&arguments, dir)?;
+    }
+    Ok(Outcome { ground: ground.name(), figures, books_balance: verify(&site)? })
+}
+
+impl Round<'_> {
+    /// The sales themselves, with people logging in beside them at the first server.
+    fn sell(&mut self, lines: Receiver<String>) -> anyhow::Result<()> {
+        let over = Arc::new(AtomicBool::new(false));
+        let logins = {
+            let (over, address) = (Arc::clone(&over), self.addresses[0]);
+            std::thread::spawn(move || logins::measure(address, &lines, || over.load(Ordering::Relaxed)))
+        };
+        let before = self.site.figures()?;
+        let watch = Watch::start(self.addresses.clone());
+        let (cpu, began) = (cpu_of(&self.servers), Instant::now());
+        let pressed = press(self.bench, &self.addresses, &self.crowd);
+        over.store(true, Ordering::Relaxed);
+        let (tally, report) = pressed?;
+        let claim_cpu = cpu_since(&self.servers, cpu);
+        let left = watch::look(&self.addresses)?.pending;
+        let bar = ProgressBar::new_spinner().with_message("waiting for the order workers");
+        bar.enable_steady_tick(Duration::from_millis(100));
+        let drained = watch::drained(&self.addresses, DRAIN)?;
+        bar.finish_and_clear();
+        let persisting = began.elapsed().as_secs_f64();
+        let written = watch::look(&self.addresses)?;
+        let looks = watch.stop();
+        let spent = spent_since(self.site, before)?;
+        print_claims(&tally, &report, claim_cpu);
+        println!("               {:.0} % of the ceiling", self.of_ceiling(&report));
+        println!(
+            "persisted      {:>9.0} /s until the last of {} orders, {:.0} a transaction; {left} were pending after the last answer, gone {:.2} s later; at most {} at once",
+            tally.accepted as f64 / persisting,
+            written.persisted,
+            written.persisted as f64 / written.batches.max(1) as f64,
+            drained.as_secs_f64(),
+            looks.iter().map(|(_, look)| look.pending).max().unwrap_or(left),
+        );
+        self.note_claims(&report, claim_cpu);
+        self.note(("accepted and durable /s", 0), tally.accepted as f64 / report.elapsed.as_secs_f64());
+        self.note(("orders in the record /s", 0), tally.accepted as f64 / persisting);
+        self.note(("orders a transaction", 0), written.persisted as f64 / written.batches.max(1) as f64);
+        if let Some(spent) = spent {
+            self.figures.extend(toll::of_claims(&spent, report.answered, written.persisted));
+            println!("servers        {}", toll::line(&spent, report.answered, written.persisted));
+        }
+        print_logins(logins.join())
+    }
+
+    /// Refusals: everybody presses where nothing is to be had, and then again in the last sale, where many hold a unit.
+    fn refuse(&mut self) -> anyhow::Result<()> {
+        let last = self.crowd.sales.last().copied();
+        for (what, sale) in [("sold out", self.crowd.sold_out), ("pressed again", last)] {
+            let Some(sale) = sale else { continue };
+            let script = Rush::new(Arc::clone(&self.crowd.tokens), &[sale], true);
+            let before = self.site.figures()?;
+            let cpu = cpu_of(&self.servers);
+            let (rush, report) = drive(self.bench, &self.addresses, script, Some(self.bench.span), what)?;
+            let tally = rush.tally;
+            print_rate(what, &report, cpu_since(&self.servers, cpu));
+            println!(
+                "               {:.0} % of the ceiling; {} sold out, {} already bought, {} other, {} turned away, {} lost",
+                self.of_ceiling(&report),
+                tally.sold_out,
+                tally.already_bought,
+                tally.accepted + tally.refused,
+                tally.turned_away,
+                tally.lost
+            );
+            if Some(sale) == self.crowd.sold_out {
+                self.note(("sold out /s", 0), report.per_second());
+                let spent = spent_since(self.site, before)?;
+                self.figures.extend(spent.iter().flat_map(|spent| toll::of_refusals(spent, report.answered)));
+            }
+        }
+        Ok(())
+    }
+
+    fn note_claims(&mut self, report: &Report, cpu: Option<Duration>) {
+        self.note(("claims /s", 0), report.per_second());
+        self.note(("% of the ceiling", 1), self.of_ceiling(report));
+        self.note(("p50 of a claim, ms", 2), report.p50().as_secs_f64() * 1e3);
+        self.note(("p99 of a claim, ms", 2), report.p99().as_secs_f64() * 1e3);
+        if let Some(cpu) = cpu {
+            self.note(("mallbox' CPU a claim, µs", 1), each(report, cpu));
+        }
+    }
+
+    fn note(&mut self, what: What, value: f64) {
+        self.figures.push((what, value));
+    }
+
+    fn of_ceiling(&self, report: &Report) -> f64 {
+        100.0 * report.per_second() / self.ceiling.per_second()
+    }
+}
+
+fn spent_since(site: &Site, before: Option<ServerFigures>) -> anyhow::Result<Option<ServerFigures>> {
+    Ok(before.zip(site.figures()?).map(|(before, after)| after - before))
+}
+
+fn make_mall(bench: &SaleBench, site: &Site, now: Timestamp) -> anyhow::Result<(Crowd, Health)> {
+    let bar = progress_bar(Some(bench.users as u64), "users logged in");
+    let size = Size { users: bench.users, sales: bench.sales, units: bench.units };
+    let made = site.runtime.block_on(people::make(&site.place(), size, now, &bar))?;
+    bar.finish_and_clear();
+    Ok(made)
+}
+
+fn arguments(bench: &SaleBench, site: &Site) -> anyhow::Result<Vec<String>> {
+    let mut arguments = site.serve()?;
+    arguments.extend(["--listen", "127.0.0.1:0"].map(str::to_owned));
+    let limits = if bench.limits { ["--claims-per-minute", UNREACHED] } else { ["--limits", "off"] };
+    arguments.extend(limits.map(str::to_owned));
+    Ok(arguments)
+}
+
+fn print_servers(arguments: &[String], site: &Site, health: &Health) {
+    let many = if site.instances() > 1 { format!("{} × ", site.instances()) } else { String::new() };
+    println!("server         {many}mallbox {}", arguments.join(" "));
+    for server in &health.servers {
+        println!("               {} at {}: {}", server.kind, server.address, server.durability);
+    }
+}
+
+/// All processes of the mall, and what each writes on standard output.
+fn start(arguments: &[String], site: &Site) -> anyhow::Result<(Vec<Server>, Vec<Receiver<String>>)> {
+    let environment = site.environment();
+    let started: Vec<_> = (0..site.instances())
+        .map(|_| Server::start(arguments, &environment))
+        .collect::<anyhow::Result<_>>()?;
+    Ok(started.into_iter().unzip())
+}
+
+/// What the sales have left in the order log, and how long the mall takes to start on it.
+fn start_again(arguments: &[String], dir: &Path) -> anyhow::Result<()> {
+    let bytes = bytes_below(&dir.join("log"))?;
+    let began = Instant::now();
+    let (server, _lines) = Server::start(arguments, &[])?;
+    let started = began.elapsed();
+    server.stop()?;
+    println!(
+        "order log      {:>9.1} MiB on the disk after it all; the mall starts again in {:.0} ms",
+        bytes as f64 / f64::from(1 << 20),
+        started.as_secs_f64() * 1e3
+    );
+    Ok(())
+}
+
+fn bytes_below(dir: &Path) -> std::io::Result<u64> {
+    let mut bytes = 0;
+    for entry in std::fs::read_dir(dir)? {
+        let entry = entry?;
+        let metadata = entry.metadata()?;
+        bytes += if metadata.is_dir() { bytes_below(&entry.path())? } else { metadata.len() };
+    }
+    Ok(bytes)
+}
+
+/// Counts the books of the stopped mall from what is stored.
+fn verify(site: &Site) -> anyhow::Result<bool> {
+    Ok(this_program(&site.command("verify")?, &site.environment())?.status()?.success())
+}
+
+fn print_logins(
+    latencies: std::thread::Result<anyhow::Result<hdrhistogram::Histogram<u64>>>,
+) -> anyhow::Result<()> {
+    match latencies {
+        Ok(Ok(latencies)) => println!(
+            "log-ins        {:>9} meanwhile: p50 {} p99 {} max {} µs",
+            latencies.len(),
+            latencies.value_at_quantile(0.5),
+            latencies.value_at_quantile(0.99),
+            latencies.max()
+        ),
+        Ok(Err(error)) => bail!("log-ins failed during the sale: {error:#}"),
+        Err(_) => bail!("the thread that logs in panicked"),
+    }
+    Ok(())
+}

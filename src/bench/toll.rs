@@ -1,0 +1,45 @@
+//! What claims and orders cost Redis and MySQL.
+
+use mallbox_storage::production::ServerFigures;
+
+use super::comparison::What;
+
+/// What so many claims cost Redis, with what was done beside them for the log, and what their orders cost MySQL.
+pub(super) fn of_claims(spent: &ServerFigures, claims: u64, orders: u64) -> Vec<(What, f64)> {
+    let ServerFigures { redis, mysql } = spent;
+    let (a_claim, an_order) = (share_of(claims), share_of(orders));
+    vec![
+        (("Redis' CPU a claim, µs", 1), redis.cpu.as_secs_f64() * 1e6 / claims.max(1) as f64),
+        (("Redis calls a claim, all in all", 2), a_claim(redis.scripts)),
+        (("bytes to Redis a claim", 0), a_claim(redis.bytes_in)),
+        (("bytes from Redis a claim", 0), a_claim(redis.bytes_out)),
+        (("MySQL statements an order", 3), an_order(mysql.statements)),
+        (("MySQL rows an order", 2), an_order(mysql.rows)),
+        (("MySQL commits a 1000 orders", 2), 1e3 * an_order(mysql.commits)),
+        (("MySQL syncs a 1000 orders", 2), 1e3 * an_order(mysql.syncs)),
+        (("bytes to MySQL an order", 0), an_order(mysql.bytes_in)),
+    ]
+}
+
+/// What a refusal costs: nothing but the claim itself.
+pub(super) fn of_refusals(spent: &ServerFigures, refusals: u64) -> [(What, f64); 2] {
+    let a_refusal = share_of(refusals);
+    [
+        (("Redis calls a sold out", 2), a_refusal(spent.redis.scripts)),
+        (("bytes to Redis a sold out", 0), a_refusal(spent.redis.bytes_in)),
+    ]
+}
+
+/// The same in one line.
+pub(super) fn line(spent: &ServerFigures, claims: u64, orders: u64) -> String {
+    let figures = of_claims(spent, claims, orders);
+    figures
+        .iter()
+        .map(|((name, digits), value)| format!("{name}: {value:.digits$}"))
+        .collect::<Vec<_>>()
+        .join("; ")
+}
+
+fn share_of(count: u64) -> impl Fn(u64) -> f64 {
+    move |total| total as f64 / count.max(1) as f64
+}

@@ -1,0 +1,159 @@
+//! A mall to be thrown away, on servers that may carry others.
+
+use super::mysql::{self, MysqlFigures};
+use super::redis::{RedisFigures, RedisUpkeep};
+use super::{ProductionOptions, redis};
+use crate::{OpenError, StoreError};
+
+/// Room for a mall beside others on the same servers: a prefix of keys and a database that nobody else has, and a way to
+/// remove both. For benches.
+///
+/// The scripts of such a mall, some 30 KiB, stay in Redis' cache until it is restarted.
+#[derive(Debug)]
+pub struct Trial {
+    options: ProductionOptions,
+    database: String,
+    redis: RedisUpkeep,
+}
+
+/// What both servers have done since they started. Whoever else uses them is counted as well.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ServerFigures {
+    /// Redis.
+    pub redis: RedisFigures,
+    /// MySQL.
+    pub mysql: MysqlFigures,
+}
+
+impl std::ops::Sub for ServerFigures {
+    type Output = Self;
+
+    fn sub(self, before: Self) -> Self {
+        Self { redis: self.redis - before.redis, mysql: self.mysql - before.mysql }
+    }
+}
+
+impl Trial {
+    /// Finds names for it on these servers; nothing is written. The prefix and the database that the options name are left
+    /// alone. Connections live on the runtime that this is called on.
+    ///
+    /// # Errors
+    /// [`OpenError`]: a URL cannot be read, or Redis does not answer.
+    pub async fn beside(options: &ProductionOptions) -> Result<Self, OpenError> {
+        let name = redis::random();
+        let database = format!("mallbox_bench_{name:016x}");
+        let mut own = ProductionOptions {
+            redis: options.redis.clone(),
+            mysql: mysql::with_database(&options.mysql, &database)?,
+        };
+        own.redis.prefix = format!("bench-{name:016x}");
+        Ok(Self { redis: RedisUpkeep::to(&own.redis.url).await?, options: own, database })
+    }
+
+    /// How to open it.
+    #[must_use]
+    pub fn options(&self) -> &ProductionOptions {
+        &self.options
+    }
+
+    /// What the servers have done so far.
+    ///
+    /// # Errors
+    /// [`StoreError`]: one of them does not answer.
+    pub async fn figures(&self) -> Result<ServerFigures, StoreError> {
+        let (redis, mysql) = tokio::join!(self.redis.figures(), mysql::figures_of(&self.options.mysql));
+        Ok(ServerFigures { redis: redis?, mysql: mysql? })
+    }
+
+    /// Removes all of it. Nobody may use it any more.
+    ///
+    /// # Errors
+    /// [`StoreError`]: some of it, or all, is still there.
+    pub async fn remove(&self) -> Result<(), StoreError> {
+        let dropped = mysql::drop_database(&self.options.mysql).await;
+        self.redis.remove_all(&self.options.redis.prefix).await?;
+        dropped
+    }
+
+    /// What to remove by hand if that failed.
+    #[must_use]
+    pub fn names(&self) -> String {
+        format!("the database {} and the keys of {}", self.database, self.options.redis.prefix)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use mallbox_test_servers::{MariaDb, Redis, RedisCluster};
+    use mysql_async::prelude::Queryable as _;
+
+    use super::*;
+    use crate::{Place, Storage, Timestamp, TokenHash, UserId};
+
+    const NOW: Timestamp = Timestamp::from_millis(1_795_262_400_000);
+
+    #[tokio::test]
+    async fn it_says_which_url_is_bad() {
+        for (redis, mysql) in [("nonsense", "mysql://host/mall"), ("redis://127.0.0.1:1", "nonsense")] {
+            let options = ProductionOptions::new(redis, mysql);
+            let refused = Trial::beside(&options).await.unwrap_err();
+            assert!(matches!(refused, OpenError::BadUrl { .. }), "{refused}");
+        }
+    }
+
+    /// Opens the mall there, and lets people log in.
+    async fn fill(options: &ProductionOptions) {
+        let storage = Storage::open(&Place::Production(options.clone())).await.unwrap();
+        for number in 0..50 {
+            let token = TokenHash([number; 32]);
+            storage
+                .sessions
+                .begin(token, UserId::new(number.into()), Duration::from_secs(60), NOW)
+                .await
+                .unwrap();
+        }
+        storage.upkeep.put_setting("zone", "UTC").await.unwrap();
+        storage.upkeep.close().await.unwrap();
+    }
+
+    /// All keys, and all databases.
+    async fn all_there_is(redis: &[String], mysql: &str) -> (Vec<String>, Vec<String>) {
+        let mut keys = Vec::new();
+        for url in redis {
+            let client = ::redis::Client::open(url.as_str()).unwrap();
+            let mut connection = client.get_multiplexed_async_connection().await.unwrap();
+            let some: Vec<String> = ::redis::cmd("KEYS").arg("*").query_async(&mut connection).await.unwrap();
+            keys.extend(some);
+        }
+        keys.sort();
+        let mut conn = mysql_async::Conn::from_url(mysql).await.unwrap();
+        (keys, conn.query("SHOW DATABASES").await.unwrap())
+    }
+
+    async fn is_gone_without_a_trace(url: &str, nodes: &[String], mariadb: &MariaDb) {
+        let real = ProductionOptions::new(url, mariadb.url("mall"));
+        fill(&real).await;
+        let before = all_there_is(nodes, &mariadb.url("mall")).await;
+        let trial = Trial::beside(&real).await.unwrap();
+        let begun = trial.figures().await.unwrap();
+        fill(trial.options()).await;
+        let spent = trial.figures().await.unwrap() - begun;
+        assert!(spent.redis.scripts >= 50 && spent.redis.bytes_in > 5_000, "{spent:?}");
+        assert!(spent.mysql.statements > 0 && spent.mysql.rows > 0, "{spent:?}");
+        let during = all_there_is(nodes, &mariadb.url("mall")).await;
+        assert!(during.0.len() >= before.0.len() + 100 && during.1.len() == before.1.len() + 1, "{during:?}");
+        trial.remove().await.unwrap();
+        assert_eq!(all_there_is(nodes, &mariadb.url("mall")).await, before);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
+    async fn it_is_gone_afterwards_and_the_mall_beside_it_is_not() {
+        let (redis, cluster) = (Redis::start().unwrap(), RedisCluster::start(3).unwrap());
+        let mariadb = MariaDb::start().unwrap();
+        is_gone_without_a_trace(&redis.url(), &[redis.url()], &mariadb).await;
+        is_gone_without_a_trace(&cluster.urls()[0], &cluster.urls(), &mariadb).await;
+    }
+}
