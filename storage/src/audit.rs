@@ -79,6 +79,54 @@ pub struct AuditCheck {
     pub fault: Option<AuditFault>,
 }
 
+/// A walk along the chain, entry by entry from the first on.
+pub(crate) struct ChainWalk {
+    check: AuditCheck,
+}
+
+impl ChainWalk {
+    pub(crate) fn new() -> Self {
+        Self { check: AuditCheck { entries: 0, head: AuditEntry::BEGINNING, fault: None } }
+    }
+
+    /// The number that the next entry has to have.
+    pub(crate) fn next(&self) -> u64 {
+        self.check.entries + 1
+    }
+
+    /// Meets the next entry there is; `None` for one that cannot be read, which no mall wrote. `false` if it does not fit:
+    /// then the walk is over.
+    pub(crate) fn meets(&mut self, number: u64, entry: Option<&AuditEntry>) -> bool {
+        let fits =
+            entry.filter(|entry| number == self.next() && entry.hash == entry.hash_after(&self.check.head));
+        match fits {
+            Some(entry) => self.check = AuditCheck { entries: number, head: entry.hash, fault: None },
+            None if number > self.next() => self.stumble(AuditWrong::Missing),
+            None => self.stumble(AuditWrong::Changed),
+        }
+        self.check.fault.is_none()
+    }
+
+    /// The last entry was met. `head` is what is kept apart of it: number and hash.
+    pub(crate) fn end(mut self, head: (u64, [u8; 32])) -> AuditCheck {
+        if self.check.fault.is_some() {
+            return self.check;
+        }
+        if head.0 > self.check.entries {
+            self.stumble(AuditWrong::CutOff);
+        } else if head != (self.check.entries, self.check.head) {
+            self.check.entries = self.check.entries.saturating_sub(1);
+            self.stumble(AuditWrong::NotTheHead);
+        }
+        self.check
+    }
+
+    /// The entry after those that fit is the first that does not.
+    fn stumble(&mut self, what: AuditWrong) {
+        self.check.fault = Some(AuditFault { number: self.next(), what });
+    }
+}
+
 /// The first entry that does not fit, and why.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AuditFault {

@@ -36,6 +36,19 @@ pub enum RightsChange {
     Unblock,
 }
 
+impl RightsChange {
+    /// The user as the change makes them.
+    pub(crate) fn of(&self, was: &User, now: Timestamp) -> User {
+        let mut is = was.clone();
+        match self {
+            Self::Role(role) => is.role = *role,
+            Self::Block { reason } => is.blocked = Some(Block { since: now, reason: reason.clone() }),
+            Self::Unblock => is.blocked = None,
+        }
+        is
+    }
+}
+
 /// Whether a change may leave the mall without an operator who can come in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LastOperator {
@@ -87,6 +100,13 @@ pub struct User {
     pub blocked: Option<Block>,
     /// Since when.
     pub created: Timestamp,
+}
+
+impl User {
+    /// Whether this is an operator who can come in.
+    pub(crate) fn acts(&self) -> bool {
+        self.role == Role::Operator && self.blocked.is_none()
+    }
 }
 
 /// What a person tells about themselves.

@@ -94,6 +94,21 @@ pub struct StockChange {
     pub request: Option<String>,
 }
 
+impl StockChange {
+    /// By how many units it changes a sale, and the sale as it is then. `None` if that is unlimited, or would have more than
+    /// can be counted.
+    pub(crate) fn of(&self, sale: &SaleRecord) -> Option<(i64, SaleRecord)> {
+        let countable = |units: &u64| i64::try_from(*units).is_ok();
+        let stock = sale.stock?;
+        let by = self.by.max(-i64::try_from(stock).ok()?);
+        let added = sale.added.checked_add(by)?;
+        let units = sale.initial?.checked_add_signed(added).filter(countable)?;
+        let stock = stock.checked_add_signed(by).filter(countable)?;
+        let terms = Terms { units: Some(units), ..sale.terms };
+        Some((by, SaleRecord { terms, added, stock: Some(stock), ..*sale }))
+    }
+}
+
 /// What became of a change of a sale's units.
 #[must_use]
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -6,7 +6,8 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use super::Database;
 use super::columns::{after, get_count, get_id, get_time, id};
 use super::trouble::refuse;
-use crate::{Actor, Audit, AuditCheck, AuditEntry, AuditFault, AuditWrong, StoreError, Timestamp, UserId};
+use crate::audit::ChainWalk;
+use crate::{Actor, Audit, AuditCheck, AuditEntry, StoreError, Timestamp, UserId};
 
 pub(crate) struct EmbeddedAudit(Database);
 
@@ -101,37 +102,17 @@ fn insert(conn: &Connection, entry: &AuditEntry) -> rusqlite::Result<()> {
 }
 
 fn verify(conn: &Connection) -> rusqlite::Result<AuditCheck> {
-    let mut check = AuditCheck { entries: 0, head: AuditEntry::BEGINNING, fault: None };
+    let mut walk = ChainWalk::new();
     let mut statement = conn.prepare_cached(&format!("{SELECT} ORDER BY number"))?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        let (number, expected) = (row.get::<_, i64>(0)?, id(check.entries) + 1);
-        if number > expected {
-            return Ok(faulty(check, AuditWrong::Missing));
+        // A number below 0 is none that comes next, and not one that is missing.
+        let number = u64::try_from(row.get::<_, i64>(0)?).unwrap_or(0);
+        if !walk.meets(number, entry(row).ok().as_ref()) {
+            break;
         }
-        // One that cannot be read was not written by a mall.
-        let fits = entry(row).ok().filter(|entry| entry.hash == entry.hash_after(&check.head));
-        let Some(entry) = fits.filter(|_| number == expected) else {
-            return Ok(faulty(check, AuditWrong::Changed));
-        };
-        check.entries += 1;
-        check.head = entry.hash;
     }
-    let head = head(conn)?.unwrap_or((0, AuditEntry::BEGINNING));
-    if head.0 > check.entries {
-        return Ok(faulty(check, AuditWrong::CutOff));
-    }
-    if head != (check.entries, check.head) {
-        check.entries = check.entries.saturating_sub(1);
-        return Ok(faulty(check, AuditWrong::NotTheHead));
-    }
-    Ok(check)
-}
-
-/// The entry after those that fit is the first that does not.
-fn faulty(check: AuditCheck, what: AuditWrong) -> AuditCheck {
-    let fault = Some(AuditFault { number: check.entries + 1, what });
-    AuditCheck { fault, ..check }
+    Ok(walk.end(head(conn)?.unwrap_or((0, AuditEntry::BEGINNING))))
 }
 
 fn entry(row: &Row<'_>) -> rusqlite::Result<AuditEntry> {

@@ -14,23 +14,22 @@ pub(super) fn change(
     change: &StockChange,
     now: Timestamp,
 ) -> rusqlite::Result<StockChanged> {
-    let Some(mut sale) = sale_by_id(conn, voucher)? else { return Ok(StockChanged::Unknown) };
-    let (Some(initial), Some(stock)) = (sale.initial, sale.stock) else { return Ok(StockChanged::Unlimited) };
+    let Some(sale) = sale_by_id(conn, voucher)? else { return Ok(StockChanged::Unknown) };
+    if sale.stock.is_none() {
+        return Ok(StockChanged::Unlimited);
+    }
     if let Some(request) = &change.request
         && let Some(before) = find(conn, voucher, request)?
     {
         return Ok(StockChanged::Before(before, sale));
     }
-    let too_many = || refuse(format!("sale {voucher} would have more units than can be counted"));
-    let by = change.by.max(-i64::try_from(stock).map_err(|_| too_many())?);
-    let added = sale.added.checked_add(by).ok_or_else(too_many)?;
-    let countable = |units: Option<u64>| units.filter(|units| i64::try_from(*units).is_ok());
-    let units = countable(initial.checked_add_signed(added)).ok_or_else(too_many)?;
-    let stock = countable(stock.checked_add_signed(by)).ok_or_else(too_many)?;
+    let Some((by, changed)) = change.of(&sale) else {
+        return Err(refuse(format!("sale {voucher} would have more units than can be counted")));
+    };
     conn.prepare_cached("UPDATE sales SET added = ?2, stock = ?3 WHERE voucher_id = ?1")?.execute([
         id(voucher.get()),
-        added,
-        id(stock),
+        changed.added,
+        id(changed.stock.unwrap_or_default()),
     ])?;
     conn.prepare_cached("UPDATE vouchers SET updated_ms = ?2 WHERE id = ?1")?
         .execute([id(voucher.get()), now.as_millis()])?;
@@ -40,8 +39,7 @@ pub(super) fn change(
         )?
         .execute(params![id(voucher.get()), request, change.asked, by, now.as_millis()])?;
     }
-    (sale.added, sale.stock, sale.terms.units) = (added, Some(stock), Some(units));
-    Ok(StockChanged::Done(by, sale))
+    Ok(StockChanged::Done(by, changed))
 }
 
 /// What was done under a request of this name.

@@ -142,7 +142,7 @@ impl Users for EmbeddedUsers {
         now: Timestamp,
     ) -> Result<RightsAnswer, StoreError> {
         let change = change.clone();
-        self.0.write("put rights", move |conn| put_rights(conn, user, change, last, now)).await
+        self.0.write("put rights", move |conn| put_rights(conn, user, &change, last, now)).await
     }
 
     async fn list(&self, filter: &UserFilter, page: Page) -> Result<Vec<User>, StoreError> {
@@ -182,18 +182,13 @@ fn search(filter: &UserFilter, page: Page) -> (String, Vec<Value>) {
 fn put_rights(
     conn: &Connection,
     who: UserId,
-    change: RightsChange,
+    change: &RightsChange,
     last: LastOperator,
     now: Timestamp,
 ) -> rusqlite::Result<RightsAnswer> {
     let Some(was) = by_id(conn, who)? else { return Ok(RightsAnswer::NoSuchUser) };
-    let mut is = was.clone();
-    match change {
-        RightsChange::Role(role) => is.role = role,
-        RightsChange::Block { reason } => is.blocked = Some(Block { since: now, reason }),
-        RightsChange::Unblock => is.blocked = None,
-    }
-    let leaves = acts(&was) && !acts(&is);
+    let is = change.of(&was, now);
+    let leaves = was.acts() && !is.acts();
     if leaves && last == LastOperator::Stays && !has_other_operator(conn, who)? {
         return Ok(RightsAnswer::LastOperator);
     }
@@ -203,11 +198,6 @@ fn put_rights(
     )?
     .execute(params![id(who.get()), role_number(is.role), since, reason, now.as_millis()])?;
     Ok(RightsAnswer::Done(is))
-}
-
-/// Whether this is an operator who can come in.
-fn acts(user: &User) -> bool {
-    user.role == Role::Operator && user.blocked.is_none()
 }
 
 fn has_other_operator(conn: &Connection, than: UserId) -> rusqlite::Result<bool> {

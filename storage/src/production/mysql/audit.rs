@@ -7,7 +7,8 @@ use super::columns::{Columns, all, execute, first};
 use super::database::Database;
 use super::job::run;
 use super::trouble::Fault;
-use crate::{Actor, Audit, AuditCheck, AuditEntry, AuditFault, AuditWrong, StoreError, Timestamp, UserId};
+use crate::audit::ChainWalk;
+use crate::{Actor, Audit, AuditCheck, AuditEntry, StoreError, Timestamp, UserId};
 
 pub(super) struct MysqlAudit(pub(super) Database);
 
@@ -94,47 +95,21 @@ async fn insert(conn: &mut Conn, entry: &AuditEntry) -> Result<(), Fault> {
 }
 
 async fn verify(conn: &mut Conn) -> Result<AuditCheck, Fault> {
-    let mut check = AuditCheck { entries: 0, head: AuditEntry::BEGINNING, fault: None };
+    let mut walk = ChainWalk::new();
     let sql = format!("{SELECT} WHERE number >= ? ORDER BY number LIMIT ?");
     let mut from = 0;
     loop {
-        // One that cannot be read was not written by a mall.
         let stretch = all(conn, &*sql, (from, STRETCH), |row| {
             let number: u64 = row.next()?;
             Ok((number, entry(number, row).ok()))
         });
         let stretch = stretch.await?;
-        for (number, entry) in &stretch {
-            let expected = check.entries + 1;
-            if *number > expected {
-                return Ok(faulty(check, AuditWrong::Missing));
-            }
-            let fits = entry.as_ref().filter(|entry| entry.hash == entry.hash_after(&check.head));
-            let Some(entry) = fits.filter(|_| *number == expected) else {
-                return Ok(faulty(check, AuditWrong::Changed));
-            };
-            check = AuditCheck { entries: expected, head: entry.hash, fault: None };
+        let all_fit = stretch.iter().all(|(number, entry)| walk.meets(*number, entry.as_ref()));
+        if !all_fit || (stretch.len() as u64) < STRETCH {
+            return Ok(walk.end(head(conn).await?));
         }
-        if (stretch.len() as u64) < STRETCH {
-            break;
-        }
-        from = check.entries + 1;
+        from = walk.next();
     }
-    let head = head(conn).await?;
-    if head.0 > check.entries {
-        return Ok(faulty(check, AuditWrong::CutOff));
-    }
-    if head != (check.entries, check.head) {
-        check.entries = check.entries.saturating_sub(1);
-        return Ok(faulty(check, AuditWrong::NotTheHead));
-    }
-    Ok(check)
-}
-
-/// The entry after those that fit is the first that does not.
-fn faulty(check: AuditCheck, what: AuditWrong) -> AuditCheck {
-    let fault = Some(AuditFault { number: check.entries + 1, what });
-    AuditCheck { fault, ..check }
 }
 
 fn numbered(row: &mut Columns) -> Result<AuditEntry, Fault> {

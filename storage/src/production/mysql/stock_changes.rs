@@ -16,23 +16,22 @@ pub(super) async fn change(
     now: Timestamp,
 ) -> Result<StockChanged, Fault> {
     // Locked before the request is looked for: two of one name come one after the other.
-    let Some(mut sale) = sale_by_id(conn, voucher, Lock::Yes).await? else {
+    let Some(sale) = sale_by_id(conn, voucher, Lock::Yes).await? else {
         return Ok(StockChanged::Unknown);
     };
-    let (Some(initial), Some(stock)) = (sale.initial, sale.stock) else { return Ok(StockChanged::Unlimited) };
+    if sale.stock.is_none() {
+        return Ok(StockChanged::Unlimited);
+    }
     if let Some(request) = &change.request
         && let Some(before) = find(conn, voucher, request).await?
     {
         return Ok(StockChanged::Before(before, sale));
     }
-    let too_many = || Fault::refused(format!("sale {voucher} would have more units than can be counted"));
-    let by = change.by.max(-i64::try_from(stock).map_err(|_| too_many())?);
-    let added = sale.added.checked_add(by).ok_or_else(too_many)?;
-    let countable = |units: Option<u64>| units.filter(|units| i64::try_from(*units).is_ok());
-    let units = countable(initial.checked_add_signed(added)).ok_or_else(too_many)?;
-    let stock = countable(stock.checked_add_signed(by)).ok_or_else(too_many)?;
+    let Some((by, changed)) = change.of(&sale) else {
+        return Err(Fault::refused(format!("sale {voucher} would have more units than can be counted")));
+    };
     let sql = "UPDATE sales SET added = ?, stock = ? WHERE voucher_id = ?";
-    execute(conn, sql, (added, stock, voucher.get())).await?;
+    execute(conn, sql, (changed.added, changed.stock, voucher.get())).await?;
     let sql = "UPDATE vouchers SET updated_ms = ? WHERE id = ?";
     execute(conn, sql, (now.as_millis(), voucher.get())).await?;
     if let Some(request) = &change.request {
@@ -41,8 +40,7 @@ pub(super) async fn change(
         let row = (voucher.get(), request.as_bytes(), change.asked, by, now.as_millis());
         execute(conn, sql, row).await?;
     }
-    (sale.added, sale.stock, sale.terms.units) = (added, Some(stock), Some(units));
-    Ok(StockChanged::Done(by, sale))
+    Ok(StockChanged::Done(by, changed))
 }
 
 /// What was done under a request of this name.

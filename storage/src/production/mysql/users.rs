@@ -181,14 +181,9 @@ async fn put_rights(
     let operators = all(conn, format!("{SELECT} WHERE role = 1 ORDER BY id FOR UPDATE"), (), user).await?;
     let sql = format!("{SELECT} WHERE id = ? FOR UPDATE");
     let Some(was) = first(conn, sql, (who.get(),), user).await? else { return Ok(RightsAnswer::NoSuchUser) };
-    let mut is = was.clone();
-    match change {
-        RightsChange::Role(role) => is.role = *role,
-        RightsChange::Block { reason } => is.blocked = Some(Block { since: now, reason: reason.clone() }),
-        RightsChange::Unblock => is.blocked = None,
-    }
-    let leaves = acts(&was) && !acts(&is);
-    let others = || operators.iter().filter(|user| user.id != who && acts(user)).count();
+    let is = change.of(&was, now);
+    let leaves = was.acts() && !is.acts();
+    let others = || operators.iter().filter(|user| user.id != who && user.acts()).count();
     if leaves && last == LastOperator::Stays && others() == 0 {
         return Ok(RightsAnswer::LastOperator);
     }
@@ -196,11 +191,6 @@ async fn put_rights(
     let sql = "UPDATE users SET role = ?, blocked_ms = ?, block_reason = ?, updated_ms = ? WHERE id = ?";
     execute(conn, sql, (role_number(is.role), since, reason, now.as_millis(), who.get())).await?;
     Ok(RightsAnswer::Done(is))
-}
-
-/// Whether this is an operator who can come in.
-fn acts(user: &User) -> bool {
-    user.role == Role::Operator && user.blocked.is_none()
 }
 
 /// An id that was drawn for a phone that turns out to be taken is left out.
