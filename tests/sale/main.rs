@@ -8,6 +8,7 @@ mod operator_orders;
 mod operator_sales;
 mod orders;
 mod payments;
+mod several;
 mod stock;
 mod watched;
 mod workers;
