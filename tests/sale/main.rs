@@ -4,6 +4,7 @@
 mod books;
 mod claims;
 mod dead_letters;
+mod forgetful;
 mod operator_orders;
 mod operator_sales;
 mod orders;

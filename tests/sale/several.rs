@@ -1,17 +1,21 @@
 //! Several processes of one mall, as far as one of them can tell: what another did, and did not end.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use mallbox::mall::SaleCounter;
+use mallbox::mall::order_workers::OrderWorkers;
 use mallbox_storage::{
     Claim, ClaimAnswer, NewSale, Order, OrderId, OrderStatus, Release, Reservation, Sales, StoreError, Terms,
     Units, UserId, VoucherId,
 };
 
+use tokio_util::sync::CancellationToken;
 
-use super::world::{MINUTE, PAY_WITHIN, PRICE, World, idle, world};
+use super::forgetful::Forgetful;
+use super::world::{MINUTE, PAY_WITHIN, PRICE, World, idle, until, world};
 
 async fn terms(w: &World, voucher: VoucherId) -> Terms {
     w.storage.vouchers.get(voucher).await.unwrap().unwrap().sale.unwrap().terms
@@ -74,6 +78,38 @@ async fn a_sale_that_was_over_before_the_start_leaves_memory() {
     assert!(w.storage.sales.units(voucher).await.unwrap().is_some());
     started_later.forget_over(w.now()).await.unwrap();
     assert_eq!(w.storage.sales.units(voucher).await.unwrap(), None);
+}
+
+/// A failover lost claims while a worker had them in hand, and the sale was read anew before they were orders.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_whose_claim_the_log_lost_holds_a_unit() {
+    for (cancels, left) in [(false, 1), (true, 3)] {
+        let w = idle().await;
+        let voucher = w.sale(3).await;
+        let log = Forgetful::over(&w.storage);
+        log.cancels.store(cancels, Ordering::SeqCst);
+        let mut context = w.context.clone();
+        context.storage.order_log = log;
+        let orders = [w.claim(1, voucher).await.unwrap(), w.claim(2, voucher).await.unwrap()];
+        let stop = CancellationToken::new();
+        let workers = OrderWorkers::new(context);
+        let working = tokio::spawn({
+            let stop = stop.clone();
+            async move { workers.run(1, stop).await }
+        });
+        until("the units are what is in the record", async || {
+            let mut are_there = true;
+            for order in orders {
+                are_there &= w.storage.orders.get(order).await.unwrap().is_some();
+            }
+            are_there && w.left(voucher).await == left
+        })
+        .await;
+        stop.cancel();
+        working.await.unwrap();
+        assert_eq!(w.left(voucher).await, left, "{cancels}");
+        w.assert_balanced().await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
