@@ -22,6 +22,7 @@ pub mod orders;
 mod passwords;
 pub mod payments;
 mod recent;
+pub mod repairs;
 pub mod sale_chores;
 mod sale_gate;
 mod sale_terms;

@@ -1,11 +1,14 @@
 //! Accepted claims on their way from the log to the record.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use mallbox_storage::{DeadReason, Logged, OrderStatus, Persisted, Storage, StoreError};
+use mallbox_storage::{
+    Claim, DeadReason, Logged, OrderId, OrderStatus, Persisted, Reservation, Storage, StoreError,
+};
+use parking_lot::Mutex;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
@@ -176,23 +179,28 @@ struct Worker {
     name: String,
     size: BatchSize,
     resting: Vec<Resting>,
+    /// Became orders, and the log did not know them any more. Outlives a worker that breaks off.
+    unknown: Arc<Mutex<Vec<Claim>>>,
 }
 
 impl Worker {
     fn new(context: &Context, figures: &Arc<WorkerFigures>, name: String) -> Self {
         let (context, figures) = (context.clone(), Arc::clone(figures));
         let size = BatchSize::new(context.storage.orders.batch_takes());
-        Self { context, figures, name, size, resting: Vec::new() }
+        let (resting, unknown) = (Vec::new(), Arc::default());
+        Self { context, figures, name, size, resting, unknown }
     }
 
     fn fresh(&self) -> Self {
-        Self::new(&self.context, &self.figures, self.name.clone())
+        let fresh = Self::new(&self.context, &self.figures, self.name.clone());
+        Self { unknown: Arc::clone(&self.unknown), ..fresh }
     }
 
     async fn run(mut self, stop: CancellationToken) -> Result<(), StoreError> {
         let mut pause = Pause::default();
         while !stop.is_cancelled() {
             self.wake_rested(Instant::now()).await?;
+            self.hold_units().await?;
             let wait = self.rest_left().min(IDLE);
             let batch = self.context.storage.order_log.take(&self.name, self.size.get(), wait).await?;
             if batch.is_empty() {
@@ -282,12 +290,37 @@ impl Worker {
             }
         }
         storage.deadlines.set(&deadlines).await?;
-        storage.order_log.done(&self.name, claims).await?;
+        let unknown = storage.order_log.done(&self.name, claims).await?;
+        if !unknown.is_empty() {
+            let unknown: HashSet<OrderId> = unknown.into_iter().collect();
+            let is_order = |outcome: &Persisted| !matches!(outcome, Persisted::DeadLetter(_));
+            let orders = claims.iter().zip(&outcomes).filter(|(_, outcome)| is_order(outcome));
+            let claims = orders.map(|(logged, _)| logged.claim);
+            self.unknown.lock().extend(claims.filter(|claim| unknown.contains(&claim.order)));
+        }
         count(&self.figures.batches, 1);
         count(&self.figures.persisted, written);
         count(&self.figures.repeats, repeats);
         count(&self.figures.dead_letters, dead);
         Ok(())
+    }
+
+    /// Sees to it that orders hold a unit whose claims a log on another machine lost while they were in hand here: its sales
+    /// may have been read anew meanwhile, from a log that did not have the claims and a record that did not have the orders.
+    async fn hold_units(&self) -> Result<(), StoreError> {
+        let storage = &self.context.storage;
+        loop {
+            let next = self.unknown.lock().last().copied();
+            let Some(Claim { order, voucher, user, .. }) = next else { return Ok(()) };
+            let reserved = storage.sales.reserve(voucher, user, order).await?;
+            if !storage.orders.get(order).await?.is_some_and(|order| order.status.is_live()) {
+                // Whoever closed it in between found no unit to give back.
+                let _ = storage.sales.release(voucher, user, order).await?;
+            } else if reserved == Reservation::SoldOut {
+                tracing::warn!(order = order.get(), "the unit of an order was sold again");
+            }
+            self.unknown.lock().pop();
+        }
     }
 
     /// Decides what the refusals of a round mean.
@@ -327,7 +360,7 @@ impl Worker {
         }
         let buried = storage.orders.bury(&logged, DeadReason::Refused, detail, self.context.now()).await;
         let settled = match buried {
-            Ok(()) => storage.order_log.done(&self.name, &[logged]).await,
+            Ok(()) => storage.order_log.done(&self.name, &[logged]).await.map(drop),
             Err(error) => Err(error),
         };
         match settled {

@@ -10,6 +10,7 @@ use tokio::task::JoinSet;
 use super::Context;
 use super::cashier::{Cashier, closed};
 use super::chores::{Chore, Every};
+use super::repairs::Repairs;
 use super::sales::SaleCounter;
 use super::sparse_log::SparseLog;
 
@@ -22,28 +23,10 @@ pub fn chores(context: &Context, sales: &SaleCounter, cashier: &Cashier) -> Vec<
         Arc::new(RunErrands { every: every(1_000), context: context.clone() }),
         Arc::new(SettlePayments { every: every(5_000), cashier: cashier.clone() }),
         Arc::new(RefreshTerms { every: every(500), sales: sales.clone() }),
-        Arc::new(ForgetSales { every: every(60_000), sales: sales.clone() }),
+        Arc::new(Repairs::new(context, sales)),
         Arc::new(CompareClocks { every: every(60_000), context: context.clone(), log: SparseLog::default() }),
         Arc::new(Sweep { every: every(1_000), context: context.clone() }),
     ]
-}
-
-/// Sets the deadlines of all unpaid orders anew. For the start. Answers how many.
-///
-/// # Errors
-/// [`StoreError`]: orders whose deadline is not set would not be cancelled; do not start without it.
-pub async fn restore_deadlines(context: &Context) -> Result<u64, StoreError> {
-    /// Rows read at once: 64 KB.
-    const PAGE: u32 = 4_096;
-    let storage = &context.storage;
-    let (mut after, mut restored) = (OrderId::new(0), 0);
-    loop {
-        let unpaid = storage.orders.unpaid(after, PAGE).await?;
-        let Some((last, _)) = unpaid.last() else { return Ok(restored) };
-        after = *last;
-        storage.deadlines.set(&unpaid).await?;
-        restored += unpaid.len() as u64;
-    }
 }
 
 /// Cancels unpaid orders at their deadline. Asks the deadlines alone, never the record, what is due.
@@ -56,7 +39,7 @@ impl ExpireOrders {
     const DUE_AT_ONCE: usize = 256;
     /// Orders being cancelled at any time: enough to share the record's commits, and few enough to leave room for others,
     /// be it on the 16 connections that a process has to a server.
-    const SIDE_BY_SIDE: usize = 32;
+    const SIDE_BY_SIDE: usize = 12;
 
     /// Cancels these. Answers whether all went well; the first that does not is the last that is begun.
     async fn expire(&self, due: Vec<OrderId>, now: Timestamp) -> bool {
@@ -224,32 +207,6 @@ impl Chore for RefreshTerms {
         self.every.ran(now);
         if let Err(error) = self.sales.refresh(now).await {
             tracing::warn!(%error, "the terms of the sales cannot be read");
-        }
-    }
-}
-
-/// Drops sales that have been over for a while from memory.
-struct ForgetSales {
-    every: Every,
-    sales: SaleCounter,
-}
-
-#[async_trait]
-impl Chore for ForgetSales {
-    fn name(&self) -> &'static str {
-        "forget sales"
-    }
-
-    async fn next_due(&self, now: Timestamp) -> Option<Timestamp> {
-        Some(self.every.next(now))
-    }
-
-    async fn run(&self, now: Timestamp) {
-        self.every.ran(now);
-        match self.sales.forget_over(now).await {
-            Ok(0) => {}
-            Ok(sales) => tracing::info!(sales, "sales that are over left memory"),
-            Err(error) => tracing::warn!(%error, "sales that are over stay in memory"),
         }
     }
 }

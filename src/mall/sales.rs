@@ -20,6 +20,9 @@ use super::{Context, Failure, Refusal};
 
 /// How many sales are read at once when all are gone through.
 const PAGE: u32 = 500;
+/// How long a sale stays in memory that is over. Longer than a buyer has to pay, usually: a unit that comes back after the
+/// end need not load the sale anew.
+const AFTER_END: Duration = Duration::from_secs(60 * 60);
 
 /// Where a sale is, as a countdown page needs it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -117,7 +120,6 @@ impl SaleCounter {
     /// A counter that has asked nobody for anything yet.
     #[must_use]
     pub fn new(context: Context) -> Self {
-        let forgotten_ms = AtomicI64::new(context.now().as_millis());
         let inner = Inner {
             terms: SaleTerms::new(context.storage.clone()),
             numbers: OrderNumbers::new(),
@@ -126,27 +128,30 @@ impl SaleCounter {
             puts: Flights::default(),
             turns: SaleTurns::new(Arc::clone(&context.storage.locks)),
             out_of_step: Mutex::default(),
-            forgotten_ms,
+            forgotten_ms: AtomicI64::new(0),
             context,
         };
         Self { inner: Arc::new(inner) }
     }
 
-    /// Tells the store of every sale that is not over, so that claims find them. For the start.
+    /// Tells the store of every sale, as the record has it, that is not over or may still be in memory. For the start, so
+    /// that claims find them; and for later, since an instance may have been killed between telling the one and the other.
+    ///
+    /// In many turns: reading the buyers of a sale may take long, and nobody could pause another meanwhile.
     ///
     /// # Errors
     /// [`StoreError`]: some sales may not be known yet; they become so when they are asked for.
     pub async fn load(&self, now: Timestamp) -> Result<u64, StoreError> {
-        let turn = self.turn().await?;
+        let mut turn = self.turn().await?;
         let mut loaded = 0;
         let mut after = VoucherId::new(0);
         loop {
-            let sales = self.inner.context.storage.vouchers.sales(Some(now), after, PAGE).await?;
+            let sales = self.inner.context.storage.vouchers.sales(Some(now - AFTER_END), after, PAGE).await?;
             let Some(last) = sales.last() else { return Ok(loaded) };
             after = last.terms.voucher;
             for sale in sales {
-                turn.check()?;
-                self.inner.context.storage.sales.put(sale.terms).await?;
+                turn = self.inner.turns.go_on(turn).await?;
+                self.put_as_recorded(&turn, sale.terms.voucher, now).await?;
                 loaded += 1;
             }
         }
@@ -217,7 +222,7 @@ impl SaleCounter {
     ///
     /// # Errors
     /// [`StoreError`]: another instance has the turn for too long, or locks cannot be had.
-    pub(super) async fn turn(&self) -> Result<Turn<'_>, StoreError> {
+    pub(super) async fn turn(&self) -> Result<Turn, StoreError> {
         self.inner.turns.next().await
     }
 
@@ -236,7 +241,20 @@ impl SaleCounter {
     /// memory. Answers the sale; `None` if the record has no such sale.
     pub(super) async fn tell(
         &self,
-        turn: &Turn<'_>,
+        turn: &Turn,
+        voucher: VoucherId,
+        now: Timestamp,
+    ) -> Result<Option<SaleRecord>, StoreError> {
+        let sale = self.put_as_recorded(turn, voucher, now).await?;
+        // The copy here is old.
+        self.inner.terms.forget(voucher);
+        self.inner.out_of_step.lock().remove(&voucher);
+        Ok(sale)
+    }
+
+    async fn put_as_recorded(
+        &self,
+        turn: &Turn,
         voucher: VoucherId,
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError> {
@@ -248,9 +266,6 @@ impl SaleCounter {
             turn.check()?;
             storage.sales.put(sale.terms).await?;
         }
-        // The copy here is old.
-        self.inner.terms.forget(voucher);
-        self.inner.out_of_step.lock().remove(&voucher);
         Ok(sale)
     }
 
@@ -285,25 +300,25 @@ impl SaleCounter {
         self.inner.terms.refresh(now).await
     }
 
-    /// Drops sales from the store's memory that have been over for a while. Answers how many.
+    /// Drops sales from the store's memory that have been over for a while. Answers how many there are that this counter
+    /// did not drop before: of all that ever were, the first time, since another instance may have ended before it did.
     ///
     /// # Errors
     /// [`StoreError`]: the next call goes on.
     pub async fn forget_over(&self, now: Timestamp) -> Result<u64, StoreError> {
-        /// Longer than a buyer has to pay, usually: a unit that comes back after the end need not load the sale anew.
-        const AFTER: Duration = Duration::from_secs(60 * 60);
         let storage = &self.inner.context.storage;
-        let over = now - AFTER;
+        let over = now - AFTER_END;
         let since = Timestamp::from_millis(self.inner.forgotten_ms.load(Ordering::SeqCst));
         let mut forgotten = 0;
         let mut after = VoucherId::new(0);
         loop {
             // So that nobody opens one of them again in between.
-            let _turn = self.turn().await?;
+            let turn = self.turn().await?;
             let sales = storage.vouchers.sales(Some(since), after, PAGE).await?;
             let Some(last) = sales.last() else { break };
             after = last.terms.voucher;
             for sale in sales.iter().filter(|sale| sale.terms.end <= over) {
+                turn.check()?;
                 storage.sales.forget(sale.terms.voucher).await?;
                 forgotten += 1;
             }

@@ -13,6 +13,7 @@ use super::chores::Chores;
 use super::operator::{DeadLetterOffice, OrderOffice, SaleOffice};
 use super::order_workers::{OrderWorkers, WorkerFigures};
 use super::payments::Payments;
+use super::repairs::{load_sales, restore_deadlines, see_out_the_blocked};
 use super::sms::{Inbox, SmsSender};
 use super::{
     Accounts, AuditLog, Clock, Context, IMPORTED, OrderDesk, PeopleOffice, Random, SaleCounter, Settings,
@@ -108,10 +109,11 @@ impl Mall {
             chores,
             context,
         };
-        mall.sales.load(mall.context.now()).await?;
-        sale_chores::restore_deadlines(&mall.context).await?;
+        let storage = &mall.context.storage;
+        load_sales(&mall.sales, mall.context.now()).await?;
+        restore_deadlines(storage, None).await?;
         // No reason not to open: a full disk, say, and then nothing can be bought either.
-        if let Err(error) = mall.people.see_out_the_blocked().await {
+        if let Err(error) = see_out_the_blocked(storage).await {
             tracing::error!(%error, "sessions that blocked users may have could not be ended");
         }
         Ok(Arc::new(mall))

@@ -55,11 +55,14 @@ pub trait OrderLog: Send + Sync {
     /// [`StoreError`] if the log cannot be read.
     async fn take(&self, worker: &str, max: usize, wait: Duration) -> Result<Vec<Logged>, StoreError>;
 
-    /// These are in the record or in the dead letters, and leave the log.
+    /// These are in the record or in the dead letters, and leave the log. Answers the orders of those that the worker does
+    /// not have in hand, which changes nothing for them: it let them go before, another one has them since, or a log on
+    /// another machine lost what it had answered last. Then the [`Sales`](crate::Sales) of that machine may have lost the
+    /// unit too, and whoever has made it an order [reserves](crate::Sales::reserve) it.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`]: they may be handed out again.
-    async fn done(&self, worker: &str, settled: &[Logged]) -> Result<(), StoreError>;
+    async fn done(&self, worker: &str, settled: &[Logged]) -> Result<Vec<OrderId>, StoreError>;
 
     /// Hands these out again. `refused`: the record refused each of them, which counts as an attempt.
     ///

@@ -10,8 +10,9 @@ use mallbox::mall::payments::Sandbox;
 use mallbox::mall::sms::Inbox;
 use mallbox::mall::{Accounts, Context, Failure, Mall, Means, PeopleOffice, Random, Refusal, Settings};
 use mallbox_storage::{
-    Actor, CodeCheck, CodeIssue, CodeRules, LastOperator, Page, Phone, RightsAnswer, RightsChange, Role,
-    Sessions, StoreError, Timestamp, TokenHash, UserFilter, UserId,
+    Actor, Cents, CodeCheck, CodeIssue, CodeRules, LastOperator, LockOwner, Locker, NewSale, Page, Phone,
+    RightsAnswer, RightsChange, Role, Sessions, ShopId, StoreError, Timestamp, TokenHash, UserFilter, UserId,
+    VoucherStatus, VoucherText,
 };
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
@@ -214,17 +215,68 @@ async fn a_session_that_begins_while_its_user_is_blocked_does_not_survive() {
     assert_eq!(w.storage.sessions.end_all(anne).await.unwrap(), 0, "no session is left");
 }
 
-/// A crash came between the block and the end of the sessions.
+/// A crash came between the block and the end of the sessions: the next start ends them, or another process that lives on.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_start_ends_what_sessions_blocked_users_have() {
+async fn sessions_that_blocked_users_still_have_are_ended() {
     let w = world().await;
     let (anne, bob) = (w.log_in(ANNE).await, w.log_in(BOB).await);
     let block = RightsChange::Block { reason: "x".to_owned() };
-    let answer = w.storage.users.put_rights(UserId::new(1), &block, LastOperator::MayGo, w.now()).await;
-    assert!(matches!(answer, Ok(RightsAnswer::Done(_))));
+    let is_blocked = async || {
+        let answer = w.storage.users.put_rights(UserId::new(1), &block, LastOperator::MayGo, w.now()).await;
+        assert!(matches!(answer, Ok(RightsAnswer::Done(_))));
+    };
+    is_blocked().await;
     assert_eq!(w.who(&anne).await, Some(UserId::new(1)));
+    let mall = Mall::open(means(&w)).await.unwrap();
+    assert_eq!((w.who(&anne).await, w.who(&bob).await), (None, Some(UserId::new(2))));
+    mall.catch_up().await;
+    let unblocked =
+        w.storage.users.put_rights(UserId::new(1), &RightsChange::Unblock, LastOperator::MayGo, w.now());
+    assert!(matches!(unblocked.await, Ok(RightsAnswer::Done(_))));
+    w.clock.advance(Duration::from_secs(60));
+    let anne = w.log_in(ANNE).await;
+    mall.catch_up().await;
+    is_blocked().await;
+    w.clock.advance(Duration::from_secs(60));
+    mall.catch_up().await;
+    assert_eq!((w.who(&anne).await, w.who(&bob).await), (None, Some(UserId::new(2))));
+}
+
+/// Another process has its turn to change sales, for longer than a call would wait.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_waits_for_its_turn() {
+    let w = world().await;
+    let sale = NewSale {
+        units: Some(3),
+        begin: w.now(),
+        end: w.now() + Duration::from_secs(3_600),
+        pay_within: Duration::from_secs(900),
+        min_level: 0,
+    };
+    let text = VoucherText {
+        shop: ShopId::new(1),
+        title: "t".to_owned(),
+        sub_title: String::new(),
+        rules: String::new(),
+        pay_value: Cents::new(1),
+        actual_value: Cents::new(2),
+        status: VoucherStatus::OnShelf,
+    };
+    let voucher = w.storage.vouchers.insert(&text, Some(&sale), w.now()).await.unwrap();
+    let other = Locker::new(Arc::clone(&w.storage.locks));
+    let lease = Duration::from_secs(30);
+    let turn = other.hold("sale-terms", LockOwner::random(), lease, Duration::ZERO).await.unwrap().unwrap();
+    let opening = tokio::spawn(Mall::open(means(&w)));
+    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    assert!(!opening.is_finished());
+    turn.leave().await.unwrap();
+    opening.await.unwrap().unwrap();
+    assert!(w.storage.sales.units(voucher).await.unwrap().is_some());
+}
+
+fn means(w: &World) -> Means {
     let inbox = Arc::new(Inbox::default());
-    let means = Means {
+    Means {
         storage: w.storage.clone(),
         clock: w.clock.clone(),
         zone: jiff::tz::TimeZone::UTC,
@@ -233,9 +285,7 @@ async fn a_start_ends_what_sessions_blocked_users_have() {
         inbox: Some(inbox),
         payments: Arc::new(Sandbox::default()),
         random: Arc::new(Random::seeded(8)),
-    };
-    Mall::open(means).await.unwrap();
-    assert_eq!((w.who(&anne).await, w.who(&bob).await), (None, Some(UserId::new(2))));
+    }
 }
 
 /// Whoever asked has gone away before the answer.

@@ -4,10 +4,12 @@
 mod books;
 mod claims;
 mod dead_letters;
+mod forgetful;
 mod operator_orders;
 mod operator_sales;
 mod orders;
 mod payments;
+mod several;
 mod stock;
 mod watched;
 mod workers;

@@ -9,6 +9,7 @@ use mallbox::mall::chores::Chores;
 use mallbox::mall::operator::{By, DeadLetterOffice, OrderOffice, SaleOffice};
 use mallbox::mall::order_workers::{OrderWorkers, WorkerFigures, drained};
 use mallbox::mall::payments::Sandbox;
+use mallbox::mall::repairs::restore_deadlines;
 use mallbox::mall::{
     AuditLog, Books, Cashier, Clock, Context, Failure, ManualClock, OrderDesk, Refusal, SaleCounter,
     Settings, sale_chores,
@@ -136,7 +137,7 @@ impl World {
         drop(self);
         let world = open(ground, settings, now, gateway).await;
         world.sales.load(now).await.unwrap();
-        sale_chores::restore_deadlines(&world.context).await.unwrap();
+        restore_deadlines(&world.storage, None).await.unwrap();
         world
     }
 

@@ -113,12 +113,7 @@ impl DeadLetterOffice {
     }
 
     /// In one's turn, so that its sale is not loaded between the two steps.
-    async fn make_order(
-        &self,
-        turn: &Turn<'_>,
-        letter: &DeadLetter,
-        now: Timestamp,
-    ) -> Result<Order, Failure> {
+    async fn make_order(&self, turn: &Turn, letter: &DeadLetter, now: Timestamp) -> Result<Order, Failure> {
         let storage = &self.context.storage;
         let reserved = self.reserve(turn, letter, now).await?;
         let replayed = storage.dead_letters.replay(letter.id, now).await;
@@ -142,7 +137,7 @@ impl DeadLetterOffice {
     /// A unit in memory for a letter whose unit is not in the record.
     async fn reserve(
         &self,
-        turn: &Turn<'_>,
+        turn: &Turn,
         letter: &DeadLetter,
         now: Timestamp,
     ) -> Result<Reservation, Failure> {
@@ -160,12 +155,7 @@ impl DeadLetterOffice {
         }
     }
 
-    async fn give_up(
-        &self,
-        turn: &Turn<'_>,
-        letter: &DeadLetter,
-        now: Timestamp,
-    ) -> Result<DeadLetter, Failure> {
+    async fn give_up(&self, turn: &Turn, letter: &DeadLetter, now: Timestamp) -> Result<DeadLetter, Failure> {
         let storage = &self.context.storage;
         match storage.dead_letters.void(letter.id, now).await? {
             Voided::Void(letter) => {

@@ -103,27 +103,6 @@ impl PeopleOffice {
         let change = put_rights(self.context.storage.clone(), user, RightsChange::Unblock, by);
         act(&self.audit, by, deed("user.unblock", user, json!({})), change).await
     }
-
-    /// Ends what sessions blocked users have. For the start: a stop may have come between a block and the end of the
-    /// user's sessions.
-    ///
-    /// # Errors
-    /// Only if the store is in trouble.
-    pub async fn see_out_the_blocked(&self) -> Result<(), Failure> {
-        /// Users read at once.
-        const PAGE: u32 = 500;
-        let filter = UserFilter { blocked: true, ..UserFilter::default() };
-        for page in 1.. {
-            let blocked = self.list(&filter, Page::new(page, PAGE)).await?;
-            for user in &blocked {
-                self.context.storage.sessions.end_all(user.id).await?;
-            }
-            if blocked.len() < PAGE as usize {
-                break;
-            }
-        }
-        Ok(())
-    }
 }
 
 fn deed(action: &'static str, user: UserId, detail: serde_json::Value) -> Deed {

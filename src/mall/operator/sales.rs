@@ -199,7 +199,7 @@ impl SaleOffice {
     /// Changes a sale's units, in one's turn. Answers by how many.
     async fn change_stock(
         &self,
-        turn: &Turn<'_>,
+        turn: &Turn,
         voucher: VoucherId,
         asked: i64,
         request: Option<String>,

@@ -1,5 +1,6 @@
 //! The [`OrderLog`] port over the journal.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -35,16 +36,18 @@ impl OrderLog for EmbeddedOrderLog {
         }
     }
 
-    async fn done(&self, worker: &str, settled: &[Logged]) -> Result<(), StoreError> {
+    async fn done(&self, worker: &str, asked: &[Logged]) -> Result<Vec<OrderId>, StoreError> {
         // Only what the worker has in hand counts: settling a claim twice would move the mark too far.
-        let settled = self.queue.settle(worker, settled);
+        let settled = self.queue.settle(worker, asked);
         for logged in &settled {
             self.pending.remove(logged.claim.order);
         }
         self.settled.settle(&settled);
         // Never further than the record knows: a commit that is missing above its mark counts as lost.
         self.journal.settled_up_to(self.settled.in_record());
-        Ok(())
+        let was_in_hand: HashSet<OrderId> = settled.iter().map(|logged| logged.claim.order).collect();
+        let all = asked.iter().map(|logged| logged.claim.order);
+        Ok(all.filter(|order| !was_in_hand.contains(order)).collect())
     }
 
     async fn put_back(&self, worker: &str, claims: &[Logged], refused: bool) -> Result<(), StoreError> {

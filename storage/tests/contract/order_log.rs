@@ -83,10 +83,13 @@ async fn a_dead_workers_claims_are_handed_out_again(w: &World) {
 async fn only_the_worker_that_has_a_claim_settles_it(w: &World) {
     fill(w, 2).await;
     let taken = take(w, WORKER, 10).await;
-    w.storage.order_log.done("other", &taken).await.unwrap();
+    let orders: Vec<_> = taken.iter().map(|logged| logged.claim.order).collect();
+    let mut refused = w.storage.order_log.done("other", &taken).await.unwrap();
+    refused.sort_unstable();
+    assert_eq!(refused, orders);
     assert_eq!(w.storage.order_log.state().await.pending, 2);
-    for _ in 0..2 {
-        w.storage.order_log.done(WORKER, &taken[..1]).await.unwrap();
+    for not_in_hand in [&[], &orders[..1]] {
+        assert_eq!(w.storage.order_log.done(WORKER, &taken[..1]).await.unwrap(), not_in_hand);
         assert_eq!(w.storage.order_log.state().await.pending, 1, "settling again changes nothing");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mallbox_storage::{DeadReason, Logged, OrderId, Persisted, Timestamp, UserId, VoucherId};
+use mallbox_storage::{DeadReason, Logged, OrderId, OrderLog, Persisted, Timestamp, UserId, VoucherId};
 
 use crate::dice::Dice;
 use crate::normal::{by_order, log_state, said, without_places};
@@ -81,14 +81,14 @@ impl LogStep {
                 let deadlines: Vec<_> = some.iter().zip(persisted.iter().flatten()).collect();
                 let deadlines: Vec<_> = deadlines.into_iter().filter_map(deadline).collect();
                 let set = said(side.storage.deadlines.set(&deadlines).await);
-                let done = said(log.done(worker, &some).await);
+                let done = done(&*log, worker, &some).await;
                 let_go(side, worker, &some);
                 format!("{}, {set}, {done}", said(persisted))
             }
             Self::Done(worker, of) if worker == of => "their own".into(),
             // What another has in hand.
             Self::Done(worker, of) => {
-                let done = said(log.done(worker, &in_hand(side, of, usize::MAX)).await);
+                let done = done(&*log, worker, &in_hand(side, of, usize::MAX)).await;
                 format!("{done}, {}", log_state(log.state().await))
             }
             Self::PutBack { worker, share, is_refused } => {
@@ -101,7 +101,7 @@ impl LogStep {
                 let mut answers = Vec::new();
                 for one in in_hand(side, worker, 1) {
                     answers.push(said(side.storage.orders.bury(&one, *reason, "面", *now).await));
-                    answers.push(said(log.done(worker, &[one]).await));
+                    answers.push(done(&*log, worker, &[one]).await);
                     let_go(side, worker, &[one]);
                 }
                 answers.join(", ")
@@ -134,6 +134,14 @@ fn deadline((logged, persisted): (&Logged, &Persisted)) -> Option<(OrderId, Time
 fn in_hand(side: &Side, worker: &str, share: Share) -> Vec<Logged> {
     let hand = by_order(side.hands.get(worker).cloned().unwrap_or_default());
     hand.into_iter().take(share).collect()
+}
+
+async fn done(log: &dyn OrderLog, worker: &str, settled: &[Logged]) -> String {
+    let not_in_hand = log.done(worker, settled).await;
+    said(not_in_hand.map(|mut orders| {
+        orders.sort_unstable();
+        orders
+    }))
 }
 
 fn let_go(side: &mut Side, worker: &str, some: &[Logged]) {

@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
+use redis::FromRedisValue;
 use tokio::time::Instant;
 
 use super::keys::{Keys, LogKeys, partition_of, partition_of_order};
@@ -198,12 +199,12 @@ impl RedisOrderLog {
     }
 
     /// One call for so many claims of a partition; any order of these, and any repeat, comes to the same.
-    async fn for_claims(
+    async fn for_claims<T: FromRedisValue>(
         &self,
         op: &'static str,
         claims: &[Logged],
         call: impl Fn(u64, &[Logged]) -> Call,
-    ) -> Result<(), StoreError> {
+    ) -> Result<Vec<T>, StoreError> {
         let mut by_partition: HashMap<u64, Vec<Logged>> = HashMap::new();
         for logged in claims {
             by_partition.entry(partition_of(logged.claim.voucher)).or_default().push(*logged);
@@ -212,11 +213,7 @@ impl RedisOrderLog {
             .iter()
             .flat_map(|(partition, claims)| claims.chunks(CLAIMS_AT_ONCE).map(|some| call(*partition, some)));
         let calls: Vec<Call> = calls.collect();
-        self.link
-            .run_all::<u64>(op, Repeat::Safe, calls)
-            .await
-            .into_iter()
-            .try_for_each(|done| done.map(drop))
+        self.link.run_all(op, Repeat::Safe, calls).await.into_iter().collect()
     }
 }
 
@@ -240,7 +237,7 @@ impl OrderLog for RedisOrderLog {
         }
     }
 
-    async fn done(&self, worker: &str, settled: &[Logged]) -> Result<(), StoreError> {
+    async fn done(&self, worker: &str, settled: &[Logged]) -> Result<Vec<OrderId>, StoreError> {
         let call = |partition, claims: &[Logged]| {
             let log = self.log(partition);
             let call = DONE.on([&log.log, &log.pending, &log.by_user, &log.refused]).arg(GROUP);
@@ -249,7 +246,9 @@ impl OrderLog for RedisOrderLog {
                 call.arg(place_text(logged.position)).arg(order).arg(entry)
             })
         };
-        self.for_claims("order_log.done", settled, call).await
+        // A repeat after a lost answer has none of them in hand, and says so of all.
+        let others: Vec<Vec<u64>> = self.for_claims("order_log.done", settled, call).await?;
+        Ok(others.into_iter().flatten().map(OrderId::new).collect())
     }
 
     async fn put_back(&self, worker: &str, claims: &[Logged], refused: bool) -> Result<(), StoreError> {
@@ -261,7 +260,7 @@ impl OrderLog for RedisOrderLog {
                 call.arg(place_text(logged.position)).arg(logged.claim.order.get())
             })
         };
-        self.for_claims("order_log.put_back", claims, call).await?;
+        self.for_claims::<u64>("order_log.put_back", claims, call).await?;
         claims.iter().for_each(|logged| self.wake_ups.fill(partition_of(logged.claim.voucher)));
         Ok(())
     }

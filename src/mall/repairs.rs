@@ -1,0 +1,160 @@
+//! What a process left half-done that was killed.
+//!
+//! A start puts it right. Where several processes are one mall, what they share outlives each of them, and the others do
+//! not start: so one of them does the same now and then.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use mallbox_storage::{
+    LockAnswer, LockEntry, LockOwner, OrderId, Page, Storage, StoreError, Timestamp, UserFilter,
+};
+use tokio::time::Instant;
+
+use super::chores::{Chore, Every};
+use super::{Context, SaleCounter};
+
+/// Sets the deadlines of unpaid orders anew: of all, or of those that should have been cancelled before an instant. Answers
+/// how many.
+///
+/// # Errors
+/// [`StoreError`]: orders whose deadline is not set would not be cancelled; do not start without it.
+pub async fn restore_deadlines(storage: &Storage, before: Option<Timestamp>) -> Result<u64, StoreError> {
+    /// Rows read at once: 64 KB.
+    const PAGE: u32 = 4_096;
+    let (mut after, mut restored) = (OrderId::new(0), 0);
+    loop {
+        let mut unpaid = storage.orders.unpaid(after, PAGE).await?;
+        let Some((last, _)) = unpaid.last() else { return Ok(restored) };
+        after = *last;
+        unpaid.retain(|(_, deadline)| before.is_none_or(|before| *deadline < before));
+        storage.deadlines.set(&unpaid).await?;
+        restored += unpaid.len() as u64;
+    }
+}
+
+/// Ends what sessions blocked users have: a stop may have come between a block and the end of the user's sessions.
+///
+/// # Errors
+/// Only if the store is in trouble.
+pub async fn see_out_the_blocked(storage: &Storage) -> Result<(), StoreError> {
+    /// Users read at once.
+    const PAGE: u32 = 500;
+    let filter = UserFilter { blocked: true, ..UserFilter::default() };
+    for page in 1.. {
+        let blocked = storage.users.list(&filter, Page::new(page, PAGE)).await?;
+        for user in &blocked {
+            storage.sessions.end_all(user.id).await?;
+        }
+        if blocked.len() < PAGE as usize {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Loads the sales for a start. Another process may be changing one just now, or have died while it did: that is no reason
+/// not to start.
+pub(super) async fn load_sales(sales: &SaleCounter, now: Timestamp) -> Result<(), StoreError> {
+    const PATIENCE: Duration = Duration::from_secs(30);
+    const PAUSE: Duration = Duration::from_millis(200);
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match sales.load(now).await {
+            Ok(_) => return Ok(()),
+            Err(error) if error.is_transient() && Instant::now() < until => {
+                tracing::warn!(%error, "the sales could not be loaded yet; the start waits for them");
+                tokio::time::sleep(PAUSE).await;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Does now and then what a start does, in one of the mall's processes: in the one that did it last, until that is silent
+/// for [`LEASE`](Self::LEASE).
+pub(super) struct Repairs {
+    every: Every,
+    orders_every: Every,
+    context: Context,
+    sales: SaleCounter,
+    /// This process.
+    owner: LockOwner,
+}
+
+impl Repairs {
+    const LOCK: &str = "repairs";
+    /// Real time; longer than the next run is away.
+    const LEASE: Duration = Duration::from_secs(90);
+    const SPAN: Duration = Duration::from_secs(60);
+    /// All unpaid orders are read for it: some seconds of a server's time if there are a million.
+    const ORDERS_SPAN: Duration = Duration::from_secs(600);
+    /// An unpaid order that is so late is not just about to be cancelled: nobody knows its deadline.
+    const LATE: Duration = Duration::from_secs(60);
+
+    pub(super) fn new(context: &Context, sales: &SaleCounter) -> Self {
+        Self {
+            every: Every::new(Self::SPAN),
+            orders_every: Every::new(Self::ORDERS_SPAN),
+            context: context.clone(),
+            sales: sales.clone(),
+            owner: LockOwner::random(),
+        }
+    }
+
+    /// Whether it falls to this process. The lock is never left, and entered again by every run.
+    async fn is_ours(&self) -> Result<bool, StoreError> {
+        let entry = LockEntry { owner: self.owner, number: 0 };
+        let answer = self.context.storage.locks.enter(Self::LOCK, entry, Self::LEASE).await?;
+        Ok(matches!(answer, LockAnswer::Held(_)))
+    }
+
+    async fn look_after_sales(&self, now: Timestamp) -> Result<(), StoreError> {
+        let forgotten = self.sales.forget_over(now).await?;
+        if forgotten > 0 {
+            tracing::info!(sales = forgotten, "sales that are over are out of memory");
+        }
+        self.sales.load(now).await?;
+        Ok(())
+    }
+
+    async fn look_for_late_orders(&self, now: Timestamp) -> Result<(), StoreError> {
+        let late = restore_deadlines(&self.context.storage, Some(now - Self::LATE)).await?;
+        if late > 0 {
+            tracing::warn!(orders = late, "unpaid orders had no deadline, or were not cancelled at it");
+        }
+        self.orders_every.ran(now);
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Chore for Repairs {
+    fn name(&self) -> &'static str {
+        "repairs"
+    }
+
+    async fn next_due(&self, now: Timestamp) -> Option<Timestamp> {
+        Some(self.every.next(now))
+    }
+
+    async fn run(&self, now: Timestamp) {
+        self.every.ran(now);
+        match self.is_ours().await {
+            Ok(true) => {}
+            Ok(false) => return,
+            Err(error) => return tracing::warn!(%error, "nobody knows whose the repairs are"),
+        }
+        if let Err(error) = self.look_after_sales(now).await {
+            tracing::warn!(%error, "sales in memory may differ from the record, or be over");
+        }
+        if let Err(error) = see_out_the_blocked(&self.context.storage).await {
+            tracing::warn!(%error, "sessions that blocked users may have could not be ended");
+        }
+        if self.orders_every.next(now) <= now
+            && let Err(error) = self.look_for_late_orders(now).await
+        {
+            tracing::warn!(%error, "unpaid orders whose deadline is not known cannot be looked for");
+        }
+    }
+}

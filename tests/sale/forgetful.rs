@@ -1,0 +1,71 @@
+//! The real log with somebody before it, who loses what it hands out: as a server does whose replica took its place before
+//! it had heard of the last claims, and whose sales are then read anew.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use mallbox_storage::{
+    Claim, LogState, Logged, OrderId, OrderLog, Step, Storage, StoreError, UserId, VoucherId,
+};
+
+pub struct Forgetful {
+    real: Storage,
+    /// Whether orders are cancelled before their claims leave the log.
+    pub cancels: AtomicBool,
+}
+
+impl Forgetful {
+    pub fn over(real: &Storage) -> Arc<Self> {
+        Arc::new(Self { real: real.clone(), cancels: AtomicBool::new(false) })
+    }
+}
+
+#[async_trait]
+impl OrderLog for Forgetful {
+    async fn take(&self, worker: &str, max: usize, wait: Duration) -> Result<Vec<Logged>, StoreError> {
+        let taken = self.real.order_log.take(worker, max, wait).await?;
+        assert_eq!(self.real.order_log.done(worker, &taken).await?, []);
+        for Logged { claim, .. } in &taken {
+            let sale = self.real.vouchers.get(claim.voucher).await?.and_then(|voucher| voucher.sale);
+            self.real.sales.forget(claim.voucher).await?;
+            self.real.sales.put(sale.unwrap().terms).await?;
+        }
+        Ok(taken)
+    }
+
+    async fn done(&self, worker: &str, settled: &[Logged]) -> Result<Vec<OrderId>, StoreError> {
+        if self.cancels.load(Ordering::SeqCst) {
+            for Logged { claim, .. } in settled {
+                let _ = self.real.orders.step(claim.order, Step::Cancel, claim.at).await?;
+                let _ = self.real.sales.release(claim.voucher, claim.user, claim.order).await?;
+            }
+        }
+        self.real.order_log.done(worker, settled).await
+    }
+
+    async fn put_back(&self, worker: &str, claims: &[Logged], refused: bool) -> Result<(), StoreError> {
+        self.real.order_log.put_back(worker, claims, refused).await
+    }
+
+    async fn reclaim(&self, worker: &str) -> Result<usize, StoreError> {
+        self.real.order_log.reclaim(worker).await
+    }
+
+    async fn find(&self, order: OrderId) -> Result<Option<Claim>, StoreError> {
+        self.real.order_log.find(order).await
+    }
+
+    async fn of_user(&self, user: UserId) -> Result<Vec<Claim>, StoreError> {
+        self.real.order_log.of_user(user).await
+    }
+
+    async fn count(&self, voucher: VoucherId) -> Result<u64, StoreError> {
+        self.real.order_log.count(voucher).await
+    }
+
+    async fn state(&self) -> LogState {
+        self.real.order_log.state().await
+    }
+}

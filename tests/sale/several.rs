@@ -1,0 +1,169 @@
+//! Several processes of one mall, as far as one of them can tell: what another did, and did not end.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use mallbox::mall::SaleCounter;
+use mallbox::mall::order_workers::OrderWorkers;
+use mallbox_storage::{
+    Claim, ClaimAnswer, NewSale, Order, OrderId, OrderStatus, Release, Reservation, Sales, StoreError, Terms,
+    Units, UserId, VoucherId,
+};
+
+use tokio_util::sync::CancellationToken;
+
+use super::forgetful::Forgetful;
+use super::world::{MINUTE, PAY_WITHIN, PRICE, World, idle, until, world};
+
+async fn terms(w: &World, voucher: VoucherId) -> Terms {
+    w.storage.vouchers.get(voucher).await.unwrap().unwrap().sale.unwrap().terms
+}
+
+/// An instance was killed between telling the store and telling the record, or the other way round.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_killed_instance_told_one_of_the_two_the_others_put_right() {
+    let w = world().await;
+    let (lowered, moved) = (w.sale(10).await, w.sale(10).await);
+    w.advance(MINUTE).await;
+    let before = terms(&w, lowered).await;
+    w.storage.sales.put(Terms { units: Some(4), ..before }).await.unwrap();
+    let Terms { begin, end, .. } = terms(&w, moved).await;
+    w.storage.vouchers.put_window(moved, begin, end, true, w.now()).await.unwrap().unwrap();
+    assert_eq!(w.left(lowered).await, 4);
+    w.advance(MINUTE).await;
+    assert_eq!(w.left(lowered).await, 10);
+    w.assert_balanced().await;
+    let claim = Claim { order: OrderId::new(1), voucher: moved, user: w.user(1).await, at: w.now() };
+    assert_eq!(w.storage.sales.claim(claim).await.unwrap(), ClaimAnswer::Paused);
+}
+
+/// It was killed before it set the deadline, or could not.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unpaid_order_whose_deadline_nobody_knows_ends_all_the_same() {
+    let w = world().await;
+    let voucher = w.record(None).await;
+    w.advance(MINUTE).await;
+    let deadline = w.now() + PAY_WITHIN;
+    let order = Order {
+        id: OrderId::new(7),
+        voucher,
+        user: w.user(1).await,
+        status: OrderStatus::Unpaid,
+        pay_value: PRICE,
+        pay_type: 1,
+        created: w.now(),
+        deadline,
+        paid: None,
+        used: None,
+        refunded: None,
+    };
+    w.storage.orders.insert(&order).await.unwrap();
+    w.advance(PAY_WITHIN - MINUTE).await;
+    assert_eq!(w.status(order.id).await, OrderStatus::Unpaid);
+    w.advance(MINUTE * 12).await;
+    assert_eq!(w.status(order.id).await, OrderStatus::Cancelled);
+}
+
+/// An instance that ended before the sale was to leave memory; this one started later.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sale_that_was_over_before_the_start_leaves_memory() {
+    let w = idle().await;
+    let sale =
+        NewSale { end: w.now() + MINUTE, begin: w.now(), units: Some(3), pay_within: MINUTE, min_level: 0 };
+    let voucher = w.sale_like(sale).await;
+    w.clock.advance(MINUTE * 90);
+    let started_later = SaleCounter::new(w.context.clone());
+    assert!(w.storage.sales.units(voucher).await.unwrap().is_some());
+    started_later.forget_over(w.now()).await.unwrap();
+    assert_eq!(w.storage.sales.units(voucher).await.unwrap(), None);
+}
+
+/// A failover lost claims while a worker had them in hand, and the sale was read anew before they were orders.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_whose_claim_the_log_lost_holds_a_unit() {
+    for (cancels, left) in [(false, 1), (true, 3)] {
+        let w = idle().await;
+        let voucher = w.sale(3).await;
+        let log = Forgetful::over(&w.storage);
+        log.cancels.store(cancels, Ordering::SeqCst);
+        let mut context = w.context.clone();
+        context.storage.order_log = log;
+        let orders = [w.claim(1, voucher).await.unwrap(), w.claim(2, voucher).await.unwrap()];
+        let stop = CancellationToken::new();
+        let workers = OrderWorkers::new(context);
+        let working = tokio::spawn({
+            let stop = stop.clone();
+            async move { workers.run(1, stop).await }
+        });
+        until("the units are what is in the record", async || {
+            let mut are_there = true;
+            for order in orders {
+                are_there &= w.storage.orders.get(order).await.unwrap().is_some();
+            }
+            are_there && w.left(voucher).await == left
+        })
+        .await;
+        stop.cancel();
+        working.await.unwrap();
+        assert_eq!(w.left(voucher).await, left, "{cancels}");
+        w.assert_balanced().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn loading_many_sales_keeps_nobody_from_changing_one() {
+    const SALES: u64 = 15;
+    let w = idle().await;
+    let mut sales = Vec::new();
+    for _ in 0..SALES {
+        sales.push(w.sale(5).await);
+    }
+    let mut context = w.context.clone();
+    context.storage.sales = Arc::new(Slow(Arc::clone(&w.storage.sales)));
+    let (counter, now) = (SaleCounter::new(context), w.now());
+    let loading = tokio::spawn(async move { counter.load(now).await });
+    for voucher in [sales[0], sales[14]] {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        w.sale_office.pause(w.by(), voucher).await.unwrap();
+        assert!(!loading.is_finished());
+    }
+    assert_eq!(loading.await.unwrap().unwrap(), SALES);
+}
+
+/// Reads the buyers of a sale for a while before it is in memory.
+struct Slow(Arc<dyn Sales>);
+
+#[async_trait]
+impl Sales for Slow {
+    async fn put(&self, terms: Terms) -> Result<Units, StoreError> {
+        tokio::time::sleep(Duration::from_millis(150)).await;
+        self.0.put(terms).await
+    }
+
+    async fn claim(&self, claim: Claim) -> Result<ClaimAnswer, StoreError> {
+        self.0.claim(claim).await
+    }
+
+    async fn release(&self, voucher: VoucherId, user: UserId, order: OrderId) -> Result<Release, StoreError> {
+        self.0.release(voucher, user, order).await
+    }
+
+    async fn reserve(
+        &self,
+        voucher: VoucherId,
+        user: UserId,
+        order: OrderId,
+    ) -> Result<Reservation, StoreError> {
+        self.0.reserve(voucher, user, order).await
+    }
+
+    async fn units(&self, voucher: VoucherId) -> Result<Option<Units>, StoreError> {
+        self.0.units(voucher).await
+    }
+
+    async fn forget(&self, voucher: VoucherId) -> Result<(), StoreError> {
+        self.0.forget(voucher).await
+    }
+}
