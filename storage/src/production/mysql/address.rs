@@ -9,9 +9,9 @@ use crate::OpenError;
 
 /// Connections of one process, unless the URL says otherwise: more than a few dozen make a server slower, not faster.
 const CONNECTIONS: usize = 16;
-/// Statements that a connection keeps prepared. There are about a hundred in all; a server allows 16,382 on all
-/// connections together.
-const STATEMENTS: usize = 128;
+/// Statements that a connection keeps prepared, those it used last: what claims, orders and their pages need. A server
+/// allows 16,382 on all connections together, unless told otherwise, and 151 connections: these run out first.
+pub(super) const STATEMENTS: usize = 64;
 /// A connection that nobody needs is closed after so long.
 const IDLE: Duration = Duration::from_secs(60);
 /// A peer that went without a word is found out by this even if nobody asks it anything.

@@ -60,7 +60,7 @@ use mysql_async::prelude::Queryable as _;
 use mysql_async::{Conn, Error, Opts};
 use tokio::time::timeout;
 
-use self::address::Address;
+use self::address::{Address, STATEMENTS};
 use self::database::Database;
 pub use self::figures::MysqlFigures;
 use self::migrations::Unfit;
@@ -122,6 +122,10 @@ pub async fn connect(url: &str) -> Result<MysqlPorts, OpenError> {
         Unfit::Trouble(fault) => unreachable(fault),
     })?;
     let durability = durability(&mut conn).await.map_err(unreachable)?;
+    let (room, taken) = room(&mut conn).await.map_err(unreachable)?;
+    if let Some(words) = crowding(room, taken, address.opts.pool_opts().constraints().max()) {
+        tracing::warn!(server = address.shown(), "{words}");
+    }
     let database = Database::new(address.opts.clone());
     Ok(MysqlPorts {
         users: Arc::new(users::MysqlUsers(database.clone())),
@@ -196,6 +200,27 @@ async fn open(opts: Opts) -> Result<Conn, Fault> {
     Ok(conn.map_err(|_| Fault::Silence(FIRST_CONNECTION))??)
 }
 
+/// How many connections the server has room for, with what each of ours keeps prepared; and how many others there are.
+async fn room(conn: &mut Conn) -> Result<(usize, usize), Fault> {
+    let limits: Option<(usize, usize)> =
+        conn.query_first("SELECT @@max_connections, @@max_prepared_stmt_count").await?;
+    let connected: Option<(String, usize)> =
+        conn.query_first("SHOW GLOBAL STATUS LIKE 'Threads_connected'").await?;
+    let room = limits.map_or(usize::MAX, |(connections, prepared)| connections.min(prepared / STATEMENTS));
+    // This one ends before the first of the pool begins.
+    Ok((room, connected.map_or(0, |(_, connections)| connections.saturating_sub(1))))
+}
+
+/// What to say of a pool that may not find room. Others may open more of theirs later: nobody knows how many there will be.
+fn crowding(room: usize, taken: usize, pool: usize) -> Option<String> {
+    (taken + pool > room).then(|| {
+        format!(
+            "MySQL has room for {room} connections; {taken} are taken, and this process may need {pool}: raise \
+             max_connections or max_prepared_stmt_count ({STATEMENTS} a connection) there, or lower pool_max in the URL"
+        )
+    })
+}
+
 /// What an answer of this server is worth when the machine goes: InnoDB's log has to be on the disk, and where there is a
 /// binary log, that too: what is missing there is rolled back when the server starts.
 async fn durability(conn: &mut Conn) -> Result<Durability, Fault> {
@@ -206,4 +231,27 @@ async fn durability(conn: &mut Conn) -> Result<Durability, Fault> {
         Some((0, _, _)) | None => Durability::Relaxed,
         Some((_, _, _)) => Durability::Process,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pool_that_may_not_find_room_is_said() {
+        for (room, taken, pool, is_said) in
+            [(151, 135, 16, false), (151, 136, 16, true), (15, 0, 16, true), (0, 0, 1, true)]
+        {
+            let words = crowding(room, taken, pool);
+            assert_eq!(words.is_some(), is_said, "{room}, {taken}, {pool}: {words:?}");
+        }
+        assert!(crowding(151, 144, 16).unwrap().contains("room for 151 connections; 144 are taken"));
+    }
+
+    /// One connection more than the server's own limits allow fails for want of a connection, not of statements.
+    #[test]
+    fn connections_run_out_before_prepared_statements_do() {
+        const OF_A_SERVER: (usize, usize) = (151, 16_382);
+        assert!(OF_A_SERVER.1 / STATEMENTS > OF_A_SERVER.0);
+    }
 }
