@@ -6,8 +6,8 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use indicatif::ProgressBar;
 use mallbox_storage::{
-    Cents, Health, NewSale, Phone, Place, ShopId, ShopText, ShopType, ShopTypeId, Storage, Timestamp,
-    TokenHash, VoucherId, VoucherStatus, VoucherText,
+    Cents, Health, NewSale, Phone, Place, ShopId, ShopText, ShopType, ShopTypeId, Storage, StoreError,
+    Timestamp, TokenHash, VoucherId, VoucherStatus, VoucherText,
 };
 use sha2::{Digest as _, Sha256};
 use tokio::task::JoinSet;
@@ -16,8 +16,12 @@ use crate::mall::Random;
 
 /// Longer than any bench.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// Log-ins under way at once while the mall is made: they share the disk's syncs.
-const AT_ONCE: usize = 512;
+/// Log-ins under way at once while the mall is made: in a directory they share the disk's syncs, on servers they wait for
+/// a connection no longer than a call may.
+const AT_ONCE_IN_DIRECTORY: usize = 512;
+const AT_ONCE_ON_SERVERS: usize = 32;
+/// How often a log-in is tried on servers that are busy.
+const TRIES: usize = 5;
 
 /// Who may press, and for what.
 #[derive(Clone, Debug)]
@@ -48,6 +52,7 @@ pub(super) async fn make(
     let storage = Storage::open(place).await?;
     let (sales, sold_out) = open_sales(&storage, size, now).await?;
     let random = Random::system();
+    let at_once = if place.dir().is_some() { AT_ONCE_IN_DIRECTORY } else { AT_ONCE_ON_SERVERS };
     let mut tokens = Vec::with_capacity(size.users);
     let mut under_way = JoinSet::new();
     bar.set_length(size.users as u64);
@@ -55,7 +60,7 @@ pub(super) async fn make(
         let token = random.token();
         under_way.spawn(log_in(storage.clone(), number, token.clone(), now));
         tokens.push(token);
-        if under_way.len() >= AT_ONCE {
+        if under_way.len() >= at_once {
             finish_one(&mut under_way, bar).await?;
         }
     }
@@ -80,9 +85,17 @@ async fn log_in(storage: Storage, number: usize, token: String, now: Timestamp) 
     let Some(phone) = Phone::parse(&phone) else {
         bail!("at most 999,999,999 users fit into their phone numbers")
     };
-    let user = storage.users.find_or_create(&phone, &format!("bench_{number}"), now).await?;
-    let hash = TokenHash(Sha256::digest(token.as_bytes()).into());
-    storage.sessions.begin(hash, user.id, DAY, now).await?;
+    let (name, hash) = (format!("bench_{number}"), TokenHash(Sha256::digest(token.as_bytes()).into()));
+    for tries_left in (0..TRIES).rev() {
+        let begun = async {
+            let user = storage.users.find_or_create(&phone, &name, now).await?;
+            storage.sessions.begin(hash, user.id, DAY, now).await
+        };
+        match begun.await {
+            Err(StoreError::Unavailable { .. }) if tries_left > 0 => {}
+            done => return Ok(done?),
+        }
+    }
     Ok(())
 }
 

@@ -1,6 +1,8 @@
 //! Where a bench's mall is: a place of its own, and gone afterwards.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use mallbox_storage::production::{ProductionOptions, ServerFigures, Trial};
@@ -40,7 +42,7 @@ impl Ground {
 pub(super) struct Site {
     /// Drives what is asked of servers.
     pub(super) runtime: Runtime,
-    kind: Kind,
+    kind: Arc<Kind>,
 }
 
 enum Kind {
@@ -68,12 +70,14 @@ impl Site {
                 Kind::Servers { trial: runtime.block_on(Trial::beside(options))?, instances: *instances }
             }
         };
+        let kind = Arc::new(kind);
+        runtime.spawn(remove_if_interrupted(Arc::clone(&kind)));
         Ok(Self { runtime, kind })
     }
 
     /// How to open the mall.
     pub(super) fn place(&self) -> Place {
-        match &self.kind {
+        match &*self.kind {
             Kind::Directory { path, .. } => Place::Embedded(EmbeddedOptions::new(path)),
             Kind::Servers { trial, .. } => Place::Production(trial.options().clone()),
         }
@@ -81,7 +85,7 @@ impl Site {
 
     /// Its directory, if it is in one.
     pub(super) fn dir(&self) -> Option<&Path> {
-        match &self.kind {
+        match &*self.kind {
             Kind::Directory { path, .. } => Some(path),
             Kind::Servers { .. } => None,
         }
@@ -89,7 +93,7 @@ impl Site {
 
     /// Processes that are to serve it.
     pub(super) fn instances(&self) -> usize {
-        match &self.kind {
+        match &*self.kind {
             Kind::Directory { .. } => 1,
             Kind::Servers { instances, .. } => *instances,
         }
@@ -98,7 +102,7 @@ impl Site {
     /// A command on it; what is not said in the arguments is said in the [environment](Self::environment).
     pub(super) fn command(&self, name: &str) -> anyhow::Result<Vec<String>> {
         let mut command = vec![name.to_owned()];
-        if let Kind::Directory { path, .. } = &self.kind {
+        if let Kind::Directory { path, .. } = &*self.kind {
             let path = path.to_str().context("the directory's name is not valid text")?;
             command.extend(["--data".to_owned(), path.to_owned()]);
         }
@@ -108,7 +112,7 @@ impl Site {
     /// `serve`, with what holds here alone.
     pub(super) fn serve(&self) -> anyhow::Result<Vec<String>> {
         let mut command = self.command("serve")?;
-        if let Kind::Directory { durability, .. } = &self.kind {
+        if let Kind::Directory { durability, .. } = &*self.kind {
             command.extend(["--durability".to_owned(), durability.name().to_owned()]);
         }
         Ok(command)
@@ -116,7 +120,7 @@ impl Site {
 
     /// Where a command finds the servers.
     pub(super) fn environment(&self) -> Vec<(&'static str, String)> {
-        match &self.kind {
+        match &*self.kind {
             Kind::Directory { .. } => Vec::new(),
             Kind::Servers { trial, .. } => {
                 let ProductionOptions { redis, mysql } = trial.options().clone();
@@ -131,7 +135,7 @@ impl Site {
 
     /// What the servers have done so far.
     pub(super) fn figures(&self) -> anyhow::Result<Option<ServerFigures>> {
-        match &self.kind {
+        match &*self.kind {
             Kind::Directory { .. } => Ok(None),
             Kind::Servers { trial, .. } => Ok(Some(self.runtime.block_on(trial.figures())?)),
         }
@@ -140,20 +144,37 @@ impl Site {
 
 impl Drop for Site {
     fn drop(&mut self) {
-        match &self.kind {
-            Kind::Directory { path, is_kept, .. } => {
-                if !is_kept
-                    && path.exists()
+        self.runtime.block_on(self.kind.remove());
+    }
+}
+
+impl Kind {
+    async fn remove(&self) {
+        match self {
+            Self::Directory { is_kept: true, .. } => {}
+            Self::Directory { path, .. } => {
+                if path.exists()
                     && let Err(error) = std::fs::remove_dir_all(path)
                 {
                     eprintln!("{} stays behind: {error}", path.display());
                 }
             }
-            Kind::Servers { trial, .. } => {
-                if let Err(error) = self.runtime.block_on(trial.remove()) {
+            Self::Servers { trial, .. } => {
+                if let Err(error) = trial.remove().await {
                     eprintln!("{} may stay behind: {error}", trial.names());
                 }
             }
         }
+    }
+}
+
+/// Ends the bench as asked, and leaves nothing behind. A terminal interrupts the mall's processes as well.
+async fn remove_if_interrupted(kind: Arc<Kind>) {
+    /// They finish what they have in hand, and write that.
+    const END: Duration = Duration::from_secs(1);
+    if tokio::signal::ctrl_c().await.is_ok() {
+        tokio::time::sleep(END).await;
+        kind.remove().await;
+        std::process::exit(130);
     }
 }

@@ -17,7 +17,7 @@ use crate::mall::{Clock as _, SystemClock};
 #[derive(Debug, Subcommand)]
 pub enum Bench {
     /// A crowd in flash sales, over real connections against a `serve` of its own; then the books.
-    Sale(Sale),
+    Sale(Box<Sale>),
     /// A bare axum handler to compare with; runs until it is stopped.
     #[command(hide = true)]
     Ceiling,
@@ -104,7 +104,7 @@ pub fn run(command: Bench) -> anyhow::Result<bool> {
 }
 
 impl Sale {
-    fn plan(self) -> anyhow::Result<SaleBench> {
+    fn plan(&self) -> anyhow::Result<SaleBench> {
         let grounds = self.grounds(|name| std::env::var(name).ok())?;
         let server = match (self.address, &self.tokens) {
             (Some(address), Some(file)) => {
