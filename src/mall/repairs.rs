@@ -7,31 +7,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mallbox_storage::{
-    LockAnswer, LockEntry, LockOwner, OrderId, Page, Storage, StoreError, Timestamp, UserFilter,
+    LockAnswer, LockEntry, LockOwner, Page, Storage, StoreError, Timestamp, UserFilter, deadlines,
 };
 use tokio::time::Instant;
 
 use super::chores::{Chore, Every};
 use super::{Context, SaleCounter};
-
-/// Sets the deadlines of unpaid orders anew: of all, or of those that should have been cancelled before an instant. Answers
-/// how many.
-///
-/// # Errors
-/// [`StoreError`]: orders whose deadline is not set would not be cancelled; do not start without it.
-pub async fn restore_deadlines(storage: &Storage, before: Option<Timestamp>) -> Result<u64, StoreError> {
-    /// Rows read at once: 64 KB.
-    const PAGE: u32 = 4_096;
-    let (mut after, mut restored) = (OrderId::new(0), 0);
-    loop {
-        let mut unpaid = storage.orders.unpaid(after, PAGE).await?;
-        let Some((last, _)) = unpaid.last() else { return Ok(restored) };
-        after = *last;
-        unpaid.retain(|(_, deadline)| before.is_none_or(|before| *deadline < before));
-        storage.deadlines.set(&unpaid).await?;
-        restored += unpaid.len() as u64;
-    }
-}
 
 /// Ends what sessions blocked users have: a stop may have come between a block and the end of the user's sessions.
 ///
@@ -119,7 +100,8 @@ impl Repairs {
     }
 
     async fn look_for_late_orders(&self, now: Timestamp) -> Result<(), StoreError> {
-        let late = restore_deadlines(&self.context.storage, Some(now - Self::LATE)).await?;
+        let storage = &self.context.storage;
+        let late = deadlines::restore(&*storage.deadlines, &*storage.orders, Some(now - Self::LATE)).await?;
         if late > 0 {
             tracing::warn!(orders = late, "unpaid orders had no deadline, or were not cancelled at it");
         }

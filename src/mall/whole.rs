@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
-use mallbox_storage::{Storage, StoreError};
+use mallbox_storage::{Storage, StoreError, deadlines};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -13,7 +13,7 @@ use super::chores::Chores;
 use super::operator::{DeadLetterOffice, OrderOffice, SaleOffice};
 use super::order_workers::{OrderWorkers, WorkerFigures};
 use super::payments::Payments;
-use super::repairs::{load_sales, restore_deadlines, see_out_the_blocked};
+use super::repairs::{load_sales, see_out_the_blocked};
 use super::sms::{Inbox, SmsSender};
 use super::{
     Accounts, AuditLog, Clock, Context, IMPORTED, OrderDesk, PeopleOffice, Random, SaleCounter, Settings,
@@ -111,7 +111,7 @@ impl Mall {
         };
         let storage = &mall.context.storage;
         load_sales(&mall.sales, mall.context.now()).await?;
-        restore_deadlines(storage, None).await?;
+        deadlines::restore(&*storage.deadlines, &*storage.orders, None).await?;
         // No reason not to open: a full disk, say, and then nothing can be bought either.
         if let Err(error) = see_out_the_blocked(storage).await {
             tracing::error!(%error, "sessions that blocked users may have could not be ended");

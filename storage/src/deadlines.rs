@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use crate::{OrderId, StoreError, Timestamp};
+use crate::{OrderId, Orders, StoreError, Timestamp};
 
 /// "Cancel order X at T".
 ///
@@ -46,3 +46,26 @@ pub trait Deadlines: Send + Sync {
 
 /// How long a due order is its handler's alone, in milliseconds of the mall's time.
 pub const LEASE_MS: i64 = 30_000;
+
+/// Sets the deadlines of unpaid orders anew from the record: of all, or of those that should have been cancelled before an
+/// instant. Answers how many. One of an order that was paid or closed meanwhile is cleared when it comes.
+///
+/// # Errors
+/// [`StoreError`]: an order whose deadline is not set would not be cancelled; call again.
+pub async fn restore(
+    deadlines: &dyn Deadlines,
+    orders: &dyn Orders,
+    before: Option<Timestamp>,
+) -> Result<u64, StoreError> {
+    /// Rows read at once: 64 KB.
+    const PAGE: u32 = 4_096;
+    let (mut after, mut restored) = (OrderId::new(0), 0);
+    loop {
+        let mut unpaid = orders.unpaid(after, PAGE).await?;
+        let Some((last, _)) = unpaid.last() else { return Ok(restored) };
+        after = *last;
+        unpaid.retain(|(_, deadline)| before.is_none_or(|before| *deadline < before));
+        deadlines.set(&unpaid).await?;
+        restored += unpaid.len() as u64;
+    }
+}

@@ -9,14 +9,13 @@ use mallbox::mall::chores::Chores;
 use mallbox::mall::operator::{By, DeadLetterOffice, OrderOffice, SaleOffice};
 use mallbox::mall::order_workers::{OrderWorkers, WorkerFigures, drained};
 use mallbox::mall::payments::Sandbox;
-use mallbox::mall::repairs::restore_deadlines;
 use mallbox::mall::{
     AuditLog, Books, Cashier, Clock, Context, Failure, ManualClock, OrderDesk, Refusal, SaleCounter,
     Settings, sale_chores,
 };
 use mallbox_storage::{
     Actor, Cents, NewSale, OrderId, OrderStatus, Phone, ShopId, Storage, Timestamp, UserId, VoucherId,
-    VoucherStatus, VoucherText,
+    VoucherStatus, VoucherText, deadlines,
 };
 use mallbox_test_servers::{Ground, Sql};
 use tokio::task::JoinHandle;
@@ -137,7 +136,7 @@ impl World {
         drop(self);
         let world = open(ground, settings, now, gateway).await;
         world.sales.load(now).await.unwrap();
-        restore_deadlines(&world.storage, None).await.unwrap();
+        deadlines::restore(&*world.storage.deadlines, &*world.storage.orders, None).await.unwrap();
         world
     }
 

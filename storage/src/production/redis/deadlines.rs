@@ -12,7 +12,7 @@ use super::keys::Keys;
 use super::known_server::KnownServer;
 use super::link::{Link, Repeat};
 use super::script::{DUE, NEXT_DEADLINE};
-use crate::deadlines::LEASE_MS;
+use crate::deadlines::{LEASE_MS, restore};
 use crate::{Deadlines, OrderId, Orders, StoreError, Timestamp};
 
 /// Deadlines set by one command: some milliseconds of Redis' time.
@@ -32,19 +32,6 @@ impl RedisDeadlines {
     pub(super) fn new(link: Link, keys: &Keys, orders: Arc<dyn Orders>) -> Self {
         let server = KnownServer::new(keys.server_of_deadlines());
         Self { link, key: keys.deadlines(), orders, server }
-    }
-
-    /// Sets the deadline of every unpaid order: of one that was paid or closed, it is cleared when it comes.
-    async fn set_all(&self) -> Result<(), StoreError> {
-        /// Rows read at once.
-        const PAGE: u32 = 4_096;
-        let mut after = OrderId::new(0);
-        loop {
-            let unpaid = self.orders.unpaid(after, PAGE).await?;
-            let Some((last, _)) = unpaid.last() else { return Ok(()) };
-            after = *last;
-            self.set(&unpaid).await?;
-        }
     }
 }
 
@@ -85,7 +72,8 @@ impl Deadlines for RedisDeadlines {
     async fn next(&self) -> Result<Option<Timestamp>, StoreError> {
         const OP: &str = "deadlines.next";
         let call = self.server.on(&NEXT_DEADLINE, [&*self.key]);
-        let first = self.server.run(&self.link, (OP, Repeat::Safe), call, || self.set_all()).await?;
+        let put_right = async || restore(self, &*self.orders, None).await.map(drop);
+        let first = self.server.run(&self.link, (OP, Repeat::Safe), call, put_right).await?;
         let number = |text: String| {
             text.parse::<f64>().map_err(|_| StoreError::Corrupt { op: OP, key: format!("deadline {text:?}") })
         };
