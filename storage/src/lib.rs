@@ -32,6 +32,7 @@ mod vouchers;
 mod embedded;
 pub mod production;
 mod storage;
+mod stored;
 
 #[cfg(fuzzing)]
 #[doc(hidden)]

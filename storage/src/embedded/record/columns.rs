@@ -5,6 +5,7 @@ use std::time::Duration;
 use rusqlite::Row;
 
 use super::trouble::unreadable;
+use crate::stored::Numbered;
 use crate::{OrderStatus, Timestamp};
 
 /// An id, or a count below 2^63. Every id can be looked up, those above 2^63 as negative numbers that no row has.
@@ -38,11 +39,6 @@ pub(super) fn get_time_if_any(row: &Row<'_>, column: usize) -> rusqlite::Result<
     Ok(row.get::<_, Option<i64>>(column)?.map(Timestamp::from_millis))
 }
 
-/// A span in whole milliseconds, as much as fits.
-pub(super) fn span(span: Duration) -> i64 {
-    i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
-}
-
 /// Reads a span.
 pub(super) fn get_span(row: &Row<'_>, column: usize) -> rusqlite::Result<Duration> {
     get_count(row, column).map(Duration::from_millis)
@@ -50,12 +46,12 @@ pub(super) fn get_span(row: &Row<'_>, column: usize) -> rusqlite::Result<Duratio
 
 /// An order's status in a row. No row is pending.
 pub(super) fn status(row: &Row<'_>, column: usize) -> rusqlite::Result<OrderStatus> {
-    let number: i64 = row.get(column)?;
-    let status = u8::try_from(number).ok().and_then(OrderStatus::numbered);
-    status.filter(|status| *status != OrderStatus::Pending).ok_or_else(|| unreadable(column, number))
+    let number = row.get(column)?;
+    OrderStatus::in_row(number).ok_or_else(|| unreadable(column, number))
 }
 
-/// The pattern of texts that hold this one, for `LIKE … ESCAPE '!'`.
-pub(super) fn holding(text: &str) -> String {
-    format!("%{}%", text.replace('!', "!!").replace('%', "!%").replace('_', "!_"))
+/// Reads something that is stored as a number.
+pub(super) fn get_known<T: Numbered>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+    let number = row.get(column)?;
+    T::numbered(number).ok_or_else(|| unreadable(column, number))
 }

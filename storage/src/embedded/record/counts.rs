@@ -7,7 +7,7 @@ use rusqlite::{Connection, params};
 
 use super::columns::{get_count, get_id, id, status};
 use super::trouble::unreadable;
-use crate::{OrderCounts, OrderStatus, VoucherId};
+use crate::{OrderCounts, VoucherId};
 
 /// All orders there are: whatever their ids.
 pub(super) const ALL: (i64, i64) = (i64::MIN, i64::MAX);
@@ -36,7 +36,7 @@ pub(super) fn count(
         let voucher = get_id(row, 0)?;
         let status = status(row, 1)?;
         let of_voucher = counts.entry(VoucherId::new(voucher)).or_default();
-        *counter(of_voucher, status)? += 1;
+        *of_voucher.of_status(status).ok_or_else(|| unreadable(1, "a pending order"))? += 1;
         if status.is_live() && sales.contains(&voucher) {
             let (once, twice) = buyers.entry(voucher).or_default();
             let user = get_id(row, 2)?;
@@ -57,16 +57,4 @@ pub(super) fn count(
         counts.entry(VoucherId::new(get_id(row, 0)?)).or_default().dead_letters = get_count(row, 1)?;
     }
     Ok(counts)
-}
-
-fn counter(counts: &mut OrderCounts, status: OrderStatus) -> rusqlite::Result<&mut u64> {
-    Ok(match status {
-        OrderStatus::Pending => return Err(unreadable(1, "a pending order")),
-        OrderStatus::Unpaid => &mut counts.unpaid,
-        OrderStatus::Paid => &mut counts.paid,
-        OrderStatus::Used => &mut counts.used,
-        OrderStatus::Cancelled => &mut counts.cancelled,
-        OrderStatus::Refunding => &mut counts.refunding,
-        OrderStatus::Refunded => &mut counts.refunded,
-    })
 }

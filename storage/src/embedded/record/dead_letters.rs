@@ -3,9 +3,9 @@
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::columns::{get_count, get_id, get_time, get_time_if_any, id};
-use super::trouble::unreadable;
+use super::columns::{get_count, get_id, get_known, get_time, get_time_if_any, id};
 use super::{Database, orders, persist, steps};
+use crate::stored::Numbered as _;
 use crate::{
     Claim, DeadLetter, DeadLetterId, DeadLetters, DeadState, OrderId, Page, Replayed, StoreError, Timestamp,
     UserId, Voided, VoucherId,
@@ -28,7 +28,7 @@ const SELECT: &str =
 impl DeadLetters for EmbeddedDeadLetters {
     async fn page(&self, state: Option<DeadState>, page: Page) -> Result<(Vec<DeadLetter>, u64), StoreError> {
         let job = move |conn: &Connection| {
-            let state = state.map(number);
+            let state = state.map(DeadState::number);
             let letters = conn
                 .prepare_cached(&format!(
                     "{SELECT} WHERE ?1 IS NULL OR state = ?1 ORDER BY entry DESC LIMIT ?2 OFFSET ?3"
@@ -100,7 +100,7 @@ fn close(conn: &Connection, which: DeadLetterId, state: DeadState, now: Timestam
     conn.prepare_cached(
         "UPDATE dead_letters SET state = ?2, holds_unit = 0, closed_ms = ?3 WHERE entry = ?1",
     )?
-    .execute([id(which.get()), number(state), now.as_millis()])
+    .execute([id(which.get()), state.number(), now.as_millis()])
     .map(drop)
 }
 
@@ -108,14 +108,6 @@ fn by_id(conn: &Connection, which: DeadLetterId) -> rusqlite::Result<Option<Dead
     conn.prepare_cached(&format!("{SELECT} WHERE entry = ?1"))?
         .query_row([id(which.get())], dead_letter)
         .optional()
-}
-
-fn number(state: DeadState) -> i64 {
-    match state {
-        DeadState::Open => 0,
-        DeadState::Replayed => 1,
-        DeadState::Voided => 2,
-    }
 }
 
 fn dead_letter(row: &Row<'_>) -> rusqlite::Result<DeadLetter> {
@@ -130,12 +122,7 @@ fn dead_letter(row: &Row<'_>) -> rusqlite::Result<DeadLetter> {
         attempts: row.get(7)?,
         holds_unit: row.get(8)?,
         buried: get_time(row, 9)?,
-        state: match row.get::<_, i64>(10)? {
-            0 => DeadState::Open,
-            1 => DeadState::Replayed,
-            2 => DeadState::Voided,
-            other => return Err(unreadable(10, other)),
-        },
+        state: get_known(row, 10)?,
         closed: get_time_if_any(row, 11)?,
     })
 }

@@ -6,9 +6,10 @@
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::columns::{get_count, get_id, get_time, id};
-use super::trouble::{refuse, unreadable};
+use super::columns::{get_count, get_id, get_known, get_time, id};
+use super::trouble::refuse;
 use super::{Database, persist};
+use crate::stored::Numbered as _;
 use crate::{
     Cents, OrderId, Payment, PaymentFaults, PaymentId, PaymentRows, PaymentState, StoreError, Timestamp,
 };
@@ -144,7 +145,7 @@ fn settle(
            AND (?2 <> 2 OR state <> 1 OR NOT EXISTS
              (SELECT 1 FROM orders WHERE orders.id = order_id AND status IN (2, 3, 5)))",
     )?
-    .execute([id(payment.get()), state_number(state), now.as_millis()])
+    .execute([id(payment.get()), state.number(), now.as_millis()])
     .map(|changed| changed > 0)
 }
 
@@ -153,22 +154,7 @@ fn payment(row: &Row<'_>) -> rusqlite::Result<Payment> {
         id: PaymentId::new(get_id(row, 0)?),
         order: OrderId::new(get_id(row, 1)?),
         amount: Cents::new(row.get(2)?),
-        state: match row.get::<_, i64>(3)? {
-            0 => PaymentState::Started,
-            1 => PaymentState::Captured,
-            2 => PaymentState::Refunded,
-            3 => PaymentState::Failed,
-            other => return Err(unreadable(3, other)),
-        },
+        state: get_known(row, 3)?,
         started: get_time(row, 4)?,
     })
-}
-
-fn state_number(state: PaymentState) -> i64 {
-    match state {
-        PaymentState::Started => 0,
-        PaymentState::Captured => 1,
-        PaymentState::Refunded => 2,
-        PaymentState::Failed => 3,
-    }
 }

@@ -4,7 +4,8 @@ use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension as _, Row, named_params, params};
 
 use super::Database;
-use super::columns::{get_id, get_time, holding, id};
+use super::columns::{get_id, get_time, id};
+use crate::stored::holding;
 use crate::{Page, Shop, ShopId, ShopOrder, ShopText, ShopType, ShopTypeId, Shops, StoreError, Timestamp};
 
 pub(crate) struct EmbeddedShops(Database);

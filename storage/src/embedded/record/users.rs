@@ -5,8 +5,9 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, Row, named_params, params, params_from_iter};
 
 use super::Database;
-use super::columns::{get_count, get_id, get_time, get_time_if_any, holding, id};
+use super::columns::{get_count, get_id, get_known, get_time, get_time_if_any, id};
 use super::trouble::unreadable;
+use crate::stored::{Numbered as _, holding};
 use crate::{
     Block, Card, LastOperator, Page, Phone, RightsAnswer, RightsChange, Role, StoreError, Timestamp, User,
     UserFilter, UserId, Users,
@@ -196,7 +197,7 @@ fn put_rights(
     conn.prepare_cached(
         "UPDATE users SET role = ?2, blocked_ms = ?3, block_reason = ?4, updated_ms = ?5 WHERE id = ?1",
     )?
-    .execute(params![id(who.get()), role_number(is.role), since, reason, now.as_millis()])?;
+    .execute(params![id(who.get()), is.role.number(), since, reason, now.as_millis()])?;
     Ok(RightsAnswer::Done(is))
 }
 
@@ -249,11 +250,7 @@ fn user(row: &Row<'_>) -> rusqlite::Result<User> {
         phone: Phone::parse(&phone).ok_or_else(|| unreadable(1, "a phone"))?,
         nick_name: row.get(2)?,
         icon: row.get(3)?,
-        role: match row.get(4)? {
-            0 => Role::Customer,
-            1 => Role::Operator,
-            other => return Err(unreadable(4, i64::from(other))),
-        },
+        role: get_known(row, 4)?,
         created: get_time(row, 5)?,
         blocked: match get_time_if_any(row, 6)? {
             Some(since) => Some(Block { since, reason: row.get::<_, Option<_>>(7)?.unwrap_or_default() }),
@@ -273,11 +270,4 @@ fn card(row: &Row<'_>) -> rusqlite::Result<Card> {
         credits: get_count(row, 4)?,
         level: row.get(5)?,
     })
-}
-
-pub(super) fn role_number(role: Role) -> i64 {
-    match role {
-        Role::Customer => 0,
-        Role::Operator => 1,
-    }
 }

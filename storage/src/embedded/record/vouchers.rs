@@ -3,9 +3,10 @@
 use async_trait::async_trait;
 use rusqlite::{Connection, Error, OptionalExtension as _, Row, named_params, params};
 
-use super::columns::{after, get_count, get_id, get_span, get_time, id, span};
+use super::columns::{after, get_count, get_id, get_known, get_span, get_time, id};
 use super::trouble::unreadable;
 use super::{Database, stock_changes};
+use crate::stored::{Numbered as _, span};
 use crate::{
     Cents, NewSale, Page, SaleRecord, ShopId, StockChange, StockChanged, StoreError, Terms, Timestamp,
     Voucher, VoucherId, VoucherStatus, VoucherText, Vouchers,
@@ -58,7 +59,7 @@ impl Vouchers for EmbeddedVouchers {
     async fn of_shop(&self, shop: ShopId) -> Result<Vec<Voucher>, StoreError> {
         let job = move |conn: &Connection| {
             conn.prepare_cached(&format!("{SELECT} WHERE shop_id = ?1 AND status = ?2 ORDER BY id"))?
-                .query_map([id(shop.get()), status_number(VoucherStatus::OnShelf)], voucher)?
+                .query_map([id(shop.get()), VoucherStatus::OnShelf.number()], voucher)?
                 .collect()
         };
         self.0.read("vouchers of shop", job).await
@@ -154,7 +155,7 @@ fn insert(conn: &Connection, text: &VoucherText, now: Timestamp) -> rusqlite::Re
         ":rules": text.rules,
         ":pay_value": text.pay_value.get(),
         ":actual_value": text.actual_value.get(),
-        ":status": status_number(text.status),
+        ":status": text.status.number(),
         ":now": now.as_millis(),
     })?;
     Ok(VoucherId::new(conn.last_insert_rowid().cast_unsigned()))
@@ -200,7 +201,7 @@ fn voucher(row: &Row<'_>) -> rusqlite::Result<Voucher> {
             rules: row.get(13)?,
             pay_value: Cents::new(row.get(14)?),
             actual_value: Cents::new(row.get(15)?),
-            status: status(row, 16)?,
+            status: get_known(row, 16)?,
         },
         sale: row.get::<_, Option<i64>>(0)?.map(|_| sale(row)).transpose()?,
         created: get_time(row, 17)?,
@@ -227,21 +228,4 @@ fn sale(row: &Row<'_>) -> rusqlite::Result<SaleRecord> {
     };
     let (stock, pay_within, min_level) = (count(6)?, get_span(row, 7)?, row.get(8)?);
     Ok(SaleRecord { terms, initial, added, stock, pay_within, min_level })
-}
-
-pub(super) fn status_number(status: VoucherStatus) -> i64 {
-    match status {
-        VoucherStatus::OnShelf => 1,
-        VoucherStatus::OffShelf => 2,
-        VoucherStatus::Expired => 3,
-    }
-}
-
-fn status(row: &Row<'_>, column: usize) -> rusqlite::Result<VoucherStatus> {
-    match row.get(column)? {
-        1 => Ok(VoucherStatus::OnShelf),
-        2 => Ok(VoucherStatus::OffShelf),
-        3 => Ok(VoucherStatus::Expired),
-        other => Err(unreadable(column, i64::from(other))),
-    }
 }

@@ -6,12 +6,8 @@ use mysql_async::prelude::{FromValue, Queryable as _, StatementLike};
 use mysql_async::{Conn, Params, Row};
 
 use super::trouble::Fault;
+use crate::stored::Numbered;
 use crate::{OrderStatus, Timestamp};
-
-/// A span in whole milliseconds, as much as fits.
-pub(super) fn span(span: Duration) -> i64 {
-    i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
-}
 
 /// All rows of an answer.
 pub(super) async fn all<T>(
@@ -44,11 +40,6 @@ pub(super) async fn execute(
 ) -> Result<u64, Fault> {
     conn.exec_drop(sql, params).await?;
     Ok(conn.affected_rows())
-}
-
-/// The pattern of texts that hold this one, for `LIKE … ESCAPE '!'`.
-pub(super) fn holding(text: &str) -> String {
-    format!("%{}%", text.replace('!', "!!").replace('%', "!%").replace('_', "!_"))
 }
 
 /// A row, read column by column from the left.
@@ -94,17 +85,18 @@ impl Columns {
     }
 
     /// Something that is stored as a number.
-    pub(super) fn known<T>(&mut self, from_number: impl Fn(i64) -> Option<T>) -> Result<T, Fault> {
-        let number = self.next()?;
-        from_number(number).ok_or_else(|| self.unreadable_last(number))
+    pub(super) fn known<T: Numbered>(&mut self) -> Result<T, Fault> {
+        self.read_number(T::numbered)
     }
 
     /// An order's status in a row. No row is pending.
     pub(super) fn status(&mut self) -> Result<OrderStatus, Fault> {
-        self.known(|number| {
-            let status = u8::try_from(number).ok().and_then(OrderStatus::numbered);
-            status.filter(|status| *status != OrderStatus::Pending)
-        })
+        self.read_number(OrderStatus::in_row)
+    }
+
+    fn read_number<T>(&mut self, from_number: impl Fn(i64) -> Option<T>) -> Result<T, Fault> {
+        let number = self.next()?;
+        from_number(number).ok_or_else(|| self.unreadable_last(number))
     }
 
     /// The column that was read last holds what nothing writes there.

@@ -6,7 +6,7 @@ use mysql_async::{Conn, Params, params};
 
 use super::columns::{Columns, all};
 use super::trouble::Fault;
-use crate::{OrderCounts, OrderId, OrderStatus, VoucherId};
+use crate::{OrderCounts, OrderId, VoucherId};
 
 /// All orders there are: whatever their ids.
 pub(super) const ALL: (u64, u64) = (u64::MIN, u64::MAX);
@@ -28,7 +28,8 @@ pub(super) async fn count(
     let only = only.map(VoucherId::get);
     let params = params! { "only" => only, "first" => first, "last" => last };
     for (voucher, status, found) in all(conn, sql, params.clone(), of_status).await? {
-        *counter(counts.entry(voucher).or_default(), status)? += found;
+        let pending = || Fault::Corrupt("orders.status (a pending order)".into());
+        *counts.entry(voucher).or_default().of_status(status).ok_or_else(pending)? += found;
     }
     let doubles = format!(
         "SELECT voucher_id, COUNT(*) FROM
@@ -69,16 +70,4 @@ pub(super) async fn highest(conn: &mut Conn) -> Result<Vec<(u64, u64)>, Fault> {
 
 async fn by_voucher(conn: &mut Conn, sql: &str, params: Params) -> Result<Vec<(VoucherId, u64)>, Fault> {
     all(conn, sql, params, |row| Ok((VoucherId::new(row.next()?), row.count()?))).await
-}
-
-fn counter(counts: &mut OrderCounts, status: OrderStatus) -> Result<&mut u64, Fault> {
-    Ok(match status {
-        OrderStatus::Pending => return Err(Fault::Corrupt("orders.status (a pending order)".into())),
-        OrderStatus::Unpaid => &mut counts.unpaid,
-        OrderStatus::Paid => &mut counts.paid,
-        OrderStatus::Used => &mut counts.used,
-        OrderStatus::Cancelled => &mut counts.cancelled,
-        OrderStatus::Refunding => &mut counts.refunding,
-        OrderStatus::Refunded => &mut counts.refunded,
-    })
 }

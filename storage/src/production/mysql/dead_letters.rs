@@ -9,6 +9,7 @@ use super::job::run;
 use super::sale_rows::{self, Lock};
 use super::trouble::Fault;
 use super::{orders, persist};
+use crate::stored::Numbered as _;
 use crate::{
     Claim, DeadLetter, DeadLetterId, DeadLetters, DeadState, OrderId, Page, Replayed, StoreError, Timestamp,
     UserId, Voided, VoucherId,
@@ -24,7 +25,7 @@ const SELECT: &str =
 #[async_trait]
 impl DeadLetters for MysqlDeadLetters {
     async fn page(&self, state: Option<DeadState>, page: Page) -> Result<(Vec<DeadLetter>, u64), StoreError> {
-        let state = state.map(number);
+        let state = state.map(DeadState::number);
         let filter = if state.is_some() { "state = :state" } else { ":state IS NULL" };
         let sql: &str = &format!("{SELECT} WHERE {filter} ORDER BY entry DESC LIMIT :size OFFSET :skipped");
         let count: &str = &format!("SELECT COUNT(*) FROM dead_letters WHERE {filter}");
@@ -107,15 +108,7 @@ async fn lock(conn: &mut Conn, which: DeadLetterId) -> Result<Option<DeadLetter>
 /// It holds nothing any more: its unit is the order's, or was given back.
 async fn close(conn: &mut Conn, which: DeadLetterId, state: DeadState, now: Timestamp) -> Result<(), Fault> {
     let sql = "UPDATE dead_letters SET state = ?, holds_unit = 0, closed_ms = ? WHERE entry = ?";
-    execute(conn, sql, (number(state), now.as_millis(), which.get())).await.map(drop)
-}
-
-fn number(state: DeadState) -> i64 {
-    match state {
-        DeadState::Open => 0,
-        DeadState::Replayed => 1,
-        DeadState::Voided => 2,
-    }
+    execute(conn, sql, (state.number(), now.as_millis(), which.get())).await.map(drop)
 }
 
 fn dead_letter(row: &mut Columns) -> Result<DeadLetter, Fault> {
@@ -130,12 +123,7 @@ fn dead_letter(row: &mut Columns) -> Result<DeadLetter, Fault> {
         attempts: row.next()?,
         holds_unit: row.next()?,
         buried: row.time()?,
-        state: row.known(|number| match number {
-            0 => Some(DeadState::Open),
-            1 => Some(DeadState::Replayed),
-            2 => Some(DeadState::Voided),
-            _ => None,
-        })?,
+        state: row.known()?,
         closed: row.time_if_any()?,
     })
 }

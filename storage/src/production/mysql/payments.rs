@@ -10,6 +10,7 @@ use super::columns::{Columns, all, execute, first};
 use super::database::Database;
 use super::job::run;
 use super::trouble::Fault;
+use crate::stored::Numbered as _;
 use crate::{
     Cents, OrderId, OrderStatus, Payment, PaymentFaults, PaymentId, PaymentRows, PaymentState, StoreError,
     Timestamp,
@@ -155,7 +156,7 @@ async fn settle(
     let is_stray = matches!(status, Some(OrderStatus::Cancelled | OrderStatus::Refunding));
     let needs_look = state == PaymentState::Started || state == PaymentState::Captured && is_stray;
     let sql = "UPDATE payments SET state = ?, updated_ms = ?, needs_look = ? WHERE id = ?";
-    let params = (state_number(state), now.as_millis(), needs_look, which.get());
+    let params = (state.number(), now.as_millis(), needs_look, which.get());
     Ok(execute(conn, sql, params).await? > 0)
 }
 
@@ -178,22 +179,7 @@ fn payment(row: &mut Columns) -> Result<Payment, Fault> {
         id: PaymentId::new(row.next()?),
         order: OrderId::new(row.next()?),
         amount: Cents::new(row.next()?),
-        state: row.known(|number| match number {
-            0 => Some(PaymentState::Started),
-            1 => Some(PaymentState::Captured),
-            2 => Some(PaymentState::Refunded),
-            3 => Some(PaymentState::Failed),
-            _ => None,
-        })?,
+        state: row.known()?,
         started: row.time()?,
     })
-}
-
-fn state_number(state: PaymentState) -> i64 {
-    match state {
-        PaymentState::Started => 0,
-        PaymentState::Captured => 1,
-        PaymentState::Refunded => 2,
-        PaymentState::Failed => 3,
-    }
 }

@@ -3,10 +3,11 @@
 use async_trait::async_trait;
 use mysql_async::{Params, params};
 
-use super::columns::{Columns, all, execute, first, holding};
+use super::columns::{Columns, all, execute, first};
 use super::database::Database;
 use super::job::run;
 use super::trouble::Fault;
+use crate::stored::holding;
 use crate::{Page, Shop, ShopId, ShopOrder, ShopText, ShopType, ShopTypeId, Shops, StoreError, Timestamp};
 
 pub(super) struct MysqlShops(pub(super) Database);

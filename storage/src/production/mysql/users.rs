@@ -3,10 +3,11 @@
 use async_trait::async_trait;
 use mysql_async::{Conn, Value, params};
 
-use super::columns::{Columns, all, execute, first, holding};
+use super::columns::{Columns, all, execute, first};
 use super::database::Database;
 use super::job::run;
 use super::trouble::Fault;
+use crate::stored::{Numbered as _, holding};
 use crate::{
     Block, Card, LastOperator, Page, Phone, RightsAnswer, RightsChange, Role, StoreError, Timestamp, User,
     UserFilter, UserId, Users,
@@ -152,7 +153,7 @@ fn search(filter: &UserFilter, page: Page) -> (String, Vec<Value>) {
     let (mut wheres, mut values) = (vec!["TRUE"], Vec::new());
     if let Some(role) = role {
         wheres.push("role = ?");
-        values.push(role_number(*role).into());
+        values.push(role.number().into());
     }
     if *blocked {
         wheres.push("blocked_ms IS NOT NULL");
@@ -189,7 +190,7 @@ async fn put_rights(
     }
     let (since, reason) = is.blocked.as_ref().map(|block| (block.since.as_millis(), &block.reason)).unzip();
     let sql = "UPDATE users SET role = ?, blocked_ms = ?, block_reason = ?, updated_ms = ? WHERE id = ?";
-    execute(conn, sql, (role_number(is.role), since, reason, now.as_millis(), who.get())).await?;
+    execute(conn, sql, (is.role.number(), since, reason, now.as_millis(), who.get())).await?;
     Ok(RightsAnswer::Done(is))
 }
 
@@ -198,7 +199,7 @@ async fn create(conn: &mut Conn, phone: &Phone, nick_name: &str, now: Timestamp)
     let sql =
         "INSERT INTO users (phone, nick_name, icon, role, created_ms, updated_ms) VALUES (?, ?, '', ?, ?, ?)";
     let (role, created) = (Role::Customer, now.as_millis());
-    execute(conn, sql, (phone.as_str(), nick_name, role_number(role), created, created)).await?;
+    execute(conn, sql, (phone.as_str(), nick_name, role.number(), created, created)).await?;
     let id = UserId::new(conn.last_insert_id().unwrap_or_default());
     let (phone, nick_name, icon) = (phone.clone(), nick_name.to_owned(), String::new());
     Ok(User { id, phone, nick_name, icon, role, blocked: None, created: now })
@@ -232,11 +233,7 @@ fn user(row: &mut Columns) -> Result<User, Fault> {
         phone: Phone::parse(&row.next::<String>()?).ok_or_else(|| row.unreadable_last("no phone"))?,
         nick_name: row.next()?,
         icon: row.next()?,
-        role: row.known(|number| match number {
-            0 => Some(Role::Customer),
-            1 => Some(Role::Operator),
-            _ => None,
-        })?,
+        role: row.known()?,
         created: row.time()?,
         blocked: match row.time_if_any()? {
             Some(since) => Some(Block { since, reason: row.next::<Option<String>>()?.unwrap_or_default() }),
@@ -256,11 +253,4 @@ fn card(row: &mut Columns) -> Result<Card, Fault> {
         credits: row.count()?,
         level: row.next()?,
     })
-}
-
-pub(super) fn role_number(role: Role) -> i64 {
-    match role {
-        Role::Customer => 0,
-        Role::Operator => 1,
-    }
 }

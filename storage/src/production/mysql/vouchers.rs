@@ -3,12 +3,13 @@
 use async_trait::async_trait;
 use mysql_async::{Conn, params};
 
-use super::columns::{Columns, all, execute, first, span};
+use super::columns::{Columns, all, execute, first};
 use super::database::Database;
 use super::job::run;
 use super::sale_rows::Lock;
 use super::stock_changes;
 use super::trouble::Fault;
+use crate::stored::{Numbered as _, span};
 use crate::{
     Cents, NewSale, Page, SaleRecord, ShopId, StockChange, StockChanged, StoreError, Terms, Timestamp,
     Voucher, VoucherId, VoucherStatus, VoucherText, Vouchers,
@@ -57,7 +58,7 @@ impl Vouchers for MysqlVouchers {
 
     async fn of_shop(&self, shop: ShopId) -> Result<Vec<Voucher>, StoreError> {
         let sql: &str = &format!("{SELECT} WHERE shop_id = ? AND status = ? ORDER BY id");
-        let key = (shop.get(), status_number(VoucherStatus::OnShelf));
+        let key = (shop.get(), VoucherStatus::OnShelf.number());
         self.0.read("vouchers of shop", |conn| run(async move { all(conn, sql, key, voucher).await })).await
     }
 
@@ -159,7 +160,7 @@ async fn insert(conn: &mut Conn, text: &VoucherText, now: Timestamp) -> Result<V
         "rules" => &text.rules,
         "pay_value" => text.pay_value.get(),
         "actual_value" => text.actual_value.get(),
-        "status" => status_number(text.status),
+        "status" => text.status.number(),
         "now" => now.as_millis(),
     };
     execute(conn, sql, params).await?;
@@ -208,12 +209,7 @@ fn voucher(row: &mut Columns) -> Result<Voucher, Fault> {
         rules: row.next()?,
         pay_value: Cents::new(row.next()?),
         actual_value: Cents::new(row.next()?),
-        status: row.known(|number| match number {
-            1 => Some(VoucherStatus::OnShelf),
-            2 => Some(VoucherStatus::OffShelf),
-            3 => Some(VoucherStatus::Expired),
-            _ => None,
-        })?,
+        status: row.known()?,
     };
     let (created, updated) = (row.time()?, row.time()?);
     let of_sale = row.next::<Option<u64>>()?;
@@ -231,12 +227,4 @@ fn sale(voucher: VoucherId, row: &mut Columns) -> Result<SaleRecord, Fault> {
     let terms = Terms { voucher, begin, end, paused, units };
     let (stock, pay_within, min_level) = (row.next()?, row.span()?, row.next()?);
     Ok(SaleRecord { terms, initial, added, stock, pay_within, min_level })
-}
-
-pub(super) fn status_number(status: VoucherStatus) -> i64 {
-    match status {
-        VoucherStatus::OnShelf => 1,
-        VoucherStatus::OffShelf => 2,
-        VoucherStatus::Expired => 3,
-    }
 }

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use rusqlite::{Connection, params};
 
-use super::super::columns::{get_id, id, span};
+use super::super::columns::{get_id, id};
 use super::super::orders::highest_counts;
 use super::super::sequences::pass_over;
 use super::insert::SaleIds;
+use crate::stored::span;
 use crate::{DeadReason, ImportFinding, ImportFindings, ImportKind, Timestamp};
 
 /// Ids that a finding names.

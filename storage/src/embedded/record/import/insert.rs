@@ -4,8 +4,8 @@ use roaring::RoaringTreemap;
 use rusqlite::{Connection, ToSql, params};
 
 use super::super::columns::id;
-use super::super::users::{put_card_row, role_number};
-use super::super::vouchers::status_number;
+use super::super::users::put_card_row;
+use crate::stored::Numbered as _;
 use crate::{
     ImportRow, ImportedComment, ImportedNote, ImportedOrder, ImportedSale, ImportedVoucher, Shop, Timestamp,
     User,
@@ -121,7 +121,7 @@ impl Tables<'_> {
                 user.phone.as_str(),
                 user.nick_name,
                 user.icon,
-                role_number(user.role),
+                user.role.number(),
                 password,
                 user.created.as_millis()
             ],
@@ -141,7 +141,7 @@ impl Tables<'_> {
                 text.rules,
                 text.pay_value.get(),
                 text.actual_value.get(),
-                status_number(text.status),
+                text.status.number(),
                 created.as_millis(),
                 updated.as_millis()
             ],

@@ -8,9 +8,10 @@ use mysql_async::Conn;
 use super::SaleIds;
 use super::references::{self, EXAMPLES};
 use crate::production::mysql::burial::{self, Burial};
-use crate::production::mysql::columns::{Columns, all, execute, span};
+use crate::production::mysql::columns::{Columns, all, execute};
 use crate::production::mysql::trouble::Fault;
 use crate::production::mysql::{counts, many};
+use crate::stored::span;
 use crate::{
     Claim, DeadReason, ImportFinding, ImportFindings, ImportKind, LogPosition, Logged, OrderId, Timestamp,
     UserId, VoucherId,

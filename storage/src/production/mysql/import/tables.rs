@@ -2,8 +2,7 @@
 
 use mysql_async::Value;
 
-use crate::production::mysql::users::role_number;
-use crate::production::mysql::vouchers::status_number;
+use crate::stored::Numbered as _;
 use crate::{
     Card, ImportRow, ImportedComment, ImportedNote, ImportedOrder, ImportedSale, ImportedVoucher, Shop,
     ShopType, Timestamp, User, UserId,
@@ -110,7 +109,7 @@ fn user_values(user: User, password: Option<String>) -> Vec<Value> {
         user.phone.as_str().into(),
         user.nick_name.into(),
         user.icon.into(),
-        role_number(user.role).into(),
+        user.role.number().into(),
         password.into(),
         created.into(),
         created.into(),
@@ -139,7 +138,7 @@ fn voucher_values(ImportedVoucher { id, text, created, updated, .. }: ImportedVo
         text.rules.into(),
         text.pay_value.get().into(),
         text.actual_value.get().into(),
-        status_number(text.status).into(),
+        text.status.number().into(),
         created.as_millis().into(),
         updated.as_millis().into(),
     ]
