@@ -5,7 +5,6 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::Router;
@@ -16,7 +15,6 @@ use mallbox::http::{
     Answer, ApiError, Bound, Files, Front, FrontOptions, Patience, Reply, Server, ServerError, ServerOptions,
 };
 use serde::Deserialize;
-use tokio_util::sync::CancellationToken;
 
 /// No answer takes longer than this unless the test waits for one.
 const PATIENCE: Duration = Duration::from_secs(8);
@@ -76,13 +74,10 @@ impl World {
         let web_dir = dir.path().join("web");
         let files = Files::new(Some(&dir.path().join("uploads")), web.then_some(web_dir.as_path()), None);
         let front = Front::new(FrontOptions {
-            api: api(),
             prefix: "/api".to_owned(),
             pages: pages(files),
             deadline: Some(Duration::from_millis(700)),
-            address_gate: None,
-            metrics: Arc::default(),
-            stop: CancellationToken::new(),
+            ..FrontOptions::bare(api())
         });
         let bound = Bound::to(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
         let server = bound.serve(&front, options).unwrap();

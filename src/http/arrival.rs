@@ -5,7 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::task::{Context, Poll};
 
+use axum::BoxError;
+use axum::body::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
+
+/// A body as it comes with a request: over a connection, or from this process.
+pub trait Arrives: Body<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static {}
+
+impl<B: Body<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static> Arrives for B {}
 
 /// Set while somebody waits for more of a body.
 #[derive(Clone, Debug, Default)]

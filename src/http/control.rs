@@ -9,7 +9,6 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
@@ -95,15 +94,8 @@ impl Control {
         let listener = UnixListener::bind(&path)?;
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
         let control = Self { path, stop: CancellationToken::new(), tasks: TaskTracker::new() };
-        let front = Front::new(FrontOptions {
-            api: routes(app),
-            prefix: String::new(),
-            pages: Router::new(),
-            deadline: None,
-            address_gate: None,
-            metrics: Arc::default(),
-            stop: control.stop.clone(),
-        });
+        let front =
+            Front::new(FrontOptions { stop: control.stop.clone(), ..FrontOptions::bare(routes(app)) });
         control.tasks.spawn(accept(listener, front, control.stop.clone(), control.tasks.clone()));
         Ok(control)
     }

@@ -19,12 +19,11 @@ use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, Method, Request, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt, Limited};
-use hyper::body::{Body as _, Incoming};
 use tokio_util::sync::CancellationToken;
 use tower::Service as _;
 
 use super::address_gate::AddressGate;
-use super::arrival::Arrival;
+use super::arrival::{Arrival, Arrives};
 use super::error::{ApiError, Trouble, internal_response};
 use super::language;
 use super::log_budget::LogBudget;
@@ -64,6 +63,28 @@ pub struct FrontOptions {
     pub metrics: Arc<Metrics>,
     /// Cancelled when its server stops: for answers that would never end by themselves.
     pub stop: CancellationToken,
+    /// What is spoken to those who do not say what they prefer.
+    pub language: Language,
+    /// What the ids of its requests begin with: told apart from those of other malls by chance alone.
+    pub request_ids: u32,
+}
+
+impl FrontOptions {
+    /// Only these handlers, at the root: without limits, and counted nowhere else.
+    #[must_use]
+    pub fn bare(api: Router) -> Self {
+        Self {
+            api,
+            prefix: String::new(),
+            pages: Router::new(),
+            deadline: None,
+            address_gate: None,
+            metrics: Arc::default(),
+            stop: CancellationToken::new(),
+            language: Language::default(),
+            request_ids: rand::random(),
+        }
+    }
 }
 
 /// What stands before every handler. One per worker thread; a connection has a clone.
@@ -87,17 +108,19 @@ struct PerMall {
     pages: Router,
     log: Arc<LogBudget>,
     stop: CancellationToken,
+    language: Language,
 }
 
 impl Front {
     /// Before these handlers.
     #[must_use]
     pub fn new(options: FrontOptions) -> Self {
-        let FrontOptions { api, prefix, pages, deadline, address_gate, metrics, stop } = options;
+        let FrontOptions { api, prefix, pages, deadline, address_gate, metrics, stop, language, request_ids } =
+            options;
         let tally = metrics.worker();
         let log = Arc::default();
-        let ids = RequestIds::new();
-        let mall = PerMall { prefix, deadline, address_gate, metrics, ids, api, pages, log, stop };
+        let ids = RequestIds::new(request_ids);
+        let mall = PerMall { prefix, deadline, address_gate, metrics, ids, api, pages, log, stop, language };
         Self { mall: Arc::new(mall), tally, peer: None }
     }
 
@@ -125,10 +148,10 @@ impl Front {
     }
 
     /// Answers a request. Never fails and never panics.
-    pub(super) async fn answer(self, request: Request<Incoming>) -> Response {
+    pub async fn answer<B: Arrives>(self, request: Request<B>) -> Response {
         let started = Instant::now();
         let (mut parts, body) = request.into_parts();
-        let language = Language::of(&parts.headers);
+        let language = Language::of(&parts.headers, self.mall.language);
         let id = self.mall.ids.of(&parts.headers, &self.tally);
         let is_api = self.mall.set_path(&mut parts);
         let path = parts.uri.path();
@@ -156,10 +179,10 @@ impl Front {
         self.finish(response, &Asked { id, method, uri, code, language, elapsed })
     }
 
-    async fn work(
+    async fn work<B: Arrives>(
         &self,
         mut parts: Parts,
-        body: Incoming,
+        body: B,
         arrival: Option<&Arrival>,
         is_api: bool,
     ) -> Response {
@@ -315,7 +338,7 @@ fn broken(status: StatusCode, cause: String) -> Response {
 }
 
 /// The body, if it is not too large; what does not say its length is counted while it is read.
-async fn taken(parts: &mut Parts, body: Incoming, arrival: &Arrival) -> Result<Body, ApiError> {
+async fn taken<B: Arrives>(parts: &mut Parts, body: B, arrival: &Arrival) -> Result<Body, ApiError> {
     let length = body.size_hint();
     let most = LARGEST_BODY as u64;
     if length.lower() > most {

@@ -27,12 +27,12 @@ pub(super) fn take_code() -> &'static str {
 }
 
 impl Language {
-    /// What the request prefers among what the mall speaks; Chinese if it does not care.
+    /// What the request prefers among what the mall speaks; `otherwise` if it says nothing about it.
     #[must_use]
-    pub fn of(headers: &HeaderMap) -> Self {
+    pub fn of(headers: &HeaderMap, otherwise: Self) -> Self {
         let mut asked = headers.get_all(ACCEPT_LANGUAGE).iter().filter_map(|value| value.to_str().ok());
         match asked.next() {
-            None => Self::Zh,
+            None => otherwise,
             Some(first) => {
                 Self::preferred(std::iter::once(first).chain(asked).flat_map(|list| list.split(',')))
             }
@@ -146,7 +146,7 @@ mod tests {
             for value in values {
                 headers.append(ACCEPT_LANGUAGE, axum::http::HeaderValue::from_bytes(value).unwrap());
             }
-            Language::of(&headers)
+            Language::of(&headers, Language::default())
         };
         assert_eq!(spoken(&[]), Language::Zh);
         assert_eq!(spoken(&[b"zh;q=0.3", b"en"]), Language::En);

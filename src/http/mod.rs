@@ -42,6 +42,7 @@ mod request_id;
 mod server;
 
 pub use address_gate::AddressGate;
+pub use arrival::Arrives;
 pub use connection::Patience;
 pub use envelope::{Answer, Reply};
 pub use error::ApiError;
@@ -49,7 +50,8 @@ pub use files::Files;
 pub use front::{Front, FrontOptions};
 pub use health::Health;
 pub use metrics::Metrics;
-pub use router::{SiteOptions, site};
+
+pub use router::{Site, SiteOptions, site};
 pub use server::{Bound, Server, ServerError, ServerOptions};
 pub use wrong::{Expected, Wrong};
 

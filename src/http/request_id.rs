@@ -16,9 +16,9 @@ pub(super) struct RequestIds {
 const LONGEST: usize = 64;
 
 impl RequestIds {
-    /// With a prefix of its own.
-    pub(super) fn new() -> Self {
-        Self { prefix: rand::random() }
+    /// With a prefix that sets them apart from those of other malls.
+    pub(super) fn new(prefix: u32) -> Self {
+        Self { prefix }
     }
 
     /// The id that came with the request, or a new one.

@@ -54,22 +54,47 @@ pub fn pages(files: Files) -> Router {
     }))
 }
 
+/// The mall's handlers, without what stands before them.
+pub struct Site {
+    /// The API, without its prefix.
+    pub api: Router,
+    /// Everything else.
+    pub pages: Router,
+}
+
+impl Site {
+    /// Of this mall. What they count is counted in `metrics`, and what would never end by itself ends with `stop`.
+    #[must_use]
+    pub fn new(app: &App, options: &SiteOptions, metrics: &Arc<Metrics>, stop: CancellationToken) -> Self {
+        let context = &app.context;
+        let health = Health::new(context.clone(), app.worker_figures(), Arc::clone(metrics), &options.prefix);
+        let live = Live::new(health.clone(), Arc::clone(metrics), context.settings.live_places, stop);
+        let files = Files::new(options.uploads.as_deref(), options.web.as_deref(), Some(health));
+        let pages = pages(files.with_placeholders(app.is_imported));
+        let api = api(Arc::clone(app), live, &options.prefix);
+        // At the root, what the API does not know is a page.
+        let api = if options.prefix.is_empty() { api.fallback_service(pages.clone()) } else { api };
+        Self { api, pages }
+    }
+}
+
 /// The whole mall, ready to be served.
 #[must_use]
 pub fn site(app: &App, options: &SiteOptions) -> Front {
-    let metrics = Arc::<Metrics>::default();
+    let (metrics, stop) = (Arc::<Metrics>::default(), CancellationToken::new());
+    let Site { api, pages } = Site::new(app, options, &metrics, stop.clone());
     let context = &app.context;
-    let health = Health::new(context.clone(), app.worker_figures(), Arc::clone(&metrics), &options.prefix);
-    let stop = CancellationToken::new();
-    let live = Live::new(health.clone(), Arc::clone(&metrics), context.settings.live_places, stop.clone());
-    let files = Files::new(options.uploads.as_deref(), options.web.as_deref(), Some(health));
-    let files = files.with_placeholders(app.is_imported);
     let address_gate = context.settings.address_limit.map(|limit| {
         AddressGate::new(limit, Arc::clone(&context.storage.rate_limits), Arc::clone(&context.clock))
     });
-    let (api, pages) = (api(Arc::clone(app), live, &options.prefix), pages(files));
-    // At the root, what the API does not know is a page.
-    let api = if options.prefix.is_empty() { api.fallback_service(pages.clone()) } else { api };
-    let prefix = options.prefix.clone();
-    Front::new(FrontOptions { api, prefix, pages, deadline: Some(DEADLINE), address_gate, metrics, stop })
+    let (prefix, deadline) = (options.prefix.clone(), Some(DEADLINE));
+    Front::new(FrontOptions {
+        prefix,
+        pages,
+        deadline,
+        address_gate,
+        metrics,
+        stop,
+        ..FrontOptions::bare(api)
+    })
 }

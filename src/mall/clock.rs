@@ -1,10 +1,10 @@
 //! The mall's one source of time.
 
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use mallbox_storage::Timestamp;
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 /// Time as the mall sees it. Whatever depends on time asks this once a request and hands the answer on.
@@ -36,45 +36,131 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is told to move.
+/// A clock that goes where it is told: it stands, or runs from where it was put.
 #[derive(Debug)]
 pub struct ManualClock {
-    now_ms: AtomicI64,
+    motion: Mutex<Motion>,
     moved: Notify,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Motion {
+    Stands { at: Timestamp },
+    Runs { from: Timestamp, since: Instant },
+}
+
+impl Motion {
+    fn now(self) -> Timestamp {
+        match self {
+            Self::Stands { at } => at,
+            Self::Runs { from, since } => from + since.elapsed(),
+        }
+    }
 }
 
 impl ManualClock {
     /// Stands at `start`.
     #[must_use]
     pub fn new(start: Timestamp) -> Self {
-        Self { now_ms: AtomicI64::new(start.as_millis()), moved: Notify::new() }
+        Self { motion: Mutex::new(Motion::Stands { at: start }), moved: Notify::new() }
     }
 
-    /// Moves to an instant, forwards or backwards.
+    /// Moves to an instant, forwards or backwards; it goes on standing or running there.
     pub fn set(&self, now: Timestamp) {
-        self.now_ms.store(now.as_millis(), Ordering::SeqCst);
-        self.moved.notify_waiters();
+        self.change(|motion| match motion {
+            Motion::Stands { .. } => Motion::Stands { at: now },
+            Motion::Runs { .. } => Motion::Runs { from: now, since: Instant::now() },
+        });
     }
 
     /// Moves forwards by a span.
     pub fn advance(&self, span: Duration) {
         self.set(self.now() + span);
     }
+
+    /// Stands from now on.
+    pub fn freeze(&self) {
+        self.change(|motion| Motion::Stands { at: motion.now() });
+    }
+
+    /// Runs from now on, as fast as the machine's clock.
+    pub fn run(&self) {
+        self.change(|motion| Motion::Runs { from: motion.now(), since: Instant::now() });
+    }
+
+    /// Whether it stands.
+    #[must_use]
+    pub fn is_frozen(&self) -> bool {
+        matches!(*self.motion.lock(), Motion::Stands { .. })
+    }
+
+    fn change(&self, change: impl FnOnce(Motion) -> Motion) {
+        {
+            let mut motion = self.motion.lock();
+            *motion = change(*motion);
+        }
+        self.moved.notify_waiters();
+    }
 }
 
 #[async_trait]
 impl Clock for ManualClock {
     fn now(&self) -> Timestamp {
-        Timestamp::from_millis(self.now_ms.load(Ordering::SeqCst))
+        self.motion.lock().now()
     }
 
     async fn reach(&self, at: Timestamp) {
         loop {
             let moved = self.moved.notified();
-            if self.now() >= at {
+            let left = at.since(self.now());
+            if left.is_zero() {
                 return;
             }
-            moved.await;
+            if self.is_frozen() {
+                moved.await;
+            } else {
+                // Moved or frozen meanwhile: then it is looked at anew.
+                let _ = tokio::time::timeout(left, moved).await;
+            }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
+    const HOUR: Duration = Duration::from_secs(3_600);
+
+    #[test]
+    fn a_clock_stands_and_runs_where_it_is_put() {
+        let clock = ManualClock::new(NOON);
+        assert!(clock.is_frozen() && clock.now() == NOON);
+        clock.advance(HOUR);
+        assert_eq!(clock.now(), NOON + HOUR);
+        clock.run();
+        clock.set(NOON);
+        assert!(!clock.is_frozen() && clock.now() >= NOON && clock.now() < NOON + HOUR);
+        clock.freeze();
+        let frozen = clock.now();
+        std::thread::sleep(Duration::from_millis(3));
+        assert_eq!(clock.now(), frozen);
+    }
+
+    #[tokio::test]
+    async fn an_instant_is_reached_by_running_or_by_a_move() {
+        let clock = ManualClock::new(NOON);
+        clock.run();
+        clock.reach(NOON + Duration::from_millis(5)).await;
+        assert!(clock.now() >= NOON + Duration::from_millis(5));
+        let reached = async { clock.reach(NOON + HOUR).await };
+        let moved = async {
+            tokio::task::yield_now().await;
+            clock.freeze();
+            tokio::task::yield_now().await;
+            clock.advance(HOUR);
+        };
+        tokio::join!(reached, moved);
     }
 }

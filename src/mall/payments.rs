@@ -95,7 +95,7 @@ pub struct Moved {
     pub given_back: u64,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Till {
     payments: Recent<PaymentId, AtGateway>,
     moved: Moved,
@@ -123,6 +123,14 @@ impl Till {
     fn give_back(&mut self, payment: PaymentId) {
         self.moved.given_back += u64::from(self.payments.get(&payment) != Some(AtGateway::Refunded));
         self.payments.insert(payment, AtGateway::Refunded);
+    }
+}
+
+impl Clone for Sandbox {
+    /// One of its own, with the same payments and the same mood.
+    fn clone(&self) -> Self {
+        let till = Arc::new(Mutex::new(self.till.lock().clone()));
+        Self { till, mood: Mutex::new(*self.mood.lock()) }
     }
 }
 

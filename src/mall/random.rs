@@ -26,6 +26,17 @@ impl Random {
         Self { source: Mutex::new(StdRng::seed_from_u64(seed)) }
     }
 
+    /// Goes on with the numbers of this seed.
+    pub fn reseed(&self, seed: u64) {
+        *self.source.lock() = StdRng::seed_from_u64(seed);
+    }
+
+    /// A seed for what is to be random and is not asked for here; the same one in the same place of the same sequence.
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        u64::from_le_bytes(self.bytes())
+    }
+
     /// A login code: six digits.
     #[must_use]
     pub fn code(&self) -> String {
@@ -74,6 +85,9 @@ mod tests {
         assert_eq!(one.nick_name(), other.nick_name());
         assert_ne!(Random::seeded(7).token(), Random::seeded(8).token());
         assert_ne!(Random::system().token(), Random::system().token());
+        one.reseed(7);
+        other.reseed(7);
+        assert_eq!((one.seed(), one.token()), (other.seed(), other.token()));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::mem;
 /// Keeps at least the last `room` entries and at most twice as many: when the young half is full, the old half goes.
 ///
 /// What it forgets must be something that can be found out again.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Recent<K, V> {
     young: HashMap<K, V>,
     old: HashMap<K, V>,

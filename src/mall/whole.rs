@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 use mallbox_storage::{Storage, StoreError, deadlines};
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 use super::books::Books;
 use super::cashier::Cashier;
@@ -124,12 +124,12 @@ impl Mall {
     pub fn start(self: &Arc<Self>) -> Background {
         /// The record has one writer: a second worker would only wait for the first.
         const WORKERS: usize = 1;
-        let background = Background { stop: CancellationToken::new(), tasks: TaskTracker::new() };
-        let (mall, stop) = (Arc::clone(self), background.stop.clone());
-        background.tasks.spawn(async move { mall.workers.run(WORKERS, stop).await });
-        let (mall, stop) = (Arc::clone(self), background.stop.clone());
-        background.tasks.spawn(async move { mall.chores.run(stop).await });
-        background
+        let stop = CancellationToken::new();
+        let (mall, told) = (Arc::clone(self), stop.clone());
+        let workers = tokio::spawn(async move { mall.workers.run(WORKERS, told).await });
+        let (mall, told) = (Arc::clone(self), stop.clone());
+        let chores = tokio::spawn(async move { mall.chores.run(told).await });
+        Background { stop, workers, chores }
     }
 
     /// Does everything that is due now, and what falls due by doing it: what moving the clock means.
@@ -147,14 +147,23 @@ impl Mall {
 /// The mall's background work.
 pub struct Background {
     stop: CancellationToken,
-    tasks: TaskTracker,
+    workers: JoinHandle<()>,
+    chores: JoinHandle<()>,
 }
 
 impl Background {
     /// Lets everybody finish what they have in hand.
     pub async fn stop(self) {
         self.stop.cancel();
-        self.tasks.close();
-        self.tasks.wait().await;
+        // Whoever broke off has said so.
+        let _ = tokio::join!(self.workers, self.chores);
+    }
+
+    /// The same where the log is known to be [drained](super::order_workers::drained) and to stay so: the workers have
+    /// nothing in hand, and are not waited for.
+    pub async fn stop_drained(self) {
+        self.stop.cancel();
+        self.workers.abort();
+        let _ = tokio::join!(self.workers, self.chores);
     }
 }

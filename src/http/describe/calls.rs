@@ -12,10 +12,10 @@ use super::schemas::Schemas;
 use crate::http::App;
 use crate::language::Both;
 
-/// The calls of one area of the API, or of several.
+/// The calls of one area of the API, or of several. `S` is what every handler is given.
 #[must_use]
-pub struct Calls {
-    router: Router<App>,
+pub struct Calls<S = App> {
+    router: Router<S>,
     area: Both,
     described: Vec<Call>,
 }
@@ -36,7 +36,7 @@ pub trait Described<T> {
     fn describe(operation: &mut Operation, schemas: &mut Schemas);
 }
 
-impl Calls {
+impl<S: Clone + Send + Sync + 'static> Calls<S> {
     /// Of an area with this name, none so far.
     pub fn of(area: Both) -> Self {
         Self { router: Router::new(), area, described: Vec::new() }
@@ -45,7 +45,7 @@ impl Calls {
     /// With a call by `GET`, and what it does in a few words.
     pub fn get<H, T>(self, path: &'static str, handler: H, summary: Both) -> Self
     where
-        H: Handler<T, App> + Described<T>,
+        H: Handler<T, S> + Described<T>,
         T: 'static,
     {
         self.on(Method::GET, MethodFilter::GET, path, handler, summary)
@@ -54,7 +54,7 @@ impl Calls {
     /// With a call by `POST`.
     pub fn post<H, T>(self, path: &'static str, handler: H, summary: Both) -> Self
     where
-        H: Handler<T, App> + Described<T>,
+        H: Handler<T, S> + Described<T>,
         T: 'static,
     {
         self.on(Method::POST, MethodFilter::POST, path, handler, summary)
@@ -63,7 +63,7 @@ impl Calls {
     /// With a call by `PUT`.
     pub fn put<H, T>(self, path: &'static str, handler: H, summary: Both) -> Self
     where
-        H: Handler<T, App> + Described<T>,
+        H: Handler<T, S> + Described<T>,
         T: 'static,
     {
         self.on(Method::PUT, MethodFilter::PUT, path, handler, summary)
@@ -72,7 +72,7 @@ impl Calls {
     /// With a call by `DELETE`.
     pub fn delete<H, T>(self, path: &'static str, handler: H, summary: Both) -> Self
     where
-        H: Handler<T, App> + Described<T>,
+        H: Handler<T, S> + Described<T>,
         T: 'static,
     {
         self.on(Method::DELETE, MethodFilter::DELETE, path, handler, summary)
@@ -100,7 +100,7 @@ impl Calls {
         summary: Both,
     ) -> Self
     where
-        H: Handler<T, App> + Described<T>,
+        H: Handler<T, S> + Described<T>,
         T: 'static,
     {
         self.router = self.router.route(path, on(filter, handler));
@@ -109,7 +109,7 @@ impl Calls {
     }
 
     /// The routes and what was said of them.
-    pub(super) fn into_parts(self) -> (Router<App>, Vec<Call>) {
+    pub(super) fn into_parts(self) -> (Router<S>, Vec<Call>) {
         (self.router, self.described)
     }
 }

@@ -14,7 +14,6 @@ use super::calls::{Call, Calls};
 use super::operation::{Operation, REFUSALS};
 use super::outputs::Output;
 use super::schemas::Schemas;
-use crate::http::App;
 use crate::http::error::ApiError;
 use crate::http::json::json_response;
 use crate::http::words::CODES;
@@ -42,12 +41,12 @@ impl Output for Result<Document, ApiError> {
     }
 }
 
-impl Calls {
+impl<S: Clone + Send + Sync + 'static> Calls<S> {
     /// The routes, and among them the description of all, itself included. `prefix` is where the API is.
-    pub fn with_document(self, prefix: &str) -> Router<App> {
+    pub fn with_document(self, prefix: &str) -> Router<S> {
         let written = Arc::new(OnceLock::new());
         let shown = Arc::clone(&written);
-        let answer = move |State(_): State<App>| {
+        let answer = move |State(_): State<S>| {
             let document = shown.get().cloned().map(Document);
             async move { document.ok_or_else(|| ApiError::bug("the API is not described")) }
         };

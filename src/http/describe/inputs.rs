@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 
 use super::operation::Operation;
 use super::schemas::{Schemas, strip_null};
-use crate::http::App;
 use crate::http::extract::{Json, Login, MaybeLogin, Now, Operator, Path, Query, Token};
 
 /// An argument of a handler.
@@ -17,7 +16,7 @@ pub trait Input {
     fn describe(_operation: &mut Operation, _schemas: &mut Schemas) {}
 }
 
-impl Input for State<App> {}
+impl<S> Input for State<S> {}
 impl Input for Now {}
 impl<T> Input for Extension<T> {}
 

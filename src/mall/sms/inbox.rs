@@ -14,7 +14,14 @@ pub struct Inbox {
     kept: Mutex<Kept>,
 }
 
-#[derive(Default)]
+impl Clone for Inbox {
+    /// One of its own, with the same codes.
+    fn clone(&self) -> Self {
+        Self { kept: Mutex::new(self.kept.lock().clone()) }
+    }
+}
+
+#[derive(Clone, Default)]
 struct Kept {
     codes: HashMap<Phone, (u64, String)>,
     /// Which phone got its code when, to drop the oldest first.
@@ -30,6 +37,14 @@ impl Inbox {
     #[must_use]
     pub fn last(&self, phone: &Phone) -> Option<String> {
         self.kept.lock().codes.get(phone).map(|(_, code)| code.clone())
+    }
+
+    /// The last code of each phone, the newest first.
+    #[must_use]
+    pub fn newest(&self) -> Vec<(Phone, String)> {
+        let kept = self.kept.lock();
+        let phones = kept.order.values().rev();
+        phones.filter_map(|phone| Some((phone.clone(), kept.codes.get(phone)?.1.clone()))).collect()
     }
 }
 
@@ -75,6 +90,11 @@ mod tests {
         inbox.send(&nth(Inbox::MOST), "333333").await.unwrap();
         assert_eq!(inbox.last(&nth(0)).as_deref(), Some("222222"));
         assert_eq!(inbox.last(&nth(1)), None, "the one that had waited longest");
+        let newest = inbox.newest();
+        assert_eq!(newest[0], (nth(Inbox::MOST), "333333".to_owned()));
+        assert_eq!(newest[1], (nth(0), "222222".to_owned()));
+        assert_eq!(newest.len(), Inbox::MOST);
+        assert_eq!(inbox.clone().newest(), newest);
         assert_eq!(inbox.kept.lock().codes.len(), Inbox::MOST);
         assert_eq!(inbox.kept.lock().order.len(), Inbox::MOST);
     }
