@@ -10,4 +10,5 @@ pub mod mall;
 
 pub mod bench;
 pub mod demo;
+pub mod fixture;
 pub mod import;
