@@ -164,11 +164,19 @@ impl Writer {
     fn write(&mut self, claims: &[Claim], changes: &[Change]) -> Result<(), StoreFault> {
         let commit = (!claims.is_empty()).then_some((self.next, claims));
         self.put(commit, changes, REMOVED_AT_ONCE)?;
-        if self.durability > Durability::Relaxed || self.synced.elapsed() >= RELAXED_SYNC {
+        if self.is_sync_due() {
             self.sync()?;
             self.synced = Instant::now();
         }
         Ok(())
+    }
+
+    fn is_sync_due(&self) -> bool {
+        match self.durability {
+            Durability::Power | Durability::Process => true,
+            Durability::Relaxed => self.synced.elapsed() >= RELAXED_SYNC,
+            Durability::Memory => false,
+        }
     }
 
     /// Hands a commit and changes to the store, and takes out settled commits, at most `removed`.
