@@ -275,7 +275,7 @@ fn promise(durability: Durability) -> Both {
         Durability::Relaxed => {
             both("崩溃会丢失最后片刻的应答", "answers of the last moments are lost in a crash")
         }
-        Durability::Memory => both("Redis停止即丢失已应答的结果", "an answer is lost when Redis stops"),
+        Durability::Memory => both("存储停止即丢失已应答的结果", "an answer is lost when its storage stops"),
     }
 }
 

@@ -4,11 +4,14 @@ use async_trait::async_trait;
 
 use crate::{StoreError, Timestamp};
 
-/// How far an answer can be trusted, from the least to the most. A directory takes the last three; on servers, their own
-/// configuration decides.
+/// How far an answer can be trusted, from the least to the most. The command line offers the last three for a directory; on
+/// servers, their own configuration decides.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Durability {
-    /// An answer is lost with the server that keeps it in its memory. (In a directory: the same as relaxed.)
+    /// An answer is lost with what keeps it in its memory. In a directory: for a mall that is thrown away. Nothing asks
+    /// for its bytes to reach the disk, and the files are whole only after [`Upkeep::close`]: then they may be copied, and
+    /// a copy opens with everything in it. (sled syncs its own file when it is opened, closed, or has filled half a
+    /// megabyte; in a directory that is in memory, as below `/dev/shm`, that costs nothing.)
     Memory,
     /// Written every 200 ms in a directory, every second by servers: an answer of the last moments may be lost in a crash.
     Relaxed,

@@ -257,7 +257,7 @@ fn drop_settled(store: &Store, content: &mut Content, witness: &Witness) -> Resu
     content.leftovers.retain(|number, _| *number == last);
     content.last_commit = last.max(witness.applied);
     store.write(None, &[], &gone)?;
-    store.sync()
+    if store.durability() > Durability::Memory { store.sync() } else { Ok(()) }
 }
 
 /// After a loss: the numbers that are missing count as empty commits, so that the next start finds no gap.

@@ -1,7 +1,6 @@
 //! The sled store under the journal: the one owner of every sled handle, so that it can be dropped and opened anew.
 
 use std::fs::{self, File};
-use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
@@ -103,21 +102,24 @@ impl Store {
 
     /// Makes everything in it durable, and then this generation the one that counts.
     pub(crate) fn make_current(&self) -> Result<(), StoreFault> {
-        self.sync()?;
         let dir = generation_dir(&self.log_dir, self.generation);
-        for entry in fs::read_dir(&dir)? {
-            let path = entry?.path();
-            File::open(path)?.sync_all()?;
-        }
-        File::open(&dir)?.sync_all()?;
         let next = self.log_dir.join("CURRENT.next");
-        let mut file = File::create(&next)?;
-        writeln!(file, "{}", self.generation)?;
-        file.sync_all()?;
+        let syncs = self.durability > Durability::Memory;
+        if syncs {
+            self.sync()?;
+            for entry in fs::read_dir(&dir)? {
+                sync_all(&entry?.path())?;
+            }
+            sync_all(&dir)?;
+        }
+        fs::write(&next, format!("{}\n", self.generation))?;
+        if syncs {
+            sync_all(&next)?;
+        }
         fs::rename(&next, self.log_dir.join(CURRENT))?;
-        File::open(&self.log_dir)?.sync_all()?;
-        if let Some(parent) = self.log_dir.parent() {
-            File::open(parent)?.sync_all()?;
+        if syncs {
+            sync_all(&self.log_dir)?;
+            self.log_dir.parent().map_or(Ok(()), sync_all)?;
         }
         self.remove_other_generations();
         Ok(())
@@ -137,6 +139,10 @@ impl Store {
 
     pub(crate) fn generation(&self) -> u64 {
         self.generation
+    }
+
+    pub(crate) fn durability(&self) -> Durability {
+        self.durability
     }
 
     /// What ties the log to its record.
@@ -219,6 +225,10 @@ fn guarded<T>(call: impl FnOnce() -> Result<T, StoreFault>) -> Result<T, StoreFa
         let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
         Err(StoreFault::Panic(text.unwrap_or_else(|| "without a word".to_owned())))
     })
+}
+
+fn sync_all(path: &Path) -> std::io::Result<()> {
+    File::open(path)?.sync_all()
 }
 
 fn invalid(text: &str) -> std::io::Error {

@@ -37,7 +37,7 @@ pub(super) fn open(path: &Path, durability: Durability) -> Result<Connection, Op
         if exists(&wal)? {
             return Err(damaged(path, "it is missing, though its -wal file is there"));
         }
-        create(path)?;
+        create(path, durability)?;
     }
     let had_wal = fs::metadata(&wal).is_ok_and(|wal| wal.len() > 0);
     let writer = bare(path).map_err(|error| explain(path, error))?;
@@ -75,6 +75,8 @@ fn configure(conn: &Connection, purpose: Purpose, durability: Durability) -> rus
     // The last connection would copy and remove the WAL of a record that was not closed: then a missing WAL could not
     // be told from a lost one.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    // First: a change of the journal's mode is a write too.
+    conn.pragma_update(None, "synchronous", synchronous(durability))?;
     let mode: String = conn.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
     if mode != "wal" {
         return Err(super::trouble::refuse(format!(
@@ -84,9 +86,16 @@ fn configure(conn: &Connection, purpose: Purpose, durability: Durability) -> rus
     let cache_kib = if purpose == Purpose::Write { WRITER_CACHE_KIB } else { OTHER_CACHE_KIB };
     conn.pragma_update(None, "cache_size", -cache_kib)?;
     conn.pragma_update(None, "temp_store", "MEMORY")?;
-    conn.pragma_update(None, "synchronous", if durability == Durability::Power { "FULL" } else { "NORMAL" })?;
     conn.query_row("PRAGMA wal_autocheckpoint = 0", [], |_| Ok(()))?;
     conn.pragma_update(None, "query_only", purpose == Purpose::Read)
+}
+
+fn synchronous(durability: Durability) -> &'static str {
+    match durability {
+        Durability::Power => "FULL",
+        Durability::Process | Durability::Relaxed => "NORMAL",
+        Durability::Memory => "OFF",
+    }
 }
 
 /// Marks the stop as clean, copies the WAL into the file and removes it.
@@ -100,7 +109,7 @@ pub(super) fn stop_cleanly(conn: &Connection) -> rusqlite::Result<()> {
 
 /// Made beside its place and moved there when it is whole, so that a half-made record is never found: an empty file in
 /// its place is a damaged one.
-fn create(path: &Path) -> Result<(), OpenError> {
+fn create(path: &Path, durability: Durability) -> Result<(), OpenError> {
     let new = sibling(path, ".new");
     remove(&new)?;
     let made = Connection::open(&new).and_then(|conn| {
@@ -111,11 +120,20 @@ fn create(path: &Path) -> Result<(), OpenError> {
         settings::mark_stopped(&conn)
     });
     made.map_err(|error| explain(&new, error))?;
-    let placed = File::open(&new)
-        .and_then(|file| file.sync_all())
-        .and_then(|()| fs::rename(&new, path))
-        .and_then(|()| File::open(parent(path))?.sync_all());
-    placed.map_err(|source| OpenError::Io { path: path.to_owned(), what: "cannot make the record", source })
+    place(&new, path, durability).map_err(|source| OpenError::Io {
+        path: path.to_owned(),
+        what: "cannot make the record",
+        source,
+    })
+}
+
+fn place(new: &Path, path: &Path, durability: Durability) -> io::Result<()> {
+    if durability == Durability::Memory {
+        return fs::rename(new, path);
+    }
+    File::open(new)?.sync_all()?;
+    fs::rename(new, path)?;
+    File::open(parent(path))?.sync_all()
 }
 
 fn identify(conn: &Connection, path: &Path) -> Result<(), OpenError> {
