@@ -4,6 +4,7 @@ mod audit;
 mod bench;
 mod demo;
 mod doctor;
+mod fixture;
 mod house;
 mod import;
 mod log;
@@ -60,6 +61,8 @@ enum Command {
     Audit(audit::Audit),
     /// Versions, directory, limits, clock, and how fast the disk is safe.
     Doctor(doctor::Doctor),
+    /// A throw-away mall for tests in any language; its address is a line of JSON.
+    Fixture(fixture::Fixture),
     /// Load and comparisons.
     #[command(subcommand)]
     Bench(bench::Bench),
@@ -94,6 +97,7 @@ fn run(command: Command, l: Language) -> anyhow::Result<bool> {
         Command::User(user) => user::run(user, l).map(|()| true),
         Command::Audit(audit) => audit::run(audit, l),
         Command::Doctor(doctor) => Ok(doctor::run(&doctor, l)),
+        Command::Fixture(fixture) => fixture::run(fixture, l).map(|()| true),
         Command::Bench(bench) => bench::run(bench),
     }
 }

@@ -12,7 +12,7 @@ use mallbox_storage::OpenError;
 use crate::config::{FileMistake, PlaceMistake};
 use crate::http::ServerError;
 use crate::import::ImportError;
-use crate::language::{Language, sentence};
+use crate::language::{Language, Told, sentence};
 
 /// The command was typed wrongly: exit code 2.
 #[derive(Debug)]
@@ -55,6 +55,8 @@ pub(super) enum Misuse {
     NoMall(PathBuf),
     /// No mall in this Redis and MySQL.
     NoMallOnServers,
+    /// A fixture that cannot be as asked.
+    OfFixture(Told),
 }
 
 /// Something is in the way of a command that was typed rightly.
@@ -70,6 +72,8 @@ pub(super) enum Hindrance {
     CannotRead(PathBuf),
     /// The system gives no threads.
     NoThreads,
+    /// A fixture could not start.
+    NoFixture,
     /// A mall keeps its zone: which it has, and which was asked for.
     ZoneStays(String, String),
     /// The zone of the mall is not known to this program.
@@ -193,6 +197,7 @@ impl Misuse {
                 "这个MySQL数据库里没有商城；请检查--mysql",
                 "there is no mall in this MySQL database; look at --mysql again"
             ),
+            Self::OfFixture(told) => told.spoken(l).to_owned(),
         }
     }
 }
@@ -221,6 +226,7 @@ impl Hindrance {
                 sentence!(l, "无法读取{path}", "cannot read {path}")
             }
             Self::NoThreads => sentence!(l, "无法启动线程", "cannot start the program's threads"),
+            Self::NoFixture => sentence!(l, "夹具无法启动", "the fixture cannot start"),
             Self::ZoneStays(kept, asked) => sentence!(
                 l,
                 "这座商城的时区永远是{kept}，不能改为{asked}；请去掉--zone",

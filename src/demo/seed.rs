@@ -34,18 +34,28 @@ const DONE: &str = "demo seeded";
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const PAY_WITHIN: Duration = Duration::from_secs(15 * 60);
 
-/// Fills a mall that is new, and adds a sale that opens after `opens_in` to any.
+/// Fills a mall that is new with everything that the passing of time does not change.
 ///
 /// A start that was cut off is completed by the next one: what is there already is left alone.
 ///
 /// # Errors
 /// If the store cannot be written.
-pub async fn seed(mall: &Mall, opens_in: Duration) -> anyhow::Result<Seeded> {
-    let now = mall.context.now();
-    if mall.context.storage.upkeep.setting(DONE).await?.is_none() {
-        fill(mall, now).await?;
-        mall.context.storage.upkeep.put_setting(DONE, "1").await?;
+pub async fn furnish(mall: &Mall) -> anyhow::Result<()> {
+    let upkeep = &mall.context.storage.upkeep;
+    if upkeep.setting(DONE).await?.is_none() {
+        fill(mall, mall.context.now()).await?;
+        upkeep.put_setting(DONE, "1").await?;
     }
+    Ok(())
+}
+
+/// [Furnishes](furnish) a mall, and sees to it that a sale is on and that another opens after `opens_in`.
+///
+/// # Errors
+/// If the store cannot be written.
+pub async fn seed(mall: &Mall, opens_in: Duration) -> anyhow::Result<Seeded> {
+    furnish(mall).await?;
+    let now = mall.context.now();
     let running = match running(mall, now).await? {
         Some(sale) => sale.terms.voucher,
         // On its first day, or a week later.

@@ -13,7 +13,7 @@ use super::json::json_response;
 use super::language;
 use super::words::{self, Words, fixed};
 use super::wrong::Wrong;
-use crate::language::Language;
+use crate::language::{Language, Told};
 use crate::mall::{Failure, Mistake, Refusal};
 
 /// A call that failed. Made with `?` from whatever a service answers.
@@ -31,6 +31,7 @@ enum Problem {
     TooLarge,
     BodyTooSlow,
     TooSlow,
+    Busy(Told),
 }
 
 /// What went wrong inside, on its way from the error to the log. The client never sees it.
@@ -85,13 +86,19 @@ impl ApiError {
         Self(Problem::TooSlow)
     }
 
+    /// Not now, for this reason.
+    #[must_use]
+    pub fn busy_with(what: Told) -> Self {
+        Self(Problem::Busy(what))
+    }
+
     fn status(&self) -> StatusCode {
         match &self.0 {
             Problem::Refused(refusal) => status_of(refusal),
             Problem::BadRequest(_) => StatusCode::BAD_REQUEST,
-            Problem::Store(StoreError::Unavailable { .. } | StoreError::Full { .. }) | Problem::TooSlow => {
-                StatusCode::SERVICE_UNAVAILABLE
-            }
+            Problem::Store(StoreError::Unavailable { .. } | StoreError::Full { .. })
+            | Problem::TooSlow
+            | Problem::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
             Problem::Store(_) | Problem::Bug(_) => StatusCode::INTERNAL_SERVER_ERROR,
             Problem::UnknownPath => StatusCode::NOT_FOUND,
             Problem::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
@@ -106,7 +113,8 @@ impl ApiError {
             Problem::Store(StoreError::Full { .. }) => Some(DISK_IS_EMPTIED),
             Problem::Refused(Refusal::Busy | Refusal::NotYet)
             | Problem::Store(StoreError::Unavailable { .. })
-            | Problem::TooSlow => Some(TROUBLE_PASSES),
+            | Problem::TooSlow
+            | Problem::Busy(_) => Some(TROUBLE_PASSES),
             _ => None,
         }
     }
@@ -115,6 +123,7 @@ impl ApiError {
         match &self.0 {
             Problem::Refused(refusal) => words::of_refusal(refusal, l),
             Problem::BadRequest(wrong) => words::of_wrong(wrong, l),
+            Problem::Busy(what) => words::busy_with(what, l),
             Problem::Store(StoreError::Full { .. }) => {
                 fixed!(
                     l,

@@ -40,6 +40,10 @@ pub struct Now(pub Timestamp);
 #[derive(Clone, Copy, Debug)]
 pub struct Json<T>(pub T);
 
+/// The same, or what `T` is by default where there is no body at all.
+#[derive(Clone, Copy, Debug)]
+pub struct JsonIfAny<T>(pub T);
+
 /// The query string, read as pages write it; 400 naming the parameter that is wrong.
 #[derive(Clone, Copy, Debug)]
 pub struct Query<T>(pub T);
@@ -114,6 +118,18 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
         let body = axum::body::Bytes::from_request(request, state).await.map_err(of_body)?;
+        body_text::read(&body).map(Self).map_err(ApiError::bad_request)
+    }
+}
+
+impl<T: DeserializeOwned + Default, S: Send + Sync> FromRequest<S> for JsonIfAny<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        let body = axum::body::Bytes::from_request(request, state).await.map_err(of_body)?;
+        if body.is_empty() {
+            return Ok(Self(T::default()));
+        }
         body_text::read(&body).map(Self).map_err(ApiError::bad_request)
     }
 }

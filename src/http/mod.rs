@@ -47,7 +47,7 @@ pub use connection::Patience;
 pub use envelope::{Answer, Reply};
 pub use error::ApiError;
 pub use files::Files;
-pub use front::{Front, FrontOptions};
+pub use front::{DEADLINE, Front, FrontOptions};
 pub use health::Health;
 pub use metrics::Metrics;
 

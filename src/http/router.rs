@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::Request;
+use axum::http::{Method, Request};
 use tokio_util::sync::CancellationToken;
 use tower::service_fn;
 
@@ -40,11 +40,6 @@ fn calls(live: Live) -> Calls {
         .merge(ops::routes(live))
 }
 
-/// The API, without its prefix.
-fn api(app: App, live: Live, prefix: &str) -> Router {
-    calls(live).with_document(prefix).fallback(|| async { ApiError::unknown_path() }).with_state(app)
-}
-
 /// Everything but the API.
 pub fn pages(files: Files) -> Router {
     let files = Arc::new(files);
@@ -60,6 +55,8 @@ pub struct Site {
     pub api: Router,
     /// Everything else.
     pub pages: Router,
+    /// Method and path of each call of the API.
+    pub calls: Vec<(Method, &'static str)>,
 }
 
 impl Site {
@@ -71,10 +68,13 @@ impl Site {
         let live = Live::new(health.clone(), Arc::clone(metrics), context.settings.live_places, stop);
         let files = Files::new(options.uploads.as_deref(), options.web.as_deref(), Some(health));
         let pages = pages(files.with_placeholders(app.is_imported));
-        let api = api(Arc::clone(app), live, &options.prefix);
+        let calls = calls(live);
+        let listed = calls.list();
+        let api = calls.with_document(&options.prefix).fallback(|| async { ApiError::unknown_path() });
+        let api = api.with_state(Arc::clone(app));
         // At the root, what the API does not know is a page.
         let api = if options.prefix.is_empty() { api.fallback_service(pages.clone()) } else { api };
-        Self { api, pages }
+        Self { api, pages, calls: listed }
     }
 }
 
@@ -82,7 +82,7 @@ impl Site {
 #[must_use]
 pub fn site(app: &App, options: &SiteOptions) -> Front {
     let (metrics, stop) = (Arc::<Metrics>::default(), CancellationToken::new());
-    let Site { api, pages } = Site::new(app, options, &metrics, stop.clone());
+    let Site { api, pages, .. } = Site::new(app, options, &metrics, stop.clone());
     let context = &app.context;
     let address_gate = context.settings.address_limit.map(|limit| {
         AddressGate::new(limit, Arc::clone(&context.storage.rate_limits), Arc::clone(&context.clock))

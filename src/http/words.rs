@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use mallbox_storage::{AuditFault, AuditWrong, DeadReason, DeadState, OrderId};
 
 use super::wrong::Wrong;
-use crate::language::{Language, sentence};
+use crate::language::{Language, Told, sentence};
 use crate::mall::{Mistake, Refusal};
 
 /// Every code there is. [`fixed`] takes no other.
@@ -196,6 +196,11 @@ pub(super) fn of_wrong(wrong: &Wrong, l: Language) -> Words {
         sentence: sentence!(l, "请求有误：{detail}", "Bad request: {detail}"),
         order: None,
     }
+}
+
+/// What keeps the mall from it.
+pub(super) fn busy_with(what: &Told, l: Language) -> Words {
+    Words::Made { code: "BUSY", sentence: what.spoken(l).to_owned(), order: None }
 }
 
 /// Names the order held, so that who lost the first answer still finds what they bought.

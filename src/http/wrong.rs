@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::de;
 
-use crate::language::{Both, Language, both, sentence};
+use crate::language::{Both, Language, Told, both, sentence};
 
 /// What is wrong with a request. Kept apart from its words, so that it can be said in each language.
 #[derive(Debug)]
@@ -34,6 +34,8 @@ pub enum Wrong {
     },
     /// Anything else, in the words of whoever noticed.
     Said(Both),
+    /// The same, made for the occasion.
+    Explained(Told),
     /// What a library says, in the one language it has.
     Told(String),
 }
@@ -146,6 +148,7 @@ impl Wrong {
                 }
             }
             Self::Said(both) => both.spoken(l).to_owned(),
+            Self::Explained(told) => told.spoken(l).to_owned(),
             Self::Told(text) => text.clone(),
         }
     }

@@ -73,6 +73,17 @@ impl Chores {
         }
         tracing::warn!(now_ms = now.as_millis(), "a chore is still due after {ROUNDS} runs");
     }
+
+    /// The names of those that are due at `now`.
+    pub async fn due(&self, now: Timestamp) -> Vec<&'static str> {
+        let mut due = Vec::new();
+        for entry in &self.entries {
+            if entry.chore.next_due(now).await.is_some_and(|at| at <= now) {
+                due.push(entry.chore.name());
+            }
+        }
+        due
+    }
 }
 
 impl Entry {

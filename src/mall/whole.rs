@@ -137,6 +137,11 @@ impl Mall {
         self.chores.run_all_due(self.context.now()).await;
     }
 
+    /// The names of the chores that are due now.
+    pub async fn chores_due(&self) -> Vec<&'static str> {
+        self.chores.due(self.context.now()).await
+    }
+
     /// What the order workers have done so far.
     #[must_use]
     pub fn worker_figures(&self) -> Arc<WorkerFigures> {

@@ -91,6 +91,12 @@ impl<S: Clone + Send + Sync + 'static> Calls<S> {
         self
     }
 
+    /// Method and path of each.
+    #[must_use]
+    pub fn list(&self) -> Vec<(Method, &'static str)> {
+        self.described.iter().map(|call| (call.method.clone(), call.path)).collect()
+    }
+
     fn on<H, T>(
         mut self,
         method: Method,

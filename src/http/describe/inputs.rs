@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::operation::Operation;
 use super::schemas::{Schemas, strip_null};
-use crate::http::extract::{Json, Login, MaybeLogin, Now, Operator, Path, Query, Token};
+use crate::http::extract::{Json, JsonIfAny, Login, MaybeLogin, Now, Operator, Path, Query, Token};
 
 /// An argument of a handler.
 pub trait Input {
@@ -78,6 +78,13 @@ impl<T: JsonSchema> Input for Json<T> {
         operation.refuses(StatusCode::BAD_REQUEST);
         operation.refuses(StatusCode::PAYLOAD_TOO_LARGE);
         operation.refuses(StatusCode::REQUEST_TIMEOUT);
+    }
+}
+
+impl<T: JsonSchema> Input for JsonIfAny<T> {
+    fn describe(operation: &mut Operation, schemas: &mut Schemas) {
+        Json::<T>::describe(operation, schemas);
+        operation.body_may_be_absent();
     }
 }
 

@@ -82,6 +82,13 @@ impl Operation {
             Some(json!({ "required": true, "content": { "application/json": { "schema": schema } } }));
     }
 
+    /// The body may be left out.
+    pub fn body_may_be_absent(&mut self) {
+        if let Some(body) = &mut self.body {
+            body["required"] = json!(false);
+        }
+    }
+
     /// It looks at the token: it must be there, or it may be. An argument that does without takes nothing from one that
     /// does not.
     pub(super) fn wants_token(&mut self, required: bool) {
