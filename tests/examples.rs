@@ -1,0 +1,80 @@
+//! The examples that people copy, `tests/examples/`, each run as its readers run it: a copy of the folder, the tool of its
+//! language, and this mallbox. (That of Rust is a member of the workspace and runs with all others.)
+
+#![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+/// Every example shows these many things.
+const TESTS: u32 = 10;
+
+#[test]
+#[cfg_attr(
+    not(feature = "python-tests"),
+    ignore = "needs pytest and pytest-xdist, which tests/run installs where python3 and its venv are"
+)]
+fn python_example_passes() {
+    let dir = copied("python");
+    let pytest = env::var_os("PYTEST").expect("PYTEST names the program");
+    let said = said(dir.path(), pytest, &["-n", "4"]);
+    assert!(number_before(&said, " passed in ") >= TESTS, "{said}");
+}
+
+#[test]
+#[cfg_attr(not(feature = "java-tests"), ignore = "needs a JDK, 17 or later")]
+fn java_example_passes() {
+    let dir = copied("java");
+    said(dir.path(), "javac", &["-d", "classes", "Json.java", "Mall.java", "MallTest.java"]);
+    let said = said(dir.path(), "java", &["-cp", "classes", "MallTest"]);
+    assert!(number_before(&said, " tests passed, 0 failed") >= TESTS, "{said}");
+}
+
+#[test]
+#[cfg_attr(not(feature = "node-tests"), ignore = "needs Node, 18 or later")]
+fn node_example_passes() {
+    let dir = copied("node");
+    let said = said(dir.path(), "node", &["--test", "--test-reporter=tap"]);
+    let passed = said.lines().find_map(|line| line.strip_prefix("# pass ")?.parse().ok());
+    assert!(passed >= Some(TESTS), "{said}");
+}
+
+/// A copy, since tools leave their caches and classes beside what they run.
+fn copied(example: &str) -> TempDir {
+    let dir = TempDir::new().unwrap();
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/examples").join(example);
+    for file in fs::read_dir(from).unwrap() {
+        let file = file.unwrap();
+        if file.file_type().unwrap().is_file() {
+            fs::copy(file.path(), dir.path().join(file.file_name())).unwrap();
+        }
+    }
+    dir
+}
+
+/// What a tool says that must be content.
+fn said(dir: &Path, tool: impl Into<OsString>, arguments: &[&str]) -> String {
+    let tool = tool.into();
+    let output = Command::new(&tool)
+        .args(arguments)
+        .current_dir(dir)
+        .env("MALLBOX", env!("CARGO_BIN_EXE_mallbox"))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap_or_else(|error| panic!("{}: {error}", tool.display()));
+    let mut said = String::from_utf8_lossy(&output.stdout).into_owned();
+    said += &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{} {arguments:?}: {}\n{said}", tool.display(), output.status);
+    said
+}
+
+/// The number that stands right before these words.
+fn number_before(said: &str, words: &str) -> u32 {
+    let (before, _) = said.split_once(words).unwrap_or_default();
+    before.split_whitespace().last().and_then(|number| number.parse().ok()).unwrap_or_default()
+}
