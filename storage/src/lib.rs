@@ -41,6 +41,7 @@ pub use embedded::fuzzing;
 pub use audit::{Actor, Audit, AuditCheck, AuditEntry, AuditFault, AuditWrong};
 pub use dead_letters::{DeadLetter, DeadLetters, DeadReason, DeadState, Replayed, Voided};
 pub use deadlines::Deadlines;
+pub use embedded::DiskFaults;
 pub use error::{OpenError, Source, StoreError};
 pub use hex::hex;
 pub use ids::{DeadLetterId, OrderId, PARTITIONS, PaymentId, Phone, ShopId, ShopTypeId, UserId, VoucherId};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::production::ProductionOptions;
 use crate::{
-    Audit, DeadLetters, Deadlines, Durability, Import, Locks, OpenError, OrderLog, Orders, Outbox,
-    PaymentRows, RateLimits, Sales, Sequences, Sessions, Shops, Upkeep, Users, Vouchers, embedded,
+    Audit, DeadLetters, Deadlines, DiskFaults, Durability, Import, Locks, OpenError, OrderLog, Orders,
+    Outbox, PaymentRows, RateLimits, Sales, Sequences, Sessions, Shops, Upkeep, Users, Vouchers, embedded,
     production,
 };
 
@@ -39,13 +39,15 @@ pub struct EmbeddedOptions {
     pub durability: Durability,
     /// Start even though accepted claims are lost from the order log.
     pub accept_lost_log: bool,
+    /// The troubles that are played on its disk. `None`: there are only real ones.
+    pub disk_faults: Option<Arc<DiskFaults>>,
 }
 
 impl EmbeddedOptions {
     /// Durable against power cuts; refuses a damaged log.
     #[must_use]
     pub fn new(dir: impl Into<PathBuf>) -> Self {
-        Self { dir: dir.into(), durability: Durability::Power, accept_lost_log: false }
+        Self { dir: dir.into(), durability: Durability::Power, accept_lost_log: false, disk_faults: None }
     }
 }
 

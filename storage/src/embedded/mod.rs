@@ -7,6 +7,7 @@
 mod buyers;
 mod deadlines;
 mod disk;
+mod disk_faults;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
 mod journal;
@@ -30,6 +31,8 @@ use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::sync::Arc;
 
+use self::disk::Disk;
+pub use self::disk_faults::DiskFaults;
 use self::journal::Journal;
 use self::journal::recovery::{self, CleanStop, Content, Witness};
 use self::pending::Pending;
@@ -52,11 +55,9 @@ pub(crate) async fn open(options: EmbeddedOptions) -> Result<Storage, OpenError>
 fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
     let lock = lock::DirLock::take(&options.dir)?;
     let log_dir = options.dir.join("log");
-    let database = Database::open(&options.dir.join("mall.sqlite"), options.durability)?;
-    let broken = |error: StoreError| OpenError::DamagedRecord {
-        path: options.dir.join("mall.sqlite"),
-        detail: error.to_string(),
-    };
+    let record = options.dir.join("mall.sqlite");
+    let database = Database::open(&record, options.durability, options.disk_faults.clone())?;
+    let broken = |error: StoreError| unusable(&record, error);
     let witness = witness(&database).map_err(broken)?;
     let mut log =
         recovery::recover(&log_dir, &witness, options.durability, options.accept_lost_log, random_id())?;
@@ -66,14 +67,14 @@ fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
 
     let entries = std::mem::take(&mut log.content.entries);
     let (settled, pending, queue) = unsettled(&log.content, &witness, &database).map_err(broken)?;
-    let journal =
-        Journal::start(log, log_dir.clone(), options.durability, Arc::clone(&settled), Arc::clone(&queue))
-            .map(Arc::new)
-            .map_err(|source| OpenError::Io {
-                path: log_dir.clone(),
-                what: "cannot start the journal",
-                source,
-            })?;
+    let disk = Disk::new(&log_dir, options.disk_faults.clone());
+    let journal = Journal::start(log, disk, options.durability, Arc::clone(&settled), Arc::clone(&queue))
+        .map(Arc::new)
+        .map_err(|source| OpenError::Io {
+            path: log_dir.clone(),
+            what: "cannot start the journal",
+            source,
+        })?;
     let sessions = sessions::EmbeddedSessions::load(Arc::clone(&journal), &entries)
         .map_err(|detail| OpenError::LostLog { path: log_dir, detail })?;
     let (sessions, rate_limits) = (Arc::new(sessions), Arc::new(rate_limits::EmbeddedRateLimits::default()));
@@ -118,6 +119,16 @@ fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
             _lock: lock,
         }),
     })
+}
+
+/// A record that was opened, and then could not be read or written.
+fn unusable(record: &Path, error: StoreError) -> OpenError {
+    let path = record.to_owned();
+    if error.is_transient() {
+        let source = std::io::Error::other(error);
+        return OpenError::Io { path, what: "cannot be read or written at present", source };
+    }
+    OpenError::DamagedRecord { path, detail: error.to_string() }
 }
 
 /// What the record knows about the log.

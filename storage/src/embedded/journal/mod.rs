@@ -17,9 +17,8 @@ mod store;
 mod tests;
 mod thread;
 
-use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
 
 use parking_lot::{Condvar, Mutex, RwLock};
 
@@ -27,6 +26,8 @@ use self::commit::{Commit, CommitState, Durable};
 use self::recovery::Recovered;
 pub(crate) use self::store::Change;
 pub(crate) use self::thread::logged;
+use crate::embedded::disk::Disk;
+use crate::embedded::disk_faults::Watcher;
 use crate::embedded::queue::Queue;
 use crate::embedded::settled::Settled;
 use crate::{Claim, Durability, StoreError};
@@ -69,6 +70,8 @@ struct Gathering {
     waiting: usize,
     /// The journal's thread sleeps until so many wait.
     wake_at: Option<usize>,
+    /// Who wants the disk looked at now. Dropped when it has been.
+    looks: Vec<mpsc::Sender<()>>,
     closing: bool,
 }
 
@@ -80,6 +83,7 @@ impl Gathering {
             changes: Vec::new(),
             waiting: 0,
             wake_at: None,
+            looks: Vec::new(),
             closing: false,
         }
     }
@@ -95,9 +99,20 @@ struct Shared {
     applied: AtomicU64,
     /// The last commit that is durable.
     last_commit: AtomicU64,
-    /// Makes every sync fail, as a disk does that is going bad.
-    #[cfg(test)]
-    bad_disk: std::sync::atomic::AtomicBool,
+    disk: Disk,
+}
+
+impl Watcher for Shared {
+    fn look(&self) -> mpsc::Receiver<()> {
+        let (looked, has_looked) = mpsc::channel();
+        let mut gathering = self.gathering.lock();
+        if !gathering.closing {
+            gathering.looks.push(looked);
+            gathering.wake_at = None;
+            self.gathered.notify_one();
+        }
+        has_looked
+    }
 }
 
 /// The journal's handle.
@@ -108,10 +123,10 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Starts the thread on a log that was recovered. Durable claims go to `queue`.
+    /// Starts the thread on a log that was recovered, in the disk's directory. Durable claims go to `queue`.
     pub(crate) fn start(
         recovered: Recovered,
-        log_dir: PathBuf,
+        disk: Disk,
         durability: Durability,
         settled: Arc<Settled>,
         queue: Arc<Queue>,
@@ -122,17 +137,20 @@ impl Journal {
             trouble: RwLock::default(),
             applied: AtomicU64::new(0),
             last_commit: AtomicU64::new(recovered.content.last_commit),
-            #[cfg(test)]
-            bad_disk: false.into(),
+            disk,
         });
-        let writer = thread::Writer::new(Arc::clone(&shared), recovered, log_dir, durability, settled, queue);
+        shared.disk.tell(&shared);
+        let writer = thread::Writer::new(Arc::clone(&shared), recovered, durability, settled, queue);
         let thread = std::thread::Builder::new().name("journal".to_owned()).spawn(move || writer.run())?;
         Ok(Self { shared, thread: Mutex::new(Some(thread)) })
     }
 
     /// Why nothing can be written at present, as an error of `op`. Ask before anything is changed in memory.
     pub(crate) fn ready(&self, op: &'static str) -> Result<(), StoreError> {
-        self.shared.trouble.read().as_ref().map_or(Ok(()), |trouble| Err(trouble.error(op)))
+        self.shared.trouble.read().as_ref().map_or(Ok(()), |trouble| {
+            self.shared.disk.refused(1);
+            Err(trouble.error(op))
+        })
     }
 
     /// Appends a claim. It will be written whether or not anybody waits for the answer.

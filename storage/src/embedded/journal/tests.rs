@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use super::commit::CommitState;
 use super::recovery::{CleanStop, Recovered, Witness, recover};
 use super::*;
-use crate::{OpenError, OrderId, Timestamp, UserId, VoucherId};
+use crate::{DiskFaults, OpenError, OrderId, Timestamp, UserId, VoucherId};
 
 fn claim(number: u64) -> Claim {
     Claim {
@@ -25,6 +25,7 @@ struct World {
     journal: Journal,
     settled: Arc<Settled>,
     queue: Arc<Queue>,
+    faults: Arc<DiskFaults>,
 }
 
 fn find(log_dir: &Path, witness: &Witness) -> Result<Recovered, OpenError> {
@@ -39,14 +40,15 @@ fn start(log_dir: &Path, witness: &Witness) -> World {
         settled.opened(*number, claims.len());
         queue.push(logged(*number, claims));
     }
+    let faults = Arc::new(DiskFaults::default());
     let journal = Journal::start(
         recovered,
-        log_dir.to_owned(),
+        Disk::new(log_dir, Some(Arc::clone(&faults))),
         Durability::Power,
         Arc::clone(&settled),
         Arc::clone(&queue),
     );
-    World { journal: journal.unwrap(), settled, queue }
+    World { journal: journal.unwrap(), settled, queue, faults }
 }
 
 impl World {
@@ -158,17 +160,15 @@ async fn a_failed_sync_refuses_claims_until_everything_is_in_a_new_store() {
     assert_eq!(world.journal.change([key]).await, CommitState::Durable);
     write(&world.journal, 0..100).await;
     let applied = world.settle(30);
-    world.journal.shared.bad_disk.store(true, Ordering::Relaxed);
+    world.faults.set_failing_syncs(true);
     assert_eq!(world.journal.append(claim(100)).await, CommitState::Failed);
     assert_eq!(world.journal.append(claim(101)).await, CommitState::Failed, "and it stays so");
     let late = Change { key: b"late".to_vec(), value: Some(b"8".to_vec()) };
     assert_eq!(world.journal.change([late]).await, CommitState::Failed);
     let refusal = world.journal.ready("test").unwrap_err().to_string();
     assert!(refusal.contains("made to fail"), "{refusal}");
-    world.journal.shared.bad_disk.store(false, Ordering::Relaxed);
-    while world.journal.ready("test").is_err() {
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    }
+    world.faults.set_failing_syncs(false);
+    assert_eq!(world.journal.trouble(), None, "gone at once");
     write(&world.journal, 102..110).await;
     let handed_out = world.queue.take("another", 1000);
     assert_eq!(handed_out.len(), 80, "the workers get what was in limbo, once");
@@ -179,6 +179,23 @@ async fn a_failed_sync_refuses_claims_until_everything_is_in_a_new_store() {
     let entries = [(b"late".to_vec(), b"8".to_vec()), (b"session".to_vec(), b"7".to_vec())];
     assert_eq!(recovered.content.entries, entries, "changes that memory has made are not forgotten");
     assert!(!log_dir(&dir).join("store-1").exists() && log_dir(&dir).join("store-2").exists());
+}
+
+#[tokio::test]
+async fn what_slips_in_on_a_full_disk_is_written_when_there_is_room() {
+    let dir = TempDir::new().unwrap();
+    let world = start(&log_dir(&dir), &Witness::default());
+    write(&world.journal, 0..10).await;
+    world.faults.set_full(true);
+    assert!(matches!(world.journal.ready("test"), Err(StoreError::Full { op: "test", .. })));
+    assert_eq!(world.journal.append(claim(10)).await, CommitState::Failed);
+    assert_eq!(world.queue.take("worker", 1000).len(), 10);
+    world.faults.set_full(false);
+    assert_eq!(world.journal.trouble(), None);
+    assert_eq!(world.queue.take("worker", 1000).len(), 1);
+    world.journal.close();
+    let recovered = find(&log_dir(&dir), &Witness { log_id: Some(42), ..Witness::default() }).unwrap();
+    assert_eq!(orders(&recovered), (0..=10).collect::<Vec<_>>());
 }
 
 #[tokio::test]

@@ -1,7 +1,6 @@
 //! The journal's thread.
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -10,12 +9,12 @@ use super::commit::{Commit, CommitState};
 use super::recovery::{self, Content, Recovered};
 use super::store::{Change, Store, StoreFault};
 use super::{Gathering, Shared, Trouble, codec};
-use crate::embedded::disk;
 use crate::embedded::queue::Queue;
 use crate::embedded::settled::Settled;
 use crate::{Claim, Durability, LogPosition, Logged};
 
-/// How often the disk's free space is looked at, settled commits leave an idle log, and a store that failed is retried.
+/// How often the disk's free space is looked at unasked, settled commits leave an idle log, and a store that failed is
+/// retried.
 const UPKEEP: Duration = Duration::from_secs(1);
 /// Settled commits that are removed along with one commit, at the most: each costs about as much as the commit itself.
 const REMOVED_AT_ONCE: usize = 4;
@@ -45,7 +44,6 @@ pub(super) struct Writer {
     shared: Arc<Shared>,
     store: Store,
     log_id: u64,
-    log_dir: PathBuf,
     durability: Durability,
     settled: Arc<Settled>,
     queue: Arc<Queue>,
@@ -74,7 +72,6 @@ impl Writer {
     pub(super) fn new(
         shared: Arc<Shared>,
         recovered: Recovered,
-        log_dir: PathBuf,
         durability: Durability,
         settled: Arc<Settled>,
         queue: Arc<Queue>,
@@ -97,7 +94,6 @@ impl Writer {
             shared,
             store,
             log_id,
-            log_dir,
             durability,
             settled,
             queue,
@@ -115,24 +111,26 @@ impl Writer {
     pub(super) fn run(mut self) {
         self.look_after();
         loop {
-            let gathered = self.gather();
+            let mut gathered = self.gather();
             let closing = gathered.closing;
+            let looks = std::mem::take(&mut gathered.looks);
             if gathered.waiting > 0 || !gathered.changes.is_empty() {
                 self.commit(gathered);
             }
-            if self.looked.elapsed() >= UPKEEP {
+            if !looks.is_empty() || self.looked.elapsed() >= UPKEEP {
                 self.look_after();
             }
+            drop(looks);
             if closing {
                 return self.end();
             }
         }
     }
 
-    /// Waits until something is awaited, or for a second, and answers what has gathered.
+    /// Waits until something is awaited or the disk is to be looked at, or for a second, and answers what has gathered.
     fn gather(&mut self) -> Gathering {
         let mut gathering = self.shared.gathering.lock();
-        if gathering.waiting == 0 && !gathering.closing {
+        if gathering.waiting == 0 && gathering.looks.is_empty() && !gathering.closing {
             gathering.wake_at = Some(1);
             self.shared.gathered.wait_for(&mut gathering, UPKEEP);
         }
@@ -150,6 +148,7 @@ impl Writer {
     fn commit(&mut self, gathered: Gathering) {
         let Gathering { commit, claims, changes, .. } = gathered;
         if self.shared.trouble.read().is_none() {
+            self.shared.disk.delay_commit();
             match self.write(&claims, &changes) {
                 Ok(()) => return self.accept(claims, &commit),
                 Err(fault) => self.fail(&fault.to_string()),
@@ -193,10 +192,7 @@ impl Writer {
     }
 
     fn sync(&self) -> Result<(), StoreFault> {
-        #[cfg(test)]
-        if self.shared.bad_disk.load(Ordering::Relaxed) {
-            return Err(StoreFault::Io(std::io::Error::other("a sync that was made to fail")));
-        }
+        self.shared.disk.before_sync()?;
         self.store.sync()
     }
 
@@ -233,7 +229,7 @@ impl Writer {
     /// What is done every second.
     fn look_after(&mut self) {
         self.looked = Instant::now();
-        let full = disk::shortage(&self.log_dir).map(Trouble::Full);
+        let full = self.shared.disk.shortage().map(Trouble::Full);
         if full.is_some() {
             *self.shared.trouble.write() = full;
         } else if self.shared.trouble.read().is_some() {
@@ -293,7 +289,8 @@ impl Writer {
         let mut content = Content { last_commit: self.next - 1, entries, ..Content::default() };
         content.commits = self.written.iter().map(|commit| (commit.number, commit.claims.clone())).collect();
         self.generation += 1;
-        self.store = recovery::make(&self.log_dir, self.generation, self.log_id, self.durability, &content)?;
+        let log_dir = self.shared.disk.dir();
+        self.store = recovery::make(log_dir, self.generation, self.log_id, self.durability, &content)?;
         Ok(())
     }
 
@@ -304,8 +301,13 @@ impl Writer {
         // A trouble stays what it is: then this was no stop in order.
         self.shared.trouble.write().get_or_insert(Trouble::Closed);
         // What came in after the last look must not wait for ever.
-        let late = std::mem::replace(&mut *self.shared.gathering.lock(), Gathering::new());
-        late.commit.finish(CommitState::Failed);
+        let late = {
+            let mut gathering = self.shared.gathering.lock();
+            gathering.looks.clear();
+            // Whoever joins it from here on finds it finished.
+            Arc::clone(&gathering.commit)
+        };
+        late.finish(CommitState::Failed);
     }
 }
 

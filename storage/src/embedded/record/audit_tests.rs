@@ -20,7 +20,7 @@ struct World {
 /// Five entries.
 async fn world() -> World {
     let dir = TempDir::new().unwrap();
-    let database = Database::open(&dir.path().join("record.db"), Durability::Power).unwrap();
+    let database = Database::open(&dir.path().join("record.db"), Durability::Power, None).unwrap();
     let audit = EmbeddedAudit::new(database.clone());
     for number in 1..=5 {
         append(&audit, number).await;

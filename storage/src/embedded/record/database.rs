@@ -1,7 +1,7 @@
 //! The record's file, and the threads that work on it.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 
 use crossbeam::channel::{Receiver, Sender, TrySendError, bounded};
@@ -12,10 +12,12 @@ use tokio::sync::oneshot;
 use super::checkpoint::{Checkpointer, Pace};
 use super::opening::{self, Purpose};
 use super::readers::{READERS, Reader};
+use super::settings;
 use super::task::{self, Task};
 use super::trouble::{self, Interpreter};
 use super::writer::Writer;
-use crate::{Durability, OpenError, StoreError};
+use crate::embedded::disk_faults::Watcher;
+use crate::{DiskFaults, Durability, OpenError, StoreError};
 
 /// Calls that wait for a thread; what comes beyond them is refused at once, since it would wait for seconds.
 const QUEUE: usize = 16_384;
@@ -58,25 +60,30 @@ enum Queue {
 
 impl Database {
     /// Opens the record, made if there is none. Blocks.
-    pub(crate) fn open(path: &Path, durability: Durability) -> Result<Self, OpenError> {
+    pub(crate) fn open(
+        path: &Path,
+        durability: Durability,
+        faults: Option<Arc<DiskFaults>>,
+    ) -> Result<Self, OpenError> {
         let writer = opening::open(path, durability)?;
         let pace = Arc::new(Pace::default());
-        let interpreter = Interpreter::new(path);
+        let interpreter = Interpreter::new(path, faults);
         let started = start(path, durability, writer, &interpreter, &pace);
         let (queues, threads) = started.map_err(|source| OpenError::Io {
             path: path.to_owned(),
             what: "cannot start the record's threads",
             source,
         })?;
-        let inner = Inner {
+        let inner = Arc::new(Inner {
             path: path.to_owned(),
             durability,
             interpreter,
             pace,
             queues: RwLock::new(Some(queues)),
             threads: Mutex::new(threads),
-        };
-        Ok(Self { inner: Arc::new(inner) })
+        });
+        inner.interpreter.disk().tell(&inner);
+        Ok(Self { inner })
     }
 
     /// Why the last commit failed, if it did.
@@ -118,7 +125,7 @@ impl Database {
         job: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
         answer: impl FnOnce(Result<T, StoreError>) + Send + 'static,
     ) {
-        self.send(Queue::Interactive, task::new(op, job, answer));
+        self.inner.send(Queue::Interactive, task::new(op, job, answer));
     }
 
     /// [`write`](Self::write), blocking the caller's thread.
@@ -127,13 +134,20 @@ impl Database {
         op: &'static str,
         job: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let (tell, told) = bounded(1);
-        self.write_then(op, job, move |answer| drop(tell.send(answer)));
-        told.recv().unwrap_or_else(|_| Err(trouble::closed(op)))
+        self.ask_blocking(Queue::Interactive, op, job)
     }
 
-    /// Reads on the caller's thread, over a connection made for it: for long looks, and before there is a runtime.
-    pub(crate) fn read_blocking<T>(
+    /// [`read`](Self::read), blocking the caller's thread.
+    pub(crate) fn read_blocking<T: Send + 'static>(
+        &self,
+        op: &'static str,
+        job: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.ask_blocking(Queue::Read, op, job)
+    }
+
+    /// Reads on the caller's thread, over a connection made for it, which takes a third of a millisecond: for long looks.
+    pub(crate) fn read_apart<T>(
         &self,
         op: &'static str,
         job: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -165,12 +179,25 @@ impl Database {
         job: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (tell, told) = oneshot::channel();
-        self.send(queue, task::new(op, job, move |answer| drop(tell.send(answer))));
+        self.inner.send(queue, task::new(op, job, move |answer| drop(tell.send(answer))));
         told.await.unwrap_or_else(|_| Err(trouble::closed(op)))
     }
 
+    fn ask_blocking<T: Send + 'static>(
+        &self,
+        queue: Queue,
+        op: &'static str,
+        job: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (tell, told) = bounded(1);
+        self.inner.send(queue, task::new(op, job, move |answer| drop(tell.send(answer))));
+        told.recv().unwrap_or_else(|_| Err(trouble::closed(op)))
+    }
+}
+
+impl Inner {
     fn send(&self, queue: Queue, task: Box<dyn Task>) {
-        let sent = match &*self.inner.queues.read() {
+        let sent = match &*self.queues.read() {
             None => return,
             Some(queues) => match queue {
                 Queue::Interactive => queues.interactive.try_send(task),
@@ -183,9 +210,7 @@ impl Database {
             task.answer_undone(error);
         }
     }
-}
 
-impl Inner {
     fn close(&self, clean: bool) -> Result<(), StoreError> {
         if !self.end_threads() {
             return Ok(());
@@ -207,6 +232,15 @@ impl Inner {
             }
         }
         open
+    }
+}
+
+impl Watcher for Inner {
+    /// Writes what stands there already: how that goes is how the record is.
+    fn look(&self) -> mpsc::Receiver<()> {
+        let (looked, has_looked) = mpsc::channel();
+        self.send(Queue::Interactive, task::new("look", settings::mark_running, move |_| drop(looked)));
+        has_looked
     }
 }
 

@@ -16,7 +16,7 @@ use crate::{Durability, OpenError, StoreError};
 fn fresh() -> (TempDir, PathBuf, Database) {
     let dir = TempDir::new().unwrap();
     let path = dir.path().join("record.db");
-    let database = Database::open(&path, Durability::Power).unwrap();
+    let database = Database::open(&path, Durability::Power, None).unwrap();
     database
         .write_blocking("make", |conn| conn.execute_batch("CREATE TABLE t (n INTEGER PRIMARY KEY)"))
         .unwrap();
@@ -216,7 +216,7 @@ async fn closing_does_what_waits_and_refuses_what_comes_later() {
     database.close(true).await.unwrap();
     assert!(!path.with_file_name("record.db-wal").exists());
 
-    let database = Database::open(&path, Durability::Power).unwrap();
+    let database = Database::open(&path, Durability::Power, None).unwrap();
     assert_eq!(database.read("rows", rows).await.unwrap().len(), 20);
 }
 
@@ -225,7 +225,7 @@ async fn record_that_was_only_left_is_whole() {
     let (_dir, path, database) = fresh();
     database.write("add", |conn| add(conn, 1)).await.unwrap();
     drop(database);
-    let database = Database::open(&path, Durability::Process).unwrap();
+    let database = Database::open(&path, Durability::Process, None).unwrap();
     assert_eq!(database.read_blocking("rows", rows).unwrap(), [1]);
 }
 
@@ -234,7 +234,7 @@ fn lost_wal_is_noticed() {
     let (_dir, path, database) = fresh();
     drop(database);
     fs::remove_file(path.with_file_name("record.db-wal")).unwrap();
-    assert!(matches!(Database::open(&path, Durability::Power), Err(OpenError::DamagedRecord { .. })));
+    assert!(matches!(Database::open(&path, Durability::Power, None), Err(OpenError::DamagedRecord { .. })));
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn lost_file_is_noticed() {
     let (_dir, path, database) = fresh();
     drop(database);
     fs::remove_file(&path).unwrap();
-    assert!(matches!(Database::open(&path, Durability::Power), Err(OpenError::DamagedRecord { .. })));
+    assert!(matches!(Database::open(&path, Durability::Power, None), Err(OpenError::DamagedRecord { .. })));
 }
 
 #[test]
@@ -251,7 +251,7 @@ fn damaged_files_are_refused_and_left_alone() {
     let path = dir.path().join("record.db");
     for content in [&b""[..], b"no database", &[b'x'; 9000]] {
         fs::write(&path, content).unwrap();
-        let opened = Database::open(&path, Durability::Power);
+        let opened = Database::open(&path, Durability::Power, None);
         assert!(matches!(opened, Err(OpenError::DamagedRecord { .. })), "{:?}", opened.err());
         assert_eq!(fs::read(&path).unwrap(), content);
     }
@@ -264,12 +264,12 @@ async fn flipped_bits_are_found_after_a_stop_that_was_not_clean() {
     database.write("fill", fill).await.unwrap();
     // What still stands in the WAL is read from there, and no flipped bit in the file does any harm.
     database.close(true).await.unwrap();
-    drop(Database::open(&path, Durability::Power).unwrap());
+    drop(Database::open(&path, Durability::Power, None).unwrap());
     let mut bytes = fs::read(&path).unwrap();
     let last = bytes.len() - 4096;
     bytes[last..last + 16].fill(0xFF);
     fs::write(&path, bytes).unwrap();
-    assert!(matches!(Database::open(&path, Durability::Power), Err(OpenError::DamagedRecord { .. })));
+    assert!(matches!(Database::open(&path, Durability::Power, None), Err(OpenError::DamagedRecord { .. })));
 }
 
 #[test]
@@ -277,13 +277,13 @@ fn other_programs_and_newer_records_are_refused_and_left_alone() {
     let (_dir, path, database) = fresh();
     database.write_blocking("age", |conn| conn.pragma_update(None, "user_version", 9999)).unwrap();
     drop(database);
-    let opened = Database::open(&path, Durability::Power);
+    let opened = Database::open(&path, Durability::Power, None);
     assert!(matches!(opened, Err(OpenError::NotOurs { .. })));
 
     let foreign = path.with_file_name("foreign.db");
     Connection::open(&foreign).unwrap().execute_batch("CREATE TABLE theirs (x)").unwrap();
     let before = fs::read(&foreign).unwrap();
-    assert!(matches!(Database::open(&foreign, Durability::Power), Err(OpenError::NotOurs { .. })));
+    assert!(matches!(Database::open(&foreign, Durability::Power, None), Err(OpenError::NotOurs { .. })));
     assert_eq!(fs::read(&foreign).unwrap(), before);
 }
 
@@ -294,7 +294,7 @@ async fn settings_outlive_the_record() {
     database.put_setting("zone", "Asia/Shanghai").await.unwrap();
     database.put_setting_blocking("zone", "UTC").unwrap();
     database.close(true).await.unwrap();
-    let database = Database::open(&path, Durability::Power).unwrap();
+    let database = Database::open(&path, Durability::Power, None).unwrap();
     assert_eq!(database.setting("zone").await.unwrap().as_deref(), Some("UTC"));
     assert_eq!(database.setting_blocking("stop").unwrap(), None);
 }

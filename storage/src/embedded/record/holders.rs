@@ -30,7 +30,7 @@ impl Holders {
         pending: &[Claim],
         each: &mut dyn FnMut(UserId),
     ) -> Result<u64, StoreError> {
-        self.0.read_blocking("holders", |conn| {
+        self.0.read_apart("holders", |conn| {
             let mut held = in_record(conn, voucher, each)?;
             for claim in pending {
                 if !is_settled(conn, claim)? {
@@ -63,7 +63,7 @@ impl Holders {
 impl Database {
     /// Which of these claims are orders or dead letters already. Blocks.
     pub(crate) fn settled_among(&self, claims: &[Claim]) -> Result<HashSet<OrderId>, StoreError> {
-        self.read_blocking("settled claims", |conn| {
+        self.read_apart("settled claims", |conn| {
             let mut settled = HashSet::new();
             for claim in claims {
                 if is_settled(conn, claim)? {

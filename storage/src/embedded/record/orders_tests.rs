@@ -30,7 +30,7 @@ struct World {
 async fn world(units: u64) -> World {
     let dir = TempDir::new().unwrap();
     let path = dir.path().join("record.db");
-    let database = Database::open(&path, Durability::Power).unwrap();
+    let database = Database::open(&path, Durability::Power, None).unwrap();
     let settled = Arc::new(Settled::new(0));
     let text = VoucherText {
         shop: ShopId::new(1),

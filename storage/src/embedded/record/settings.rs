@@ -35,7 +35,7 @@ impl Database {
     /// [`setting`](Self::setting) for the time before there is anybody who can wait asynchronously.
     pub(crate) fn setting_blocking(&self, name: &str) -> Result<Option<String>, StoreError> {
         let name = key(name);
-        self.read_blocking("setting", |conn| get(conn, &name))
+        self.read_blocking("setting", move |conn| get(conn, &name))
     }
 
     /// [`put_setting`](Self::put_setting) for that time.

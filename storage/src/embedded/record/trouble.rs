@@ -1,26 +1,32 @@
 //! What SQLite says, in the words of the port.
 
 use std::any::Any;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
 use rusqlite::{Error, ErrorCode, ffi};
 
-use crate::StoreError;
+use crate::embedded::disk::Disk;
+use crate::{DiskFaults, StoreError};
 
 /// Below this much free space an input/output error is taken for a full disk: SQLite reports some failed writes (of
 /// its shared-memory file, for one) without saying that there was no room.
 const FULL_BELOW_BYTES: u64 = 4 << 20;
 
-/// Turns SQLite's errors into the port's. Knows the directory, to tell a full disk from a broken one.
+/// Turns SQLite's errors into the port's. Knows the disk, to tell a full disk from a broken one.
 #[derive(Clone, Debug)]
 pub(super) struct Interpreter {
-    dir: PathBuf,
+    disk: Disk,
 }
 
 impl Interpreter {
     /// For a database file.
-    pub(super) fn new(file: &Path) -> Self {
-        Self { dir: file.parent().map_or_else(PathBuf::new, Path::to_path_buf) }
+    pub(super) fn new(file: &Path, faults: Option<Arc<DiskFaults>>) -> Self {
+        Self { disk: Disk::new(file.parent().unwrap_or(Path::new("")), faults) }
+    }
+
+    pub(super) fn disk(&self) -> &Disk {
+        &self.disk
     }
 
     /// What the caller of `op` is to be told.
@@ -47,19 +53,15 @@ impl Interpreter {
         }
     }
 
-    fn free_bytes(&self) -> Option<u64> {
-        let dir = if self.dir.as_os_str().is_empty() { Path::new(".") } else { &self.dir };
-        rustix::fs::statvfs(dir).ok().map(|stat| stat.f_bavail.saturating_mul(stat.f_frsize))
-    }
-
     fn is_full(&self) -> bool {
-        self.free_bytes().is_some_and(|free| free < FULL_BELOW_BYTES)
+        self.disk.free_bytes().is_some_and(|free| free < FULL_BELOW_BYTES)
     }
 
     fn room(&self) -> String {
-        match self.free_bytes() {
-            Some(free) => format!("{} KiB left in {}", free >> 10, self.dir.display()),
-            None => format!("no room in {}", self.dir.display()),
+        let dir = self.disk.dir().display();
+        match self.disk.free_bytes() {
+            Some(free) => format!("{} KiB left in {dir}", free >> 10),
+            None => format!("no room in {dir}"),
         }
     }
 }
@@ -78,6 +80,11 @@ pub(super) fn is_refusal(error: &Error) -> bool {
 /// The error of a job that finds its input against the record's rules. It undoes the job.
 pub(super) fn refuse(rule: impl Into<String>) -> Error {
     Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_CONSTRAINT), Some(rule.into()))
+}
+
+/// What SQLite says at the end of the disk.
+pub(super) fn disk_full() -> Error {
+    Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_FULL), None)
 }
 
 /// The error of a job that finds a value in the record which nothing writes there.

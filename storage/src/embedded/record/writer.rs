@@ -9,7 +9,7 @@ use rusqlite::Connection;
 
 use super::checkpoint::{Pace, passive};
 use super::task::{Ran, Task};
-use super::trouble::Interpreter;
+use super::trouble::{Interpreter, disk_full};
 use crate::StoreError;
 
 /// A commit carries at most this many jobs. An fsync takes a millisecond or more, a job some 20 µs: past this the jobs
@@ -64,7 +64,7 @@ impl Writer {
 
     /// Runs the tasks in one transaction, commits once, and only then answers.
     fn transaction(&mut self, tasks: &mut VecDeque<Box<dyn Task>>) {
-        if let Err(error) = self.execute("BEGIN IMMEDIATE") {
+        if let Err(error) = self.begin(tasks.len()) {
             return self.undone(tasks.drain(..), error);
         }
         let alone = tasks.len() == 1;
@@ -84,6 +84,7 @@ impl Writer {
                 }
             }
         }
+        self.interpreter.disk().delay_commit();
         if let Err(error) = self.execute("COMMIT") {
             self.roll_back();
             return self.undone(ran, error);
@@ -91,6 +92,15 @@ impl Writer {
         self.pace.wrote();
         self.pace.set_trouble(None);
         ran.into_iter().for_each(Task::answer);
+    }
+
+    fn begin(&self, tasks: usize) -> rusqlite::Result<()> {
+        let disk = self.interpreter.disk();
+        if disk.is_played_full() {
+            disk.refused(tasks);
+            return Err(disk_full());
+        }
+        self.execute("BEGIN IMMEDIATE")
     }
 
     /// Without a savepoint, which copies every page it touches: a batch of orders touches many.
