@@ -16,13 +16,15 @@ const LEASE: Duration = Duration::from_secs(3);
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How long who goes through many sales keeps others waiting.
 const LONGEST: Duration = Duration::from_millis(100);
-/// By how much later a turn is free here than everywhere: others hear of it later, and have to ask for it.
+/// By how much later a turn is free here than everywhere, if there is anybody elsewhere: they hear of it later, and have to
+/// ask for it.
 const HEAD_START: Duration = Duration::from_millis(3);
 
 /// Gives turns: among the tasks of this mall, and among all instances of it.
 pub(super) struct SaleTurns {
     here: Arc<Mutex<()>>,
     everywhere: Locker,
+    head_start: Duration,
     /// This instance: a turn that it could not leave need not end by itself before its next one.
     owner: LockOwner,
 }
@@ -32,18 +34,23 @@ pub(super) struct SaleTurns {
 pub(super) struct Turn {
     since: Instant,
     held: Option<(HeldLock, OwnedMutexGuard<()>)>,
+    head_start: Duration,
 }
 
 impl SaleTurns {
     pub(super) fn new(locks: Arc<dyn Locks>) -> Self {
-        Self { here: Arc::default(), everywhere: Locker::new(locks), owner: LockOwner::random() }
+        let head_start = if locks.are_shared() { HEAD_START } else { Duration::ZERO };
+        Self { here: Arc::default(), everywhere: Locker::new(locks), head_start, owner: LockOwner::random() }
     }
 
     /// Waits for one's turn.
     pub(super) async fn next(&self) -> Result<Turn, StoreError> {
         let here = Arc::clone(&self.here).lock_owned().await;
         match self.everywhere.hold(NAME, self.owner, LEASE, PATIENCE).await? {
-            Some(everywhere) => Ok(Turn { since: Instant::now(), held: Some((everywhere, here)) }),
+            Some(everywhere) => {
+                let (since, held) = (Instant::now(), Some((everywhere, here)));
+                Ok(Turn { since, held, head_start: self.head_start })
+            }
             None => Err(lost("another instance is changing sales")),
         }
     }
@@ -70,11 +77,15 @@ impl Drop for Turn {
     fn drop(&mut self) {
         // Without a runtime nobody here waits, and the lease has to end by itself.
         if let (Some((everywhere, here)), Ok(runtime)) = (self.held.take(), Handle::try_current()) {
+            let head_start = self.head_start;
             runtime.spawn(async move {
                 if let Err(error) = everywhere.leave().await {
                     tracing::warn!(%error, "a turn to change sales is left to the end of its lease");
                 }
-                tokio::time::sleep(HEAD_START).await;
+                // A timer is never shorter than a millisecond.
+                if !head_start.is_zero() {
+                    tokio::time::sleep(head_start).await;
+                }
                 drop(here);
             });
         }
@@ -95,7 +106,10 @@ mod tests {
     async fn a_busy_instance_lets_others_in_between() {
         let dir = tempfile::tempdir().unwrap();
         let storage = Storage::open(&Place::Embedded(EmbeddedOptions::new(dir.path()))).await.unwrap();
-        let instance = || Arc::new(SaleTurns::new(Arc::clone(&storage.locks)));
+        let instance = || {
+            let turns = SaleTurns::new(Arc::clone(&storage.locks));
+            Arc::new(SaleTurns { head_start: HEAD_START, ..turns })
+        };
         let (busy, other) = (instance(), instance());
         for _ in 0..4 {
             let busy = Arc::clone(&busy);

@@ -44,10 +44,15 @@ impl Output for Result<Document, ApiError> {
 impl<S: Clone + Send + Sync + 'static> Calls<S> {
     /// The routes, and among them the description of all, itself included. `prefix` is where the API is.
     pub fn with_document(self, prefix: &str) -> Router<S> {
-        let written = Arc::new(OnceLock::new());
-        let shown = Arc::clone(&written);
+        let calls = Arc::new(OnceLock::new());
+        // Written when it is first asked for: few malls are, and it takes milliseconds.
+        let (listed, written, prefix) = (Arc::clone(&calls), Arc::new(OnceLock::new()), prefix.to_owned());
         let answer = move |State(_): State<S>| {
-            let document = shown.get().cloned().map(Document);
+            let write = |calls: &Vec<Call>| {
+                let text = || Bytes::from(document(calls, &prefix).to_string());
+                Document(written.get_or_init(text).clone())
+            };
+            let document = listed.get().map(write);
             async move { document.ok_or_else(|| ApiError::bug("the API is not described")) }
         };
         let own = Self::of(both("文档", "Documents")).get(
@@ -55,9 +60,9 @@ impl<S: Clone + Send + Sync + 'static> Calls<S> {
             answer,
             both("本文档（OpenAPI 3.1）", "This document, OpenAPI 3.1"),
         );
-        let (router, calls) = self.merge(own).into_parts();
+        let (router, described) = self.merge(own).into_parts();
         // Set once, right here: whoever asks comes later.
-        let _ = written.set(Bytes::from(document(&calls, prefix).to_string()));
+        let _ = calls.set(described);
         router
     }
 }

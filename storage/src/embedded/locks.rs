@@ -90,6 +90,10 @@ impl Locks for EmbeddedLocks {
         Ok(true)
     }
 
+    fn are_shared(&self) -> bool {
+        false
+    }
+
     fn waiters(&self) -> &Waiters {
         &self.waiters
     }

@@ -118,6 +118,9 @@ pub trait Locks: Send + Sync {
     /// [`StoreError`]: perhaps it was left; else it is free at the end of the lease.
     async fn leave(&self, name: &str, entry: LockEntry) -> Result<bool, StoreError>;
 
+    /// Whether other processes may want these locks.
+    fn are_shared(&self) -> bool;
+
     /// Who waits in this process. One who waits for a lock is told when it may have become free. Nobody may rely on being
     /// told: messages between processes can be lost.
     fn waiters(&self) -> &Waiters;

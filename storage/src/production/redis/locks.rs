@@ -69,6 +69,10 @@ impl Locks for RedisLocks {
         self.link.run("locks.leave", Repeat::Safe, call.arg(self.keys.freed_locks()).arg(name)).await
     }
 
+    fn are_shared(&self) -> bool {
+        true
+    }
+
     fn waiters(&self) -> &Waiters {
         &self.waiters
     }
