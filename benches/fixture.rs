@@ -80,7 +80,7 @@ fn put_back(rounds: usize) -> Result<(), FixtureError> {
     let mut reset = Times::of("a reset");
     let mut advance = Times::of("15 minutes pass, an order expires");
     for round in 0..rounds {
-        let (_, token) = mall.log_in(&format!("138{round:08}"))?;
+        let token = mall.log_in(&format!("138{round:08}"))?.token;
         let claimed =
             mall.call("POST", &format!("/api/voucher-order/seckill/{sale}"), &token, &json!(null))?;
         assert!(claimed.is_success(), "{claimed:?}");

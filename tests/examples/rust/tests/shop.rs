@@ -5,7 +5,7 @@ use std::error::Error;
 use std::thread;
 use std::time::Duration;
 
-use mallbox::fixture::{Answer, Fault, Mall};
+use mallbox::fixture::{Answer, Fault, FixtureError, Mall};
 use serde_json::{Value, json};
 
 type Tested = Result<(), Box<dyn Error>>;
@@ -31,12 +31,12 @@ fn open_sale(mall: &Mall, units: u32) -> Result<u64, Box<dyn Error>> {
         "payValue": 100, "actualValue": 3000, "stock": units,
         "beginTime": "2026-11-21T19:00:00", "endTime": "2026-11-21T23:00:00",
     });
-    let answer = mall.call("POST", "/api/voucher/seckill", mall.operator(), &sale)?;
+    let answer = mall.call("POST", "/api/voucher/seckill", &mall.operator(), &sale)?;
     answer.body["data"].as_u64().ok_or_else(|| answer.body.to_string().into())
 }
 
-fn claim(mall: &Mall, sale: u64, token: &str) -> Result<Answer, Box<dyn Error + Send + Sync>> {
-    Ok(mall.call("POST", &format!("/api/voucher-order/seckill/{sale}"), token, &json!({}))?)
+fn claim(mall: &Mall, sale: u64, token: &str) -> Result<Answer, FixtureError> {
+    mall.call("POST", &format!("/api/voucher-order/seckill/{sale}"), token, &Value::Null)
 }
 
 /// What stands in `data` of a good answer.
@@ -61,7 +61,7 @@ fn order_status(mall: &Mall, order: &str, token: &str) -> Result<Value, Box<dyn 
 fn the_last_unit_is_sold_once() -> Tested {
     let mall = mall()?;
     let sale = open_sale(&mall, 1)?;
-    let (anna, ben) = (mall.log_in(ANNA)?, mall.log_in(BEN)?);
+    let (anna, ben) = (mall.log_in(ANNA)?.token, mall.log_in(BEN)?.token);
     let (one, other) = thread::scope(|at_once| {
         let one = at_once.spawn(|| claim(&mall, sale, &anna).unwrap());
         let other = at_once.spawn(|| claim(&mall, sale, &ben).unwrap());
@@ -71,9 +71,9 @@ fn the_last_unit_is_sold_once() -> Tested {
     assert_eq!(bought.body["success"], true);
     assert_eq!(refused.body["code"], "SOLD_OUT");
     assert_eq!(stock(&mall, sale)?, 0);
-    mall.idle()?;
+    mall.idle(10 * SECOND)?;
     let books = mall.books()?;
-    assert!(books.balances, "{}", books.text);
+    assert!(books.balances(), "{books}");
     Ok(())
 }
 
@@ -81,7 +81,7 @@ fn the_last_unit_is_sold_once() -> Tested {
 fn an_unpaid_order_is_cancelled_after_15_minutes() -> Tested {
     let mall = mall()?;
     let sale = open_sale(&mall, 1)?;
-    let (anna, ben) = (mall.log_in(ANNA)?, mall.log_in(BEN)?);
+    let (anna, ben) = (mall.log_in(ANNA)?.token, mall.log_in(BEN)?.token);
     // The id of an order is larger than 2^53. As text it is exact in every language.
     let bought = claim(&mall, sale, &anna)?;
     let order = bought.body["dataText"].as_str().unwrap();
@@ -97,7 +97,7 @@ fn an_unpaid_order_is_cancelled_after_15_minutes() -> Tested {
 #[test]
 fn a_session_ends_after_30_minutes_unused() -> Tested {
     let mall = mall()?;
-    let anna = mall.log_in(ANNA)?;
+    let anna = mall.log_in(ANNA)?.token;
     mall.advance(29 * MINUTE)?;
     get(&mall, "/api/user/me", &anna)?;
     mall.advance(30 * MINUTE)?;
@@ -110,8 +110,8 @@ fn a_session_ends_after_30_minutes_unused() -> Tested {
 fn who_lost_the_answer_asks_again_and_has_bought_once() -> Tested {
     let mall = mall()?;
     let sale = open_sale(&mall, 5)?;
-    let anna = mall.log_in(ANNA)?;
-    mall.faults().add(Fault::endpoint(CLAIM).lose_answer().times(1))?;
+    let anna = mall.log_in(ANNA)?.token;
+    mall.faults().add(Fault::at_endpoint(CLAIM).lose_answer().times(1))?;
     assert!(claim(&mall, sale, &anna).is_err());
     let again = claim(&mall, sale, &anna)?;
     assert_eq!(again.body["code"], "ALREADY_BOUGHT");
@@ -126,8 +126,8 @@ fn who_lost_the_answer_asks_again_and_has_bought_once() -> Tested {
 fn trouble_with_the_storage_is_answered_503_and_passes() -> Tested {
     let mall = mall()?;
     let sale = open_sale(&mall, 5)?;
-    let anna = mall.log_in(ANNA)?;
-    mall.faults().add(Fault::port("sales.claim").error().times(2))?;
+    let anna = mall.log_in(ANNA)?.token;
+    mall.faults().add(Fault::at_port("sales.claim").error().times(2))?;
     for status in [503, 503, 200] {
         assert_eq!(claim(&mall, sale, &anna)?.status, status);
     }
@@ -139,7 +139,7 @@ fn trouble_with_the_storage_is_answered_503_and_passes() -> Tested {
 fn a_restore_brings_back_what_was_sold() -> Tested {
     let mall = mall()?;
     let sale = open_sale(&mall, 1)?;
-    let (anna, ben) = (mall.log_in(ANNA)?, mall.log_in(BEN)?);
+    let (anna, ben) = (mall.log_in(ANNA)?.token, mall.log_in(BEN)?.token);
     let before_the_rush = mall.snapshot()?;
     assert_eq!(claim(&mall, sale, &anna)?.body["success"], true);
     mall.restore(&before_the_rush)?;
@@ -152,10 +152,10 @@ fn a_restore_brings_back_what_was_sold() -> Tested {
 fn a_reset_leads_back_to_the_start() -> Tested {
     let mall = mall()?;
     let sale = open_sale(&mall, 1)?;
-    mall.faults().add(Fault::endpoint(CLAIM).error())?;
+    mall.faults().add(Fault::at_endpoint(CLAIM).error(503))?;
     mall.advance(48 * 60 * MINUTE)?;
     mall.reset()?;
-    assert_eq!(mall.clock().now(), EVENING);
+    assert_eq!(mall.wall_time()?, EVENING);
     let answer = mall.call("GET", &format!("/api/sale/{sale}"), "", &Value::Null)?;
     assert_eq!(answer.body["code"], "UNKNOWN_SALE");
     assert!(mall.faults().list().is_empty());
@@ -168,11 +168,11 @@ fn malls_share_nothing() -> Tested {
     let sale = open_sale(&one, 1)?;
     assert_eq!(open_sale(&other, 1)?, sale);
     for mall in [&one, &other] {
-        assert_eq!(claim(mall, sale, &mall.log_in(ANNA)?)?.body["success"], true);
+        assert_eq!(claim(mall, sale, &mall.log_in(ANNA)?.token)?.body["success"], true);
     }
     one.advance(15 * MINUTE)?;
     assert_eq!(stock(&one, sale)?, 1);
     assert_eq!(stock(&other, sale)?, 0);
-    assert_eq!(other.clock().now(), EVENING);
+    assert_eq!(other.wall_time()?, EVENING);
     Ok(())
 }
