@@ -99,7 +99,7 @@ impl OrderWorkers {
 /// To be called before the clock is moved: a claim that was made before is then an order with its own deadline.
 pub async fn drained(storage: &Storage, longest: Duration) -> bool {
     /// How often the log is looked at.
-    const LOOK_EVERY: Duration = Duration::from_millis(5);
+    const LOOK_EVERY: Duration = Duration::from_millis(1);
     let until = Instant::now() + longest;
     loop {
         let state = storage.order_log.state().await;
