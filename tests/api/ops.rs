@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::world::{OTHER, Said, World, world};
+use super::world::{OTHER, Said, World, within_reach, world};
 
 fn ops(w: &World, method: &str, path: &str, body: &Value) -> Said {
     let body = if body.is_null() { String::new() } else { body.to_string() };
@@ -159,8 +159,9 @@ fn orders_are_found_and_voided() {
 
 #[test]
 fn dead_letters_are_listed_replayed_and_voided() {
-    let w = world();
-    let poison = |users: &str| w.ground.refuse_rows("orders", &format!("NEW.user_id IN ({users})"), "poison");
+    let w = within_reach();
+    let poison =
+        |users: &str| w.ground().refuse_rows("orders", &format!("NEW.user_id IN ({users})"), "poison");
     poison("2, 3");
     // One after the other, so that the second is the last that died.
     let orders = [&w.customer, &w.other].map(|token| {
