@@ -98,7 +98,9 @@ fn run(command: Command, l: Language, asked: Option<Spoken>) -> anyhow::Result<b
         Command::User(user) => user::run(user, l).map(|()| true),
         Command::Audit(audit) => audit::run(audit, l),
         Command::Doctor(doctor) => Ok(doctor::run(&doctor, l)),
-        Command::Fixture(fixture) => fixture::run(fixture, asked.map_or(Language::Zh, Language::from)).map(|()| true),
+        Command::Fixture(fixture) => {
+            fixture::run(fixture, asked.map_or(Language::Zh, Language::from)).map(|()| true)
+        }
         Command::Bench(bench) => bench::run(bench),
     }
 }
