@@ -72,9 +72,10 @@ enum Command {
 #[must_use]
 pub fn main() -> ExitCode {
     let typed = Cli::command().get_matches();
-    let l = language(typed.get_one::<Spoken>("lang").copied());
+    let asked = typed.get_one::<Spoken>("lang").copied();
+    let l = language(asked);
     let done = with_file(typed).and_then(|matches| match Cli::from_arg_matches(&matches) {
-        Ok(Cli { command, .. }) => run(command, l),
+        Ok(Cli { command, .. }) => run(command, l, asked),
         Err(error) => error.exit(),
     });
     match done {
@@ -88,7 +89,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn run(command: Command, l: Language) -> anyhow::Result<bool> {
+fn run(command: Command, l: Language, asked: Option<Spoken>) -> anyhow::Result<bool> {
     match command {
         Command::Demo(demo) => demo::run(demo, l).map(|()| true),
         Command::Serve(config) => serve::run(config, l).map(|()| true),
@@ -97,7 +98,9 @@ fn run(command: Command, l: Language) -> anyhow::Result<bool> {
         Command::User(user) => user::run(user, l).map(|()| true),
         Command::Audit(audit) => audit::run(audit, l),
         Command::Doctor(doctor) => Ok(doctor::run(&doctor, l)),
-        Command::Fixture(fixture) => fixture::run(fixture, l).map(|()| true),
+        Command::Fixture(fixture) => {
+            fixture::run(fixture, asked.map_or(Language::Zh, Language::from)).map(|()| true)
+        }
         Command::Bench(bench) => bench::run(bench),
     }
 }
@@ -106,9 +109,17 @@ fn run(command: Command, l: Language) -> anyhow::Result<bool> {
 fn language(asked: Option<Spoken>) -> Language {
     let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().filter_map(std::env::var_os);
     match asked {
-        Some(Spoken::Zh) => Language::Zh,
-        Some(Spoken::En) => Language::En,
+        Some(spoken) => spoken.into(),
         None => language_of(locale),
+    }
+}
+
+impl From<Spoken> for Language {
+    fn from(spoken: Spoken) -> Self {
+        match spoken {
+            Spoken::Zh => Self::Zh,
+            Spoken::En => Self::En,
+        }
     }
 }
 

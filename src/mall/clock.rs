@@ -56,6 +56,14 @@ impl Motion {
             Self::Runs { from, since } => from + since.elapsed(),
         }
     }
+
+    /// The same from this instant on.
+    fn at(self, now: Timestamp) -> Self {
+        match self {
+            Self::Stands { .. } => Self::Stands { at: now },
+            Self::Runs { .. } => Self::Runs { from: now, since: Instant::now() },
+        }
+    }
 }
 
 impl ManualClock {
@@ -67,15 +75,12 @@ impl ManualClock {
 
     /// Moves to an instant, forwards or backwards; it goes on standing or running there.
     pub fn set(&self, now: Timestamp) {
-        self.change(|motion| match motion {
-            Motion::Stands { .. } => Motion::Stands { at: now },
-            Motion::Runs { .. } => Motion::Runs { from: now, since: Instant::now() },
-        });
+        self.change(|motion| motion.at(now));
     }
 
     /// Moves forwards by a span.
     pub fn advance(&self, span: Duration) {
-        self.set(self.now() + span);
+        self.change(|motion| motion.at(motion.now() + span));
     }
 
     /// Stands from now on.

@@ -11,6 +11,8 @@ use tokio::sync::oneshot;
 
 use super::Database;
 use super::columns::{get_count, id};
+use super::trouble::closed;
+use super::writer::for_sharer;
 use crate::{Sequences, StoreError};
 
 /// The first block; each further one is twice the last. What is left of a block is lost with the process.
@@ -35,12 +37,15 @@ struct Counter {
     refill: Mutex<Refill>,
 }
 
+/// Who cannot go on without the next block.
+type Waiter = oneshot::Sender<Result<(), Arc<StoreError>>>;
+
 struct Refill {
     block: u64,
     /// Whether `next` and `limit` go on from what the record had.
     is_loaded: bool,
     is_under_way: bool,
-    waiters: Vec<oneshot::Sender<Result<(), String>>>,
+    waiters: Vec<Waiter>,
 }
 
 impl EmbeddedSequences {
@@ -57,7 +62,7 @@ impl EmbeddedSequences {
     }
 
     /// Asks the writer for the next block, unless that is under way.
-    fn refill(&self, counter: &Arc<Counter>, waiter: Option<oneshot::Sender<Result<(), String>>>) {
+    fn refill(&self, counter: &Arc<Counter>, waiter: Option<Waiter>) {
         let (after, block) = {
             let mut refill = counter.refill.lock();
             refill.waiters.extend(waiter);
@@ -76,6 +81,7 @@ impl EmbeddedSequences {
 #[async_trait]
 impl Sequences for EmbeddedSequences {
     async fn next(&self, name: &'static str, day: u64) -> Result<u64, StoreError> {
+        const OP: &str = "next number";
         let counter = self.counter(name, day);
         loop {
             if let Some(number) = counter.take() {
@@ -86,8 +92,8 @@ impl Sequences for EmbeddedSequences {
             }
             let (tell, told) = oneshot::channel();
             self.refill(&counter, Some(tell));
-            let refilled = told.await.unwrap_or_else(|_| Err("the record is closed".into()));
-            refilled.map_err(|words| StoreError::Unavailable { op: "next number", source: words.into() })?;
+            let refilled = told.await.map_err(|_| closed(OP))?;
+            refilled.map_err(|error| for_sharer(&error, OP))?;
         }
     }
 
@@ -141,7 +147,7 @@ impl Counter {
                     self.limit.store(to, Ordering::Release);
                     Ok(())
                 }
-                Err(error) => Err(error.to_string()),
+                Err(error) => Err(Arc::new(error)),
             };
             (answer, std::mem::take(&mut refill.waiters))
         };

@@ -173,7 +173,7 @@ fn taken_down(ran: Vec<Box<dyn Task>>, how: Ran) {
 }
 
 /// One error for all who shared a commit. Never a refusal: whatever a commit hits is nobody's own fault.
-fn for_sharer(error: &Arc<StoreError>, op: &'static str) -> StoreError {
+pub(super) fn for_sharer(error: &Arc<StoreError>, op: &'static str) -> StoreError {
     match &**error {
         StoreError::Full { detail, .. } => StoreError::Full { op, detail: detail.clone() },
         StoreError::Corrupt { key, .. } => StoreError::Corrupt { op, key: key.clone() },
