@@ -75,13 +75,14 @@ pub(super) fn run(fixture: Fixture, l: Language) -> anyhow::Result<()> {
         let mut stopped = signal(SignalKind::terminate())?;
         let mut interrupted = signal(SignalKind::interrupt())?;
         let over = mall.over().unwrap_or_default();
-        tokio::select! {
-            () = input_ended() => {}
-            () = parent_ended(parent) => {}
-            () = over.cancelled() => {}
-            _ = stopped.recv() => {}
-            _ = interrupted.recv() => {}
-        }
+        let why = tokio::select! {
+            () = input_ended() => "its standard input is closed",
+            () = parent_ended(parent) => "its parent has ended",
+            () = over.cancelled() => "it was asked to over its controls",
+            _ = stopped.recv() => "it was told to",
+            _ = interrupted.recv() => "it was told to",
+        };
+        tracing::info!(why, "the fixture ends");
         Ok(())
     })?;
     drop(mall);
