@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mallbox::mall::Settings;
+use mallbox::fixture::Builder;
 use serde_json::json;
 
 use super::world::{World, world};
@@ -218,7 +218,8 @@ fn odd_tokens_count_as_none() {
 
 #[test]
 fn limits_say_when_to_come_back() {
-    let w = World::with(Settings { inbox: true, ..Settings::default() }, |_| {}, "/api", false);
+    let w = World::with("/api", Builder::with_limits);
+    assert_eq!(w.call("POST", "/user/code?phone=13900000002", "", "").body, json!({"success": true}));
     let soon = w.call("POST", "/user/code?phone=13900000002", "", "");
     let want =
         json!({"success": false, "errorMsg": "验证码发送太频繁，请 55 秒后再试", "code": "CODE_TOO_SOON"});

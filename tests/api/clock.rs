@@ -13,7 +13,8 @@ const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 fn set(w: &World, at: Timestamp) {
-    w.clock.set(at);
+    // In the middle of everything, and without waiting for a moment at which nothing is under way.
+    w.mall.clock().set(at);
     w.advance(Duration::ZERO);
 }
 

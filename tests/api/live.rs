@@ -19,7 +19,7 @@ fn world() -> World {
 /// A mall that tells its figures to so many, so often.
 fn telling(live_places: usize, live_every: Duration) -> World {
     let settings = Settings { inbox: true, live_every, live_places, ..Settings::default() };
-    World::with(settings.without_limits(), |_| {}, "/api", false)
+    World::with("/api", |mall| mall.settings(settings.without_limits()))
 }
 
 /// An open stream of events.
@@ -210,7 +210,7 @@ fn a_mall_that_stops_waits_for_nobody_who_watches() {
     stream.figures();
     let reader = std::thread::spawn(move || stream.end());
     let began = Instant::now();
-    w.stop();
+    drop(w);
     assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
     assert_eq!(reader.join().unwrap(), "STOPPING");
 }

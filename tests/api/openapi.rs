@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::live::Stream;
-use super::world::{OTHER, Said, World, sale, shop, voucher, world};
+use super::world::{OTHER, Said, World, sale, shop, voucher, within_reach, world};
 
 const METHODS: [&str; 4] = ["get", "post", "put", "delete"];
 
@@ -68,8 +68,7 @@ fn every_call_says_in_both_languages_what_it_does_and_has_a_name_of_its_own() {
 #[test]
 fn the_document_says_where_the_api_is() {
     for prefix in ["/api", "/mall/api", ""] {
-        let settings = mallbox::mall::Settings { inbox: true, ..Default::default() };
-        let w = World::with(settings.without_limits(), |_| {}, prefix, false);
+        let w = World::with(prefix, |mall| mall);
         let want = if prefix.is_empty() { "/" } else { prefix };
         assert_eq!(document(&w)["servers"][0]["url"], want);
     }
@@ -261,7 +260,7 @@ fn ask_as_each(check: &mut Checker<'_>, call: &str, path: &str, body: &Value) ->
 /// Two claims that the record refuses: the first is replayed, the second voided.
 fn dead_letters(check: &mut Checker<'_>) {
     let (operator, other, none) = (check.w.operator.clone(), check.w.other.clone(), &Value::Null);
-    check.w.ground.refuse_rows("orders", "NEW.user_id IN (1, 3)", "poison");
+    check.w.ground().refuse_rows("orders", "NEW.user_id IN (1, 3)", "poison");
     // One after the other: of two that are refused and alone in the log, the record would be to blame.
     let orders = [operator, other].map(|token| {
         let said = check.w.call("POST", "/voucher-order/seckill/2", &token, "");
@@ -274,7 +273,7 @@ fn dead_letters(check: &mut Checker<'_>) {
     let path = |order: &str, step: &str| format!("/ops/dead-letters/{order}/{step}");
     let refused = ask_as_each(check, replay, &path(&orders[0], "replay"), none);
     assert_eq!(refused.body["code"], "STILL_DEAD", "{refused:?}");
-    check.w.ground.take_rows("orders");
+    check.w.ground().take_rows("orders");
     ask_as_each(check, replay, &path(&orders[0], "replay"), none);
     ask_as_each(check, void, &path(&orders[1], "void"), none);
     ask_as_each(check, void, &path(&orders[0], "void"), none);
@@ -342,7 +341,7 @@ fn live_figures(check: &mut Checker<'_>) {
 
 #[test]
 fn every_call_answers_what_is_described() {
-    let w = world();
+    let w = within_reach();
     let mut check = Checker::new(&w);
     check.ask("GET /openapi.json", "/openapi.json", "", &Value::Null);
     people(&mut check);

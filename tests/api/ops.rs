@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::world::{OTHER, Said, World, world};
+use super::world::{OTHER, Said, World, within_reach, world};
 
 fn ops(w: &World, method: &str, path: &str, body: &Value) -> Said {
     let body = if body.is_null() { String::new() } else { body.to_string() };
@@ -21,12 +21,6 @@ fn data(said: Said) -> Value {
 fn buy(w: &World, voucher: u64, token: &str) -> String {
     let said = w.call("POST", &format!("/voucher-order/seckill/{voucher}"), token, "");
     said.body["dataText"].as_str().unwrap_or_else(|| panic!("{said:?}")).to_owned()
-}
-
-/// Waits until an order is in the record, by a step that it refuses.
-fn settled(w: &World, order: &str) {
-    let said = w.call("POST", &format!("/voucher-order/{order}/use"), &w.operator, "");
-    assert_eq!(said.body["code"], "ORDER_STANDS", "{said:?}");
 }
 
 /// Voucher 2 as it is at first.
@@ -61,8 +55,8 @@ fn sales_are_listed_and_shown_with_their_books() {
     assert_eq!(list.body, json!({"success": true, "data": [unlimited, sale()], "total": 2}));
     let second = ops(&w, "GET", "/sales?current=2", &Value::Null);
     assert_eq!(second.body, json!({"success": true, "data": [], "total": 2}));
-    let order = buy(&w, 2, &w.customer);
-    settled(&w, &order);
+    buy(&w, 2, &w.customer);
+    w.settle_log();
     let books = json!({
         "voucher": 2, "initial": 2, "added": 0, "remaining": 1, "pending": 0, "unpaid": 1, "paid": 0, "used": 0,
         "refunding": 0, "deadLetters": 0, "inMemory": true,
@@ -92,8 +86,8 @@ fn an_operator_runs_a_sale_from_end_to_end() {
     }
     let other = ops(&w, "POST", "/sales/2/stock", &json!({"add": 4, "requestId": "truck 7"}));
     assert_eq!((other.status, &other.body["code"]), (400, &json!("BAD_REQUEST")));
-    let order = buy(&w, 2, &w.operator);
-    settled(&w, &order);
+    buy(&w, 2, &w.operator);
+    w.settle_log();
     let fewer = data(ops(&w, "POST", "/sales/2/stock", &json!({"add": -9})));
     let want = with(sale(), &json!({"by": -2, "added": 1, "left": 0, "taken": 3, "state": "SOLD_OUT"}));
     assert_eq!(fewer, want);
@@ -116,7 +110,7 @@ fn orders_are_found_and_voided() {
     let w = world();
     let unpaid = buy(&w, 2, &w.customer);
     let paid = buy(&w, 2, &w.other);
-    settled(&w, &paid);
+    w.settle_log();
     assert_eq!(w.call("POST", &format!("/voucher-order/{paid}/pay"), &w.other, "").status, 200);
     let shown = json!({
         "id": paid, "voucherId": 2, "title": "100元秒杀券", "payValue": 100, "payType": 1, "status": 2,
@@ -147,7 +141,7 @@ fn orders_are_found_and_voided() {
     }
     assert_eq!(data(w.call("GET", "/sale/2", "", ""))["stock"], 2);
     let used = buy(&w, 2, &w.customer);
-    settled(&w, &used);
+    w.settle_log();
     for step in ["pay", "use"] {
         let token = if step == "use" { &w.operator } else { &w.customer };
         assert_eq!(w.call("POST", &format!("/voucher-order/{used}/{step}"), token, "").status, 200);
@@ -159,8 +153,9 @@ fn orders_are_found_and_voided() {
 
 #[test]
 fn dead_letters_are_listed_replayed_and_voided() {
-    let w = world();
-    let poison = |users: &str| w.ground.refuse_rows("orders", &format!("NEW.user_id IN ({users})"), "poison");
+    let w = within_reach();
+    let poison =
+        |users: &str| w.ground().refuse_rows("orders", &format!("NEW.user_id IN ({users})"), "poison");
     poison("2, 3");
     // One after the other, so that the second is the last that died.
     let orders = [&w.customer, &w.other].map(|token| {

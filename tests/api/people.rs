@@ -191,11 +191,14 @@ fn every_action_is_in_the_audit_log_the_refused_ones_too() {
 #[test]
 fn a_page_of_the_log_has_its_limit() {
     let w = world();
-    let audit = &w.app.context.storage.audit;
-    for _ in 0..510 {
-        let appended = audit.append(w.app.context.now(), Actor::User(UserId::new(1)), "a", "b", "no JSON");
-        w.wait_for(appended).unwrap();
-    }
+    let context = w.mall.app().unwrap().context.clone();
+    let appending = async move {
+        for _ in 0..510 {
+            let by = Actor::User(UserId::new(1));
+            context.storage.audit.append(context.now(), by, "a", "b", "no JSON").await.unwrap();
+        }
+    };
+    w.mall.wait_for(appending).unwrap();
     let page =
         |query: &str| ask(&w, "GET", &format!("/ops/audit{query}"), &w.operator, "").body["data"].clone();
     assert_eq!(page("").as_array().unwrap().len(), 50);

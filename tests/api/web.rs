@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use mallbox::mall::Settings;
+use tempfile::TempDir;
 
 use super::world::World;
 
-fn their_files(dir: &Path) {
+fn furnish(dir: &Path) {
     for (path, text) in [
         ("web/index.html", "their index"),
         ("web/shop-detail.html", "their shop"),
@@ -20,15 +20,12 @@ fn their_files(dir: &Path) {
     }
 }
 
-fn with_their_files(prefix: &str) -> World {
-    let settings = Settings { inbox: true, ..Settings::default().without_limits() };
-    World::with(settings, their_files, prefix, true)
-}
-
 #[test]
 fn their_pages_and_pictures_are_found_and_nothing_else_is() {
+    let dir = TempDir::new().unwrap();
+    furnish(dir.path());
     for prefix in ["/api", ""] {
-        let w = with_their_files(prefix);
+        let w = World::with(prefix, |mall| mall.web(dir.path().join("web")));
         for (path, want) in [
             ("/", "their index"),
             ("/shop-detail.html?id=1", "their shop"),

@@ -1,23 +1,14 @@
-//! A fresh mall behind a real server per case, and a client that sends exactly what it is told.
+//! A fresh mall per case, and a client that sends exactly what it is told.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
-use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::tz::TimeZone;
-use mallbox::http::{App, Bound, Server, ServerOptions, SiteOptions, site};
-use mallbox::mall::operator::By;
-use mallbox::mall::order_workers::drained;
-use mallbox::mall::payments::Sandbox;
-use mallbox::mall::sms::Inbox;
-use mallbox::mall::{Mall, ManualClock, Means, Random, Settings};
-use mallbox_storage::{Actor, ShopType, ShopTypeId, Storage, Timestamp};
+use mallbox::fixture::{Builder, Data, Mall};
+use mallbox_storage::{ShopType, ShopTypeId, Timestamp};
 use mallbox_test_servers::Ground;
 use serde_json::{Value, json};
-use tempfile::TempDir;
-use tokio::runtime::Runtime;
 
 /// 20:00 of 2026-11-21 on the mall's wall, which is Shanghai's.
 pub const EVENING: Timestamp = Timestamp::from_millis(1_795_262_400_000);
@@ -26,19 +17,17 @@ pub const CUSTOMER: &str = "13900000002";
 pub const OTHER: &str = "13900000003";
 /// No call takes longer (DESIGN.md, section 8).
 const LONGEST: Duration = Duration::from_millis(1_500);
+/// How long claims may take to become orders.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 pub struct World {
-    pub app: App,
-    pub clock: Arc<ManualClock>,
-    runtime: Runtime,
-    server: Server,
+    pub mall: Mall,
     prefix: String,
     pub operator: String,
     pub customer: String,
     pub other: String,
-    /// Where its mall is.
-    pub ground: Ground,
-    _dir: TempDir,
+    /// Where its mall is, if that is not the fixture's business.
+    ground: Option<Ground>,
 }
 
 /// What came back.
@@ -52,47 +41,60 @@ pub struct Said {
 
 /// A mall without limits, with two types, a shop, a voucher and two sales, an operator and two customers.
 pub fn world() -> World {
-    let settings = Settings { inbox: true, ..Settings::default().without_limits() };
-    World::with(settings, |_| {}, "/api", false)
+    World::with("/api", |mall| mall)
+}
+
+/// The same, for a test that reaches into its record from outside.
+pub fn within_reach() -> World {
+    World::start(Some(Ground::of_target(env!("CARGO_CRATE_NAME"))), "/api", |mall| mall)
 }
 
 impl World {
-    pub fn with(settings: Settings, furnish: impl FnOnce(&Path), prefix: &str, web: bool) -> Self {
+    /// With the API here, and what else a test chooses.
+    pub fn with(prefix: &str, choose: impl FnOnce(Builder) -> Builder) -> Self {
         let ground = Ground::of_target(env!("CARGO_CRATE_NAME"));
-        let dir = TempDir::new().unwrap();
-        furnish(dir.path());
-        let runtime =
-            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        let clock = Arc::new(ManualClock::new(EVENING));
-        let app = runtime.block_on(open(&ground, settings, &clock));
-        let site_options = SiteOptions {
-            prefix: prefix.to_owned(),
-            uploads: Some(dir.path().join("uploads")),
-            web: web.then(|| dir.path().join("web")),
-        };
-        let bound = Bound::to(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
-        let options = ServerOptions { workers: 2, ..ServerOptions::default() };
-        let server = bound.serve(&site(&app, &site_options), options).unwrap();
-        // Lives as long as the runtime does.
-        let _background = {
-            let _in_runtime = runtime.enter();
-            app.start()
-        };
-        let by = By { actor: Actor::CommandLine, at: EVENING };
-        runtime.block_on(app.people.grant(OPERATOR, by)).unwrap();
-        let none = String::new;
-        let prefix = prefix.to_owned();
-        let (operator, customer, other) = (none(), none(), none());
-        let mut world =
-            Self { app, clock, runtime, server, prefix, operator, customer, other, ground, _dir: dir };
-        world.operator = world.log_in(OPERATOR);
-        world.customer = world.log_in(CUSTOMER);
-        world.other = world.log_in(OTHER);
-        world.add("/shop", &shop());
-        world.add("/voucher", &voucher());
-        world.add("/voucher/seckill", &sale("2026-11-21T19:00:00", "2026-11-21T23:00:00", 2));
-        world.add("/voucher/seckill", &sale("2026-11-21T21:00:00", "2026-11-21T22:00:00", -1));
+        Self::start(ground.database().is_some().then_some(ground), prefix, choose)
+    }
+
+    fn start(ground: Option<Ground>, prefix: &str, choose: impl FnOnce(Builder) -> Builder) -> Self {
+        let mut mall = Mall::builder()
+            .data(Data::Empty)
+            .seed(7)
+            .zone(TimeZone::get("Asia/Shanghai").unwrap())
+            .start_at("2026-11-21T20:00:00")
+            .frozen()
+            .api_prefix(prefix)
+            .workers(2);
+        if let Some(ground) = &ground {
+            mall = mall.place(ground.place().clone());
+        }
+        let mall = choose(mall).start().unwrap();
+        let log_in = |phone| mall.log_in(phone).unwrap().token;
+        let [operator, customer, other] = [OPERATOR, CUSTOMER, OTHER].map(log_in);
+        let world = Self { mall, prefix: prefix.to_owned(), operator, customer, other, ground };
+        world.furnish();
         world
+    }
+
+    fn furnish(&self) {
+        let shops = self.mall.app().unwrap().context.storage.shops.clone();
+        let add_types = async move {
+            for (id, name, sort) in [(1, "KTV", 2), (2, "美食", 1)] {
+                let icon = format!("/types/{id}.svg");
+                let kind = ShopType { id: ShopTypeId::new(id), name: name.to_owned(), icon, sort };
+                shops.put_type(&kind, EVENING).await.unwrap();
+            }
+        };
+        self.mall.wait_for(add_types).unwrap();
+        self.add("/shop", &shop());
+        self.add("/voucher", &voucher());
+        self.add("/voucher/seckill", &sale("2026-11-21T19:00:00", "2026-11-21T23:00:00", 2));
+        self.add("/voucher/seckill", &sale("2026-11-21T21:00:00", "2026-11-21T22:00:00", -1));
+    }
+
+    /// The place of a mall that was put [`within_reach`].
+    pub fn ground(&self) -> &Ground {
+        self.ground.as_ref().expect("a mall within reach")
     }
 
     /// An operator's call that must answer an id.
@@ -101,11 +103,9 @@ impl World {
         said.body["data"].as_u64().unwrap_or_else(|| panic!("{path}: {said:?}"))
     }
 
+    /// A new session.
     pub fn log_in(&self, phone: &str) -> String {
-        assert_eq!(self.call("POST", &format!("/user/code?phone={phone}"), "", "").status, 200);
-        let code = self.call("GET", &format!("/demo/inbox?phone={phone}"), "", "");
-        let form = json!({"phone": phone, "code": code.body["data"]["code"]});
-        self.call("POST", "/user/login", "", &form.to_string()).body["data"].as_str().unwrap().to_owned()
+        self.mall.log_in(phone).unwrap().token
     }
 
     /// A call of the API; without a token if it is empty.
@@ -114,27 +114,28 @@ impl World {
         self.ask(method, &format!("{}{path}", self.prefix), &token, body.as_bytes())
     }
 
+    fn address(&self) -> SocketAddr {
+        self.mall.address().unwrap()
+    }
+
     /// A connection of its own, for a test that reads from it as it likes.
     pub fn connect(&self) -> TcpStream {
-        let stream = TcpStream::connect(self.server.address()).unwrap();
+        let stream = TcpStream::connect(self.address()).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         stream
     }
 
     /// The same, with little room for what is not read yet.
     pub fn connect_narrowly(&self) -> TcpStream {
-        let stream = self.runtime.block_on(async {
+        let address = self.address();
+        let connecting = async move {
             let socket = tokio::net::TcpSocket::new_v4().unwrap();
             socket.set_recv_buffer_size(4096).unwrap();
-            socket.connect(self.server.address()).await.unwrap().into_std().unwrap()
-        });
+            socket.connect(address).await.unwrap().into_std().unwrap()
+        };
+        let stream = self.mall.wait_for(connecting).unwrap();
         stream.set_nonblocking(false).unwrap();
         stream
-    }
-
-    /// Stops the server in good order.
-    pub fn stop(self) {
-        self.runtime.block_on(self.server.drain());
     }
 
     /// Any request at all, with these header lines.
@@ -164,57 +165,30 @@ impl World {
 
     /// Where the API is.
     pub fn url(&self) -> String {
-        format!("http://{}{}", self.server.address(), self.prefix)
-    }
-
-    /// Runs a call of the mall itself.
-    pub fn wait_for<T>(&self, work: impl Future<Output = T>) -> T {
-        self.runtime.block_on(work)
+        format!("{}{}", self.mall.url(), self.prefix)
     }
 
     /// What an answer of its back end survives.
     pub fn durability(&self) -> &'static str {
-        self.runtime.block_on(self.app.context.storage.upkeep.health()).durability.name()
+        let upkeep = self.mall.app().unwrap().context.storage.upkeep.clone();
+        self.mall.wait_for(async move { upkeep.health().await.durability.name() }).unwrap()
     }
 
     /// Moves the clock; what is due by then is done.
     pub fn advance(&self, span: Duration) {
-        self.clock.advance(span);
-        self.runtime.block_on(self.app.catch_up());
+        self.mall.advance(span).unwrap();
     }
 
     /// Every claim is an order or a dead letter when this returns.
     pub fn settle_log(&self) {
-        let drained = drained(&self.app.context.storage, Duration::from_secs(20));
-        assert!(self.runtime.block_on(drained), "the log was not drained");
+        self.mall.idle(PATIENCE).unwrap();
     }
 
     /// Nothing that was sold is missing or there twice.
     pub fn assert_balanced(&self) {
-        let report = self.runtime.block_on(self.app.books.verify()).unwrap();
+        let report = self.mall.books().unwrap();
         assert!(report.balances(), "{report}");
     }
-}
-
-async fn open(ground: &Ground, settings: Settings, clock: &Arc<ManualClock>) -> App {
-    let storage = Storage::open(ground.place()).await.unwrap();
-    for (id, name, sort) in [(1, "KTV", 2), (2, "美食", 1)] {
-        let icon = format!("/types/{id}.svg");
-        let kind = ShopType { id: ShopTypeId::new(id), name: name.to_owned(), icon, sort };
-        storage.shops.put_type(&kind, EVENING).await.unwrap();
-    }
-    let inbox = Arc::new(Inbox::default());
-    let means = Means {
-        storage,
-        clock: clock.clone(),
-        zone: TimeZone::get("Asia/Shanghai").unwrap(),
-        settings,
-        sms: inbox.clone(),
-        inbox: Some(inbox),
-        payments: Arc::new(Sandbox::default()),
-        random: Arc::new(Random::seeded(7)),
-    };
-    Mall::open(means).await.unwrap()
 }
 
 /// Shop 1.

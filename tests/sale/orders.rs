@@ -1,16 +1,11 @@
 //! The life of an order: its steps, its deadline, its owner.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use async_trait::async_trait;
+use mallbox::fixture::Fault;
 use mallbox::mall::chores::Chores;
-use mallbox::mall::{Cashier, Context, OrderDesk, Refusal, sale_chores};
-use mallbox_storage::{
-    Claim, ClaimAnswer, OrderId, OrderStatus, Release, Reservation, Sales, Storage, StoreError, Terms, Units,
-    UserId, VoucherId,
-};
+use mallbox::mall::{Cashier, OrderDesk, Refusal, sale_chores};
+use mallbox_storage::{OrderId, OrderStatus, UserId};
 
 use super::world::{MINUTE, NOON, PAY_WITHIN, PRICE, idle, refusal, until, world};
 
@@ -46,61 +41,17 @@ async fn each_step_may_be_repeated_and_excludes_the_others() {
     w.assert_balanced().await;
 }
 
-/// The real sales, of which the next so many releases fail.
-struct Stumbling {
-    real: Arc<dyn Sales>,
-    failures: AtomicU64,
-}
-
-#[async_trait]
-impl Sales for Stumbling {
-    async fn claim(&self, claim: Claim) -> Result<ClaimAnswer, StoreError> {
-        self.real.claim(claim).await
-    }
-
-    async fn put(&self, terms: Terms) -> Result<Units, StoreError> {
-        self.real.put(terms).await
-    }
-
-    async fn release(&self, voucher: VoucherId, user: UserId, order: OrderId) -> Result<Release, StoreError> {
-        let stumbles = |left: u64| left.checked_sub(1);
-        if self.failures.fetch_update(Ordering::SeqCst, Ordering::SeqCst, stumbles).is_ok() {
-            return Err(StoreError::Unavailable { op: "sales.release", source: "made to fail".into() });
-        }
-        self.real.release(voucher, user, order).await
-    }
-
-    async fn reserve(
-        &self,
-        voucher: VoucherId,
-        user: UserId,
-        order: OrderId,
-    ) -> Result<Reservation, StoreError> {
-        self.real.reserve(voucher, user, order).await
-    }
-
-    async fn units(&self, voucher: VoucherId) -> Result<Option<Units>, StoreError> {
-        self.real.units(voucher).await
-    }
-
-    async fn forget(&self, voucher: VoucherId) -> Result<(), StoreError> {
-        self.real.forget(voucher).await
-    }
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_unit_that_could_not_be_given_back_is_given_back_soon_after() {
     let w = world().await;
-    let sales = Arc::new(Stumbling { real: Arc::clone(&w.storage.sales), failures: AtomicU64::new(0) });
-    let storage = Storage { sales: sales.clone(), ..w.storage.clone() };
-    let context = Context { storage, ..w.context.clone() };
+    let (context, faults) = w.faulty();
     let cashier = Cashier::new(context.clone(), w.gateway.clone());
     let chores = Chores::new(w.clock.clone(), sale_chores::chores(&context, &w.sales, &cashier));
     let desk = OrderDesk::new(context, cashier);
     let voucher = w.sale(2).await;
     let (refunded, cancelled) = (w.order(1, voucher).await, w.order(2, voucher).await);
     desk.pay(ANNE, refunded, w.now()).await.unwrap();
-    sales.failures.store(3, Ordering::SeqCst);
+    faults.add(Fault::at_port("sales.release").error().times(3)).unwrap();
     desk.refund(ANNE, refunded, w.now()).await.unwrap_err();
     desk.cancel(BOB, cancelled, w.now()).await.unwrap_err();
     assert_eq!(w.left(voucher).await, 0);

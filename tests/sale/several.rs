@@ -1,17 +1,12 @@
 //! Several processes of one mall, as far as one of them can tell: what another did, and did not end.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use async_trait::async_trait;
+use mallbox::fixture::Fault;
 use mallbox::mall::SaleCounter;
 use mallbox::mall::order_workers::OrderWorkers;
-use mallbox_storage::{
-    Claim, ClaimAnswer, NewSale, Order, OrderId, OrderStatus, Release, Reservation, Sales, StoreError, Terms,
-    Units, UserId, VoucherId,
-};
-
+use mallbox_storage::{Claim, ClaimAnswer, NewSale, Order, OrderId, OrderStatus, Terms, VoucherId};
 use tokio_util::sync::CancellationToken;
 
 use super::forgetful::Forgetful;
@@ -120,8 +115,9 @@ async fn loading_many_sales_keeps_nobody_from_changing_one() {
     for _ in 0..SALES {
         sales.push(w.sale(5).await);
     }
-    let mut context = w.context.clone();
-    context.storage.sales = Arc::new(Slow(Arc::clone(&w.storage.sales)));
+    let (context, faults) = w.faulty();
+    // A sale's buyers are read for a while before it is in memory.
+    faults.add(Fault::at_port("sales.put").delay(Duration::from_millis(150))).unwrap();
     let (counter, now) = (SaleCounter::new(context), w.now());
     let loading = tokio::spawn(async move { counter.load(now).await });
     for voucher in [sales[0], sales[14]] {
@@ -130,40 +126,4 @@ async fn loading_many_sales_keeps_nobody_from_changing_one() {
         assert!(!loading.is_finished());
     }
     assert_eq!(loading.await.unwrap().unwrap(), SALES);
-}
-
-/// Reads the buyers of a sale for a while before it is in memory.
-struct Slow(Arc<dyn Sales>);
-
-#[async_trait]
-impl Sales for Slow {
-    async fn put(&self, terms: Terms) -> Result<Units, StoreError> {
-        tokio::time::sleep(Duration::from_millis(150)).await;
-        self.0.put(terms).await
-    }
-
-    async fn claim(&self, claim: Claim) -> Result<ClaimAnswer, StoreError> {
-        self.0.claim(claim).await
-    }
-
-    async fn release(&self, voucher: VoucherId, user: UserId, order: OrderId) -> Result<Release, StoreError> {
-        self.0.release(voucher, user, order).await
-    }
-
-    async fn reserve(
-        &self,
-        voucher: VoucherId,
-        user: UserId,
-        order: OrderId,
-    ) -> Result<Reservation, StoreError> {
-        self.0.reserve(voucher, user, order).await
-    }
-
-    async fn units(&self, voucher: VoucherId) -> Result<Option<Units>, StoreError> {
-        self.0.units(voucher).await
-    }
-
-    async fn forget(&self, voucher: VoucherId) -> Result<(), StoreError> {
-        self.0.forget(voucher).await
-    }
 }

@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
+use mallbox::fixture::Fault;
 use mallbox::mall::operator::SaleOffice;
 use mallbox::mall::operator::sales::{Restocked, StockForm, WindowForm};
 use mallbox::mall::{AuditLog, Books, Context, Failure, Refusal, SaleCounter};
-use mallbox_storage::{Page, Storage, UserId, VoucherId};
+use mallbox_storage::{Page, UserId, VoucherId};
 
 use super::watched::Watched;
 use super::world::{MINUTE, NOON, World, idle, refusal, world};
@@ -118,39 +119,39 @@ async fn a_sale_that_is_over_can_be_stocked_up_and_opened_again() {
     w.assert_balanced().await;
 }
 
-/// A mall's stock office over vouchers that are watched.
-fn office_over(w: &World) -> (Arc<SaleOffice>, SaleCounter, Arc<Watched>) {
-    let vouchers = Watched::over(&w.storage.vouchers);
-    let context =
-        Context { storage: Storage { vouchers: vouchers.clone(), ..w.storage.clone() }, ..w.context.clone() };
+/// The stock office of a mall that is made of this.
+fn office_of(context: Context) -> (Arc<SaleOffice>, SaleCounter) {
     let counter = SaleCounter::new(context.clone());
     let books = Books::new(context.clone(), counter.clone());
     let office = SaleOffice::new(context.clone(), counter.clone(), books, AuditLog::new(context));
-    (Arc::new(office), counter, vouchers)
+    (Arc::new(office), counter)
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_fails_half_way_is_put_right_and_a_repeat_finds_out() {
     let w = world().await;
     let voucher = w.sale(10).await;
-    let (office, counter, vouchers) = office_over(&w);
+    let (context, faults) = w.faulty();
+    let (office, counter) = office_of(context);
     let add = async |add: i64, request: &str| {
         let form = StockForm { add: Some(add), request: Some(request.to_owned()) };
         office.restock(w.by(), voucher, form).await
     };
     let mut expected = 10_i64;
-    for (number, (by, after_the_effect)) in
-        [(5, false), (5, true), (-5, false), (-5, true)].into_iter().enumerate()
+    let changing = || Fault::at_port("vouchers.change_stock");
+    let (before, after) = (changing().error().times(1), changing().lose_answer().times(1));
+    for (number, (by, fault)) in
+        [(5, &before), (5, &after), (-5, &before), (-5, &after)].into_iter().enumerate()
     {
-        vouchers.fail_once(after_the_effect);
+        faults.add(fault.clone()).unwrap();
         let name = number.to_string();
         add(by, &name).await.unwrap_err();
         assert!(counter.has_to_refresh());
         counter.refresh(w.now()).await.unwrap();
         w.assert_balanced().await;
-        assert_eq!(told(&add(by, &name).await.unwrap()).0, by, "{by}, {after_the_effect}");
+        assert_eq!(told(&add(by, &name).await.unwrap()).0, by, "{by}, {fault:?}");
         expected += by;
-        assert_eq!(w.left(voucher).await.cast_signed(), expected, "{by}, {after_the_effect}: once");
+        assert_eq!(w.left(voucher).await.cast_signed(), expected, "{by}, {fault:?}: once");
         w.assert_balanced().await;
     }
 }
@@ -161,7 +162,9 @@ async fn changes_at_once_take_turns() {
     const LONG_ENOUGH: Duration = Duration::from_millis(200);
     let w = world().await;
     let voucher = w.sale(100).await;
-    let (office, counter, vouchers) = office_over(&w);
+    let (vouchers, mut context) = (Watched::over(&w.storage.vouchers), w.context.clone());
+    context.storage.vouchers = vouchers.clone();
+    let (office, counter) = office_of(context);
     let add = |add| {
         let (office, by) = (Arc::clone(&office), w.by());
         let form = StockForm { add: Some(add), request: None };

@@ -1,4 +1,4 @@
-//! The real vouchers with somebody before them, who counts what they are asked and makes changes of the stock fail.
+//! The real vouchers with somebody before them, who counts what they are asked and holds up an answer.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -16,8 +16,6 @@ pub struct Watched {
     reads: AtomicU64,
     /// Closed behind the next change of the stock: what is read of the voucher then waits there.
     gate: Mutex<Option<Arc<Gate>>>,
-    /// Whether the next change of the stock fails, and then whether only its answer is lost.
-    failure: Mutex<Option<bool>>,
 }
 
 /// Where a reading is held up.
@@ -32,8 +30,7 @@ pub struct Gate {
 
 impl Watched {
     pub fn over(real: &Arc<dyn Vouchers>) -> Arc<Self> {
-        let (reads, gate, failure) = (AtomicU64::new(0), Mutex::default(), Mutex::new(None));
-        Arc::new(Self { real: Arc::clone(real), reads, gate, failure })
+        Arc::new(Self { real: Arc::clone(real), reads: AtomicU64::new(0), gate: Mutex::default() })
     }
 
     /// How often a voucher was read.
@@ -46,11 +43,6 @@ impl Watched {
         let gate = Arc::<Gate>::default();
         *self.gate.lock() = Some(Arc::clone(&gate));
         gate
-    }
-
-    /// The next change of the stock fails: before it is done, or after.
-    pub fn fail_once(&self, after_the_effect: bool) {
-        *self.failure.lock() = Some(after_the_effect);
     }
 }
 
@@ -73,17 +65,11 @@ impl Vouchers for Watched {
         change: &StockChange,
         now: Timestamp,
     ) -> Result<StockChanged, StoreError> {
-        let failure = self.failure.lock().take();
-        if failure != Some(false) {
-            let changed = self.real.change_stock(voucher, change, now).await;
-            if failure.is_none() {
-                if let Some(gate) = &*self.gate.lock() {
-                    gate.is_closed.store(true, Ordering::SeqCst);
-                }
-                return changed;
-            }
+        let changed = self.real.change_stock(voucher, change, now).await;
+        if let Some(gate) = &*self.gate.lock() {
+            gate.is_closed.store(true, Ordering::SeqCst);
         }
-        Err(StoreError::Unavailable { op: "change stock", source: "made to fail".into() })
+        changed
     }
 
     async fn insert(

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
+use mallbox::fixture::faults::{self, Faults};
 use mallbox::mall::chores::Chores;
 use mallbox::mall::operator::{By, DeadLetterOffice, OrderOffice, SaleOffice};
 use mallbox::mall::order_workers::{OrderWorkers, WorkerFigures, drained};
@@ -14,8 +15,8 @@ use mallbox::mall::{
     Settings, sale_chores,
 };
 use mallbox_storage::{
-    Actor, Cents, NewSale, OrderId, OrderStatus, Phone, ShopId, Storage, Timestamp, UserId, VoucherId,
-    VoucherStatus, VoucherText, deadlines,
+    Actor, Cents, DiskFaults, NewSale, OrderId, OrderStatus, Phone, ShopId, Storage, Timestamp, UserId,
+    VoucherId, VoucherStatus, VoucherText, deadlines,
 };
 use mallbox_test_servers::{Ground, Sql};
 use tokio::task::JoinHandle;
@@ -121,6 +122,13 @@ impl World {
             stop.cancel();
             working.await.unwrap();
         }
+    }
+
+    /// What services of this mall are made of whose storage does wrong what these are told.
+    pub fn faulty(&self) -> (Context, Arc<Faults>) {
+        let faults = Arc::new(Faults::new(self.clock.clone(), Arc::<DiskFaults>::default()));
+        let storage = faults::behind(self.storage.clone(), &faults);
+        (Context { storage, ..self.context.clone() }, faults)
     }
 
     /// Stops the mall in order, and starts another in its place, without workers and with another gateway.
