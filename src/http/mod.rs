@@ -16,6 +16,7 @@ mod query_text;
 mod words;
 mod wrong;
 
+pub mod follow;
 pub mod ops;
 pub mod router;
 pub mod sale;

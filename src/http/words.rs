@@ -34,6 +34,7 @@ pub(super) const CODES: &[&str] = &[
     "PASSWORD_LENGTH",
     "MISSING",
     "OUT_OF_RANGE",
+    "ONESELF",
     "NOT_FOUND",
     "BAD_REQUEST",
     "NOT_LOGGED_IN",
@@ -304,6 +305,7 @@ fn of_mistake(mistake: Mistake, l: Language) -> Words {
             format!("{}不合要求：{}", field(name, l), allowed(name, l)),
             format!("Not allowed: {}; expected {}.", field(name, l), allowed(name, l)),
         ),
+        Mistake::Oneself => fixed!(l, "ONESELF", "不能关注自己", "Nobody can follow oneself."),
     }
 }
 

@@ -5,7 +5,7 @@ mod cards;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mallbox_storage::{CodeCheck, CodeIssue, Limit, Pass, Phone, Role, Timestamp, TokenHash, UserId};
+use mallbox_storage::{CodeCheck, CodeIssue, Limit, Pass, Phone, Role, Timestamp, TokenHash, User, UserId};
 use sha2::{Digest, Sha256};
 
 use super::passwords::Passwords;
@@ -32,6 +32,12 @@ pub struct Brief {
     pub nick_name: String,
     /// Path of the picture, `""` if none.
     pub icon: String,
+}
+
+impl From<User> for Brief {
+    fn from(user: User) -> Self {
+        Self { id: user.id, nick_name: user.nick_name, icon: user.icon }
+    }
 }
 
 /// Logs people in and out, and keeps what they tell about themselves.
@@ -215,8 +221,7 @@ impl Accounts {
     /// # Errors
     /// Only if the store is in trouble.
     pub async fn brief(&self, user: UserId) -> Result<Option<Brief>, Failure> {
-        let user = self.context.storage.users.get(user).await?;
-        Ok(user.map(|user| Brief { id: user.id, nick_name: user.nick_name, icon: user.icon }))
+        Ok(self.context.storage.users.get(user).await?.map(Brief::from))
     }
 
     /// Sets a password. Who has one already must give it; tries are limited like those of logging in.

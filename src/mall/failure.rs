@@ -79,6 +79,8 @@ pub enum Mistake {
     Missing(&'static str),
     /// A value is out of its range or too long: its name.
     OutOfRange(&'static str),
+    /// Nobody follows oneself.
+    Oneself,
 }
 
 /// Why a call did not do what was asked.

@@ -16,8 +16,8 @@ use super::payments::Payments;
 use super::repairs::{load_sales, see_out_the_blocked};
 use super::sms::{Inbox, SmsSender};
 use super::{
-    Accounts, AuditLog, Clock, Context, IMPORTED, OrderDesk, PeopleOffice, Random, SaleCounter, Settings,
-    ShopDirectory, VoucherShelf, sale_chores,
+    Accounts, AuditLog, Clock, Context, FollowBook, IMPORTED, OrderDesk, PeopleOffice, Random, SaleCounter,
+    Settings, ShopDirectory, VoucherShelf, sale_chores,
 };
 
 /// What a mall is made of. Nothing in it is process-wide.
@@ -46,6 +46,8 @@ pub struct Mall {
     pub context: Context,
     /// People.
     pub accounts: Accounts,
+    /// Who follows whom.
+    pub follows: FollowBook,
     /// Shops and their types.
     pub shops: ShopDirectory,
     /// Vouchers.
@@ -88,6 +90,7 @@ impl Mall {
         let orders = OrderDesk::new(context.clone(), cashier);
         let books = Books::new(context.clone(), sales.clone());
         let mall = Self {
+            follows: FollowBook::new(context.clone()),
             shops: ShopDirectory::new(context.clone()),
             vouchers: VoucherShelf::new(context.clone(), sales.clone()),
             is_imported,

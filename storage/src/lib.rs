@@ -14,6 +14,7 @@ mod time;
 mod audit;
 mod dead_letters;
 pub mod deadlines;
+mod follows;
 mod import;
 pub mod locks;
 mod order_log;
@@ -43,6 +44,7 @@ pub use dead_letters::{DeadLetter, DeadLetters, DeadReason, DeadState, Replayed,
 pub use deadlines::Deadlines;
 pub use embedded::DiskFaults;
 pub use error::{OpenError, Source, StoreError};
+pub use follows::{FollowCounts, Follows};
 pub use hex::hex;
 pub use ids::{DeadLetterId, OrderId, PARTITIONS, PaymentId, Phone, ShopId, ShopTypeId, UserId, VoucherId};
 pub use import::{

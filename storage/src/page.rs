@@ -13,8 +13,9 @@ impl Page {
 
     /// Page `number` (0 counts as 1) of `size` rows each.
     #[must_use]
-    pub fn new(number: u32, size: u32) -> Self {
-        Self { number: number.max(1), size }
+    pub const fn new(number: u32, size: u32) -> Self {
+        let number = if number == 0 { 1 } else { number };
+        Self { number, size }
     }
 
     /// How many rows it has at the most.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use crate::production::ProductionOptions;
 use crate::{
-    Audit, DeadLetters, Deadlines, DiskFaults, Durability, Import, Locks, OpenError, OrderLog, Orders,
-    Outbox, PaymentRows, RateLimits, Sales, Sequences, Sessions, Shops, Upkeep, Users, Vouchers, embedded,
-    production,
+    Audit, DeadLetters, Deadlines, DiskFaults, Durability, Follows, Import, Locks, OpenError, OrderLog,
+    Orders, Outbox, PaymentRows, RateLimits, Sales, Sequences, Sessions, Shops, Upkeep, Users, Vouchers,
+    embedded, production,
 };
 
 /// Where a mall's memory is.
@@ -70,6 +70,8 @@ pub struct Storage {
     pub locks: Arc<dyn Locks>,
     /// People.
     pub users: Arc<dyn Users>,
+    /// Who follows whom.
+    pub follows: Arc<dyn Follows>,
     /// Shops.
     pub shops: Arc<dyn Shops>,
     /// Vouchers and sales.

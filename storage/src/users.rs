@@ -212,6 +212,12 @@ pub trait Users: Send + Sync {
         now: Timestamp,
     ) -> Result<RightsAnswer, StoreError>;
 
+    /// The users of these ids, in the order in which they are asked for; ids of nobody are left out.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    async fn those(&self, users: &[UserId]) -> Result<Vec<User>, StoreError>;
+
     /// Those who are looked for, by id.
     ///
     /// # Errors

@@ -6,6 +6,7 @@ mod bad_ops_requests;
 mod bad_requests;
 mod calls;
 mod clock;
+mod follows;
 mod live;
 mod openapi;
 mod ops;

@@ -167,6 +167,30 @@ fn people(check: &mut Checker<'_>) {
     check.ask("GET /user/info/{id}", "/user/info/99", "", none);
 }
 
+fn follows(check: &mut Checker<'_>) {
+    let (customer, other, none) = (check.w.customer.clone(), check.w.other.clone(), &Value::Null);
+    for (token, path) in
+        [(&customer, "1/true"), (&other, "1/true"), (&customer, "3/true"), (&customer, "3/false")]
+    {
+        check.ask("PUT /follow/{id}/{follow}", &format!("/follow/{path}"), token, none);
+    }
+    for path in ["2/true", "99/true", "x/true", "1/perhaps"] {
+        check.ask("PUT /follow/{id}/{follow}", &format!("/follow/{path}"), &customer, none);
+    }
+    for token in ["", &customer] {
+        for id in ["1", "3", "99", "x"] {
+            for call in ["GET /follow/or/not/{id}", "GET /follow/common/{id}"] {
+                let (_, path) = call.split_once(' ').unwrap();
+                check.ask(call, &path.replace("{id}", id), token, none);
+            }
+        }
+    }
+    for query in ["", "?current=2", "?current=x"] {
+        check.ask("GET /follow/fans/{id}", &format!("/follow/fans/1{query}"), "", none);
+        check.ask("GET /follow/followees/{id}", &format!("/follow/followees/2{query}"), "", none);
+    }
+}
+
 fn shops_and_vouchers(check: &mut Checker<'_>) {
     let (customer, operator, none) = (check.w.customer.clone(), check.w.operator.clone(), &Value::Null);
     for token in ["", &customer, &operator] {
@@ -321,6 +345,7 @@ fn every_call_answers_what_is_described() {
     let mut check = Checker::new(&w);
     check.ask("GET /openapi.json", "/openapi.json", "", &Value::Null);
     people(&mut check);
+    follows(&mut check);
     shops_and_vouchers(&mut check);
     sales_and_orders(&mut check);
     running_sales(&mut check);

@@ -1,6 +1,6 @@
 //! What people tell about themselves.
 
-use mallbox_storage::{Card, Timestamp, UserId};
+use mallbox_storage::{Card, FollowCounts, Timestamp, UserId};
 
 use super::Accounts;
 use crate::mall::{Failure, Mistake, Refusal, clean_text, wall_time};
@@ -12,9 +12,9 @@ pub struct FullCard {
     pub user: UserId,
     /// What they tell about themselves.
     pub card: Card,
-    /// How many follow them. 0 as long as the mall has no follows.
+    /// How many follow them.
     pub fans: u64,
-    /// How many they follow. 0 as long as the mall has no follows.
+    /// How many they follow.
     pub followee: u64,
 }
 
@@ -41,8 +41,10 @@ impl Accounts {
     /// # Errors
     /// Only if the store is in trouble.
     pub async fn card(&self, user: UserId) -> Result<Option<FullCard>, Failure> {
-        let card = self.context.storage.users.card(user).await?;
-        Ok(card.map(|card| FullCard { user, card, fans: 0, followee: 0 }))
+        let storage = &self.context.storage;
+        let Some(card) = storage.users.card(user).await? else { return Ok(None) };
+        let FollowCounts { fans, followees } = storage.follows.counts(user).await?;
+        Ok(Some(FullCard { user, card, fans, followee: followees }))
     }
 
     /// Changes one's name, picture and card. Markup is taken out of the texts.

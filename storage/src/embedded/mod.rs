@@ -100,6 +100,7 @@ fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
         sessions: Arc::clone(&sessions) as _,
         rate_limits: Arc::clone(&rate_limits) as _,
         users: Arc::new(record::EmbeddedUsers::new(database.clone())),
+        follows: Arc::new(record::EmbeddedFollows::new(database.clone())),
         shops: Arc::new(record::EmbeddedShops::new(database.clone())),
         vouchers: Arc::new(record::EmbeddedVouchers::new(database.clone())),
         outbox: Arc::new(record::EmbeddedOutbox::new(database.clone())),

@@ -52,6 +52,7 @@ pub(crate) async fn open(options: &ProductionOptions) -> Result<Storage, OpenErr
     let RedisPorts { sales, order_log, deadlines, sessions, rate_limits, locks, upkeep: redis } = fast;
     let MysqlPorts {
         users,
+        follows,
         shops,
         vouchers,
         orders,
@@ -72,6 +73,7 @@ pub(crate) async fn open(options: &ProductionOptions) -> Result<Storage, OpenErr
         rate_limits,
         locks,
         users,
+        follows,
         shops,
         vouchers,
         orders,

@@ -4,6 +4,7 @@
 mod audit;
 mod dead_letters;
 mod deadlines;
+mod follows;
 mod import;
 mod locks;
 mod mysql_faults;

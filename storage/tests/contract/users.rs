@@ -21,6 +21,7 @@ crate::contract! {
     of_operators_who_demote_each_other_one_stays,
     lists_go_page_by_page,
     users_are_found_by_phone_name_role_and_block,
+    those_asked_for_are_answered_in_their_order,
     a_rush_of_one_phone_makes_one_user,
     users_outlive_a_restart,
 }
@@ -251,6 +252,20 @@ async fn users_are_found_by_phone_name_role_and_block(w: &World) {
 }
 
 /// Each phone is asked for by eight threads at the same time.
+async fn those_asked_for_are_answered_in_their_order(w: &World) {
+    let users = &w.storage.users;
+    let mut made = Vec::new();
+    for number in 0..20 {
+        made.push(users.find_or_create(&phone(number), "user", NOON).await.unwrap());
+    }
+    assert_eq!(users.those(&[]).await.unwrap(), []);
+    let nobody = UserId::new(u64::from(u32::MAX));
+    let asked = [made[7].id, nobody, made[2].id, UserId::new(0), made[7].id];
+    assert_eq!(users.those(&asked).await.unwrap(), [7, 2, 7].map(|at| made[at].clone()));
+    let all: Vec<UserId> = made.iter().rev().map(|user| user.id).collect();
+    assert_eq!(users.those(&all).await.unwrap(), made.iter().rev().cloned().collect::<Vec<_>>());
+}
+
 async fn a_rush_of_one_phone_makes_one_user(w: &World) {
     const THREADS: usize = 8;
     const PHONES: u64 = 200;

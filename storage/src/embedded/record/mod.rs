@@ -17,6 +17,7 @@ mod database;
 #[cfg(test)]
 mod database_tests;
 mod dead_letters;
+mod follows;
 mod holders;
 mod import;
 mod migrations;
@@ -42,6 +43,7 @@ mod writer;
 pub(crate) use audit::EmbeddedAudit;
 pub(crate) use database::Database;
 pub(crate) use dead_letters::EmbeddedDeadLetters;
+pub(crate) use follows::EmbeddedFollows;
 pub(crate) use holders::Holders;
 pub(crate) use import::EmbeddedImport;
 pub(crate) use orders::EmbeddedOrders;

@@ -146,6 +146,13 @@ impl Users for EmbeddedUsers {
         self.0.write("put rights", move |conn| put_rights(conn, user, &change, last, now)).await
     }
 
+    async fn those(&self, users: &[UserId]) -> Result<Vec<User>, StoreError> {
+        let users = users.to_vec();
+        let job =
+            move |conn: &Connection| users.iter().filter_map(|user| by_id(conn, *user).transpose()).collect();
+        self.0.read("users by id", job).await
+    }
+
     async fn list(&self, filter: &UserFilter, page: Page) -> Result<Vec<User>, StoreError> {
         let (sql, values) = search(filter, page);
         let job = move |conn: &Connection| {

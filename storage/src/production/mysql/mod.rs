@@ -32,6 +32,7 @@ mod counts;
 mod database;
 mod dead_letters;
 mod figures;
+mod follows;
 mod form;
 mod holders;
 mod import;
@@ -68,8 +69,8 @@ use self::trouble::Fault;
 pub use self::upkeep::MysqlUpkeep;
 use super::Holders;
 use crate::{
-    Audit, DeadLetters, Durability, Import, OpenError, Orders, Outbox, PaymentRows, Sequences, Shops,
-    StoreError, Users, Vouchers,
+    Audit, DeadLetters, Durability, Follows, Import, OpenError, Orders, Outbox, PaymentRows, Sequences,
+    Shops, StoreError, Users, Vouchers,
 };
 
 /// How long a server may take to take the first connection.
@@ -80,6 +81,8 @@ const NO_SUCH_DATABASE: u16 = 1049;
 pub struct MysqlPorts {
     /// People.
     pub users: Arc<dyn Users>,
+    /// Who follows whom.
+    pub follows: Arc<dyn Follows>,
     /// Shops.
     pub shops: Arc<dyn Shops>,
     /// Vouchers and sales.
@@ -129,6 +132,7 @@ pub async fn connect(url: &str) -> Result<MysqlPorts, OpenError> {
     let database = Database::new(address.opts.clone());
     Ok(MysqlPorts {
         users: Arc::new(users::MysqlUsers(database.clone())),
+        follows: Arc::new(follows::MysqlFollows(database.clone())),
         shops: Arc::new(shops::MysqlShops(database.clone())),
         vouchers: Arc::new(vouchers::MysqlVouchers(database.clone())),
         orders: Arc::new(orders::MysqlOrders(database.clone())),

@@ -1,11 +1,14 @@
 //! [`Users`] in the record.
 
+use std::collections::HashMap;
+
 use async_trait::async_trait;
 use mysql_async::{Conn, Value, params};
 
 use super::columns::{Columns, all, execute, first};
 use super::database::Database;
 use super::job::run;
+use super::many;
 use super::trouble::Fault;
 use crate::stored::{Numbered as _, holding};
 use crate::{
@@ -138,6 +141,17 @@ impl Users for MysqlUsers {
         self.0
             .write("put rights", |conn| run(async move { put_rights(conn, user, change, last, now).await }))
             .await
+    }
+
+    async fn those(&self, users: &[UserId]) -> Result<Vec<User>, StoreError> {
+        let ids: &[u64] = &users.iter().copied().map(UserId::get).collect::<Vec<_>>();
+        let sql: &str = &format!("{SELECT} WHERE id IN ({{keys}})");
+        let found = self
+            .0
+            .read("users by id", |conn| run(async move { many::look(conn, sql, &[], ids, user).await }))
+            .await?;
+        let found: HashMap<UserId, User> = found.into_iter().map(|user| (user.id, user)).collect();
+        Ok(users.iter().filter_map(|user| found.get(user).cloned()).collect())
     }
 
     async fn list(&self, filter: &UserFilter, page: Page) -> Result<Vec<User>, StoreError> {

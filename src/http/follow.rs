@@ -1,0 +1,92 @@
+//! Who follows whom: `/follow/…`.
+
+use axum::extract::State;
+use mallbox_storage::UserId;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::App;
+use super::describe::Calls;
+use super::envelope::{Answer, Paged, Reply};
+use super::extract::{Login, Now, Path, Query};
+use super::user::BriefAnswer;
+use crate::language::both;
+use crate::mall::accounts::Brief;
+
+/// The routes of this area.
+pub fn routes() -> Calls {
+    Calls::of(both("关注", "Follows"))
+        .put(
+            "/follow/{id}/{follow}",
+            follow,
+            both("关注（true）或取消关注（false）", "Follow, or not any more"),
+        )
+        .get("/follow/or/not/{id}", is_following, both("我是否关注了某人", "Whether one follows somebody"))
+        .get(
+            "/follow/common/{id}",
+            common,
+            both("与某人的共同关注", "Whom one follows, and somebody else too"),
+        )
+        .get("/follow/fans/{id}", fans, both("某人的粉丝，新的在前", "Who follow somebody, the newest first"))
+        .get(
+            "/follow/followees/{id}",
+            followees,
+            both("某人关注的人，新的在前", "Whom somebody follows, the newest first"),
+        )
+}
+
+async fn follow(
+    State(app): State<App>,
+    Login(user): Login,
+    Now(now): Now,
+    Path((id, follow)): Path<(u64, bool)>,
+) -> Reply {
+    if follow {
+        app.follows.follow(user, UserId::new(id), now).await?;
+    } else {
+        app.follows.unfollow(user, UserId::new(id)).await?;
+    }
+    Ok(Answer::done())
+}
+
+async fn is_following(State(app): State<App>, Login(user): Login, Path(id): Path<u64>) -> Reply<bool> {
+    Ok(Answer::ok(app.follows.is_following(user, UserId::new(id)).await?).no_store())
+}
+
+async fn common(State(app): State<App>, Login(user): Login, Path(id): Path<u64>) -> Reply<Vec<BriefAnswer>> {
+    Ok(Answer::ok(answers(app.follows.common(user, UserId::new(id)).await?)))
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct PageQuery {
+    /// From 1.
+    current: Option<u32>,
+}
+
+impl PageQuery {
+    fn number(&self) -> u32 {
+        self.current.unwrap_or(1)
+    }
+}
+
+async fn fans(
+    State(app): State<App>,
+    Path(id): Path<u64>,
+    Query(query): Query<PageQuery>,
+) -> Reply<Paged<BriefAnswer>> {
+    let (fans, total) = app.follows.fans(UserId::new(id), query.number()).await?;
+    Ok(Answer::page(&answers(fans), total))
+}
+
+async fn followees(
+    State(app): State<App>,
+    Path(id): Path<u64>,
+    Query(query): Query<PageQuery>,
+) -> Reply<Paged<BriefAnswer>> {
+    let (followees, total) = app.follows.followees(UserId::new(id), query.number()).await?;
+    Ok(Answer::page(&answers(followees), total))
+}
+
+fn answers(briefs: Vec<Brief>) -> Vec<BriefAnswer> {
+    briefs.into_iter().map(BriefAnswer::from).collect()
+}
