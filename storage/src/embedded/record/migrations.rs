@@ -10,6 +10,7 @@ const VERSIONS: &[&str] = &[
     include_str!("migrations/0003_people.sql"),
     include_str!("migrations/0004_notes.sql"),
     include_str!("migrations/0005_operator.sql"),
+    include_str!("migrations/0006_sign_blocks.sql"),
 ];
 
 /// The version that this program writes, and the newest it can read: SQLite's `user_version`.

@@ -42,6 +42,7 @@ const STEPS: &[(&str, &str)] = steps![
     "0020_note_comments",
     "0021_follows",
     "0022_sign_ins",
+    "0023_sign_ins_by_day",
 ];
 
 /// The step up to which this program knows the record.
