@@ -83,7 +83,7 @@ async fn log_out(State(app): State<App>, Token(token): Token) -> Reply {
 /// A person as others see them.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct BriefAnswer {
+pub(super) struct BriefAnswer {
     id: u64,
     #[schemars(example = &"小鱼")]
     nick_name: String,
