@@ -39,6 +39,9 @@ pub struct LimitsConfig {
     /// Minutes a buyer has to pay, for sales that do not say.
     #[arg(long, env = "MALLBOX_PAY_MINUTES", default_value_t = 15, value_name = "MINUTES", value_parser = positive())]
     pub pay_minutes: u32,
+    /// Missed days of a month that a user may sign later.
+    #[arg(long, env = "MALLBOX_MAKE_UPS_PER_MONTH", default_value_t = 3, value_name = "NUMBER")]
+    pub make_ups_per_month: u32,
     /// Claims that may wait for the record before more are refused.
     #[arg(long, env = "MALLBOX_MAX_BACKLOG", default_value_t = 2_000_000, value_name = "CLAIMS", value_parser = at_least_one())]
     pub max_backlog: u64,
@@ -63,6 +66,7 @@ impl LimitsConfig {
             address_limit: limit(self.calls_per_second, seconds(1)),
             pay_within: minutes(self.pay_minutes),
             max_backlog: self.max_backlog,
+            make_ups_a_month: self.make_ups_per_month,
             ..Settings::default()
         };
         match self.limits {
@@ -108,12 +112,14 @@ mod tests {
             "--session-minutes=5",
             "--pay-minutes=6",
             "--max-backlog=8",
+            "--make-ups-per-month=0",
         ]);
         let limit = |count, seconds| Some(Limit { count, per: Duration::from_secs(seconds) });
         assert_eq!((told.claim_limit, told.address_limit), (limit(7, 60), limit(9, 1)));
         let CodeRules { lives, gap, per_day, tries } = told.codes;
         assert_eq!((lives.as_secs(), gap.as_secs(), per_day, tries), (3, 1, 2, 4));
         assert_eq!((told.session_ttl.as_secs(), told.pay_within.as_secs(), told.max_backlog), (300, 360, 8));
+        assert_eq!(told.make_ups_a_month, 0);
         let none = settings(&["--claims-per-minute=0", "--calls-per-second=0"]);
         assert_eq!((none.claim_limit, none.address_limit), (None, None));
     }

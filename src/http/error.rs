@@ -194,6 +194,8 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::Unlimited
         | Refusal::StillDead(..)
         | Refusal::DeadLetterStands(_)
+        | Refusal::SignedAlready
+        | Refusal::MakeUpsUsed(_)
         | Refusal::PaymentDeclined => StatusCode::OK,
         Refusal::SoldInSale | Refusal::BadValue(_) => StatusCode::BAD_REQUEST,
         Refusal::NotLoggedIn => StatusCode::UNAUTHORIZED,
@@ -343,6 +345,8 @@ mod tests {
             (Refusal::NotYet.into(), 503, "NOT_YET"),
             (Refusal::OrderStands(4).into(), 200, "ORDER_STANDS"),
             (Refusal::OrderStands(99).into(), 200, "ORDER_STANDS"),
+            (Refusal::SignedAlready.into(), 200, "SIGNED_ALREADY"),
+            (Refusal::MakeUpsUsed(3).into(), 200, "MAKE_UPS_USED"),
             (Refusal::PaymentDeclined.into(), 200, "PAYMENT_DECLINED"),
             (Refusal::Busy.into(), 503, "BUSY"),
             (Mistake::Phone.into(), 200, "PHONE_INVALID"),

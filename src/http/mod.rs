@@ -21,6 +21,7 @@ pub mod ops;
 pub mod router;
 pub mod sale;
 pub mod shop;
+mod sign;
 pub mod user;
 pub mod voucher;
 pub mod voucher_order;

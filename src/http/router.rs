@@ -17,7 +17,7 @@ use super::front::{DEADLINE, Front, FrontOptions};
 use super::health::Health;
 use super::metrics::Metrics;
 use super::ops::live::Live;
-use super::{ApiError, App, follow, ops, sale, shop, user, voucher, voucher_order};
+use super::{ApiError, App, follow, ops, sale, shop, sign, user, voucher, voucher_order};
 
 /// How the mall is served.
 #[derive(Clone, Debug)]
@@ -34,6 +34,7 @@ pub struct SiteOptions {
 fn calls(live: Live) -> Calls {
     user::routes()
         .merge(follow::routes())
+        .merge(sign::routes())
         .merge(shop::routes())
         .merge(voucher::routes())
         .merge(voucher_order::routes())

@@ -26,6 +26,8 @@ pub(super) const CODES: &[&str] = &[
     "UNLIMITED",
     "STILL_DEAD",
     "DEAD_LETTER_STANDS",
+    "SIGNED_ALREADY",
+    "MAKE_UPS_USED",
     "PHONE_INVALID",
     "CODE_WRONG",
     "NO_CODE",
@@ -181,6 +183,15 @@ pub(super) fn of_refusal(refusal: &Refusal, l: Language) -> Words {
         ),
         Refusal::StillDead(reason, words) => still_dead(*reason, words, l),
         Refusal::DeadLetterStands(state) => dead_letter_stands(*state, l),
+        Refusal::SignedAlready => {
+            fixed!(l, "SIGNED_ALREADY", "这一天已签到，无需补签", "That day is signed already.")
+        }
+        Refusal::MakeUpsUsed(most) => made(
+            l,
+            "MAKE_UPS_USED",
+            format!("本月补签次数已用完（每月{most}次）"),
+            format!("No more days of this month can be made up for ({most} a month)."),
+        ),
         Refusal::PaymentDeclined => fixed!(l, "PAYMENT_DECLINED", "支付未成功", "The payment was declined."),
         Refusal::Busy => {
             fixed!(l, "BUSY", "系统繁忙，请稍后再试", "The mall is busy; try again in a moment.")
@@ -366,6 +377,9 @@ fn field(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "reason") => "原因",
         (Language::Zh, "order status") => "订单状态",
         (Language::Zh, "user") => "用户编号",
+        (Language::Zh, "date" | "from") => "日期",
+        (Language::Zh, "to") => "截止日期",
+        (Language::Zh, "month") => "月份",
         _ => name,
     }
 }
@@ -410,6 +424,16 @@ fn allowed(name: &'static str, l: Language) -> &'static str {
             "几个用户有这个编号的死信，请指明是谁的",
             "whose it is: several users have dead letters with this id",
         ),
+        "date" => (
+            "须为本月已过去的一天，格式为2026-11-20，且不早于注册日",
+            "a past day of this month like 2026-11-20, not before you joined",
+        ),
+        "from" => (
+            "格式为2026-11-15，不晚于截止日期，跨度不超过31天",
+            "a day like 2026-11-15, not after the last day and at most 30 days before it",
+        ),
+        "to" => ("格式为2026-11-21", "a day like 2026-11-21"),
+        "month" => ("格式为2026-11", "a month like 2026-11"),
         "phone" => ("须为11位手机号", "a mainland mobile number of 11 digits"),
         _ => ("请检查后重填", "another value"),
     };

@@ -52,6 +52,10 @@ pub enum Refusal {
     StillDead(DeadReason, String),
     /// The dead letter was replayed or voided before.
     DeadLetterStands(DeadState),
+    /// The day is signed already: nothing was made up for.
+    SignedAlready,
+    /// So many days of this month are made up for, and no more may be.
+    MakeUpsUsed(u32),
     /// The gateway did not take the money.
     PaymentDeclined,
     /// The mall has too much on hand just now.

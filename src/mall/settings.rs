@@ -24,6 +24,8 @@ pub struct Settings {
     pub pay_within: Duration,
     /// Claims beyond this many in the log are refused with 503 until the workers have caught up.
     pub max_backlog: u64,
+    /// Missed days of a month that a user may make up for.
+    pub make_ups_a_month: u32,
     /// How often whoever watches the live figures is told, in real time.
     pub live_every: Duration,
     /// How many may watch them at once. Each costs a look at the running sales every time, and up to some 400 KB in the
@@ -48,6 +50,7 @@ impl Default for Settings {
             pay_within: Duration::from_secs(15 * 60),
             // About 100 bytes each in memory and 50 on disk: half a gigabyte is where a box of 2 GB must say stop.
             max_backlog: 2_000_000,
+            make_ups_a_month: 3,
             live_every: Duration::from_secs(1),
             live_places: 16,
             inbox: false,

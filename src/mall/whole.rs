@@ -17,7 +17,7 @@ use super::repairs::{load_sales, see_out_the_blocked};
 use super::sms::{Inbox, SmsSender};
 use super::{
     Accounts, AuditLog, Clock, Context, FollowBook, IMPORTED, OrderDesk, PeopleOffice, Random, SaleCounter,
-    Settings, ShopDirectory, VoucherShelf, sale_chores,
+    Settings, ShopDirectory, SignBook, VoucherShelf, sale_chores,
 };
 
 /// What a mall is made of. Nothing in it is process-wide.
@@ -50,6 +50,8 @@ pub struct Mall {
     pub follows: FollowBook,
     /// Shops and their types.
     pub shops: ShopDirectory,
+    /// The days on which people sign in.
+    pub sign_ins: SignBook,
     /// Vouchers.
     pub vouchers: VoucherShelf,
     /// Flash sales.
@@ -92,6 +94,7 @@ impl Mall {
         let mall = Self {
             follows: FollowBook::new(context.clone()),
             shops: ShopDirectory::new(context.clone()),
+            sign_ins: SignBook::new(context.clone()),
             vouchers: VoucherShelf::new(context.clone(), sales.clone()),
             is_imported,
             people: PeopleOffice::new(context.clone(), audit.clone(), Arc::clone(&random)),

@@ -2,40 +2,22 @@
 //! `appendfsync`.
 //!
 //! `cargo bench -p mallbox-storage --bench redis_claims [-- CLAIMS]`. Starts a redis-server for each line, in the system's
-//! temporary directory (set `TMPDIR` to choose the disk). Callers and server share this machine's cores.
+//! temporary directory (set `TMPDIR` to choose the disk), and a MariaDB that has nothing to do. Callers and server share this
+//! machine's cores.
 #![expect(clippy::unwrap_used, reason = "a bench that cannot run has nothing to say")]
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use async_trait::async_trait;
-use mallbox_storage::production::redis::{RedisOptions, RedisPorts, connect};
-use mallbox_storage::production::{Holder, Holders};
-use mallbox_storage::{
-    Claim, ClaimAnswer, EmbeddedOptions, OrderId, Place, Storage, StoreError, Terms, Timestamp, UserId,
-    VoucherId,
-};
-use mallbox_test_servers::{Redis, RedisOptions as ServerOptions};
+use mallbox_storage::production::mysql::{self, MysqlPorts};
+use mallbox_storage::production::redis::{RecordForRedis, RedisOptions, RedisPorts, connect};
+use mallbox_storage::{Claim, ClaimAnswer, OrderId, Terms, Timestamp, UserId, VoucherId};
+use mallbox_test_servers::{Database, Redis, RedisOptions as ServerOptions};
 
 const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 const HOUR: Duration = Duration::from_secs(3600);
 const CALLERS: usize = 64;
 const SALE: VoucherId = VoucherId::new(7);
-
-/// A record in which nobody has bought yet.
-struct Nobody;
-
-#[async_trait]
-impl Holders for Nobody {
-    async fn page(&self, _: VoucherId, _: OrderId) -> Result<Vec<Holder>, StoreError> {
-        Ok(Vec::new())
-    }
-
-    async fn settled(&self, _: &[Claim]) -> Result<HashSet<OrderId>, StoreError> {
-        Ok(HashSet::new())
-    }
-}
 
 fn main() {
     let claims = std::env::args().filter_map(|arg| arg.parse().ok()).next().unwrap_or(100_000_u64);
@@ -54,10 +36,11 @@ fn main() {
 async fn run(claims: u64, append: &str, fsync: &str) {
     let options = ServerOptions::default().with("appendonly", append).with("appendfsync", fsync);
     let server = Redis::start_with(options).unwrap();
-    let dir = tempfile::tempdir().unwrap();
-    let record =
-        Storage::open(&Place::Embedded(EmbeddedOptions::new(dir.path().join("mall")))).await.unwrap();
-    let ports = connect(&RedisOptions::new(server.url()), Arc::new(Nobody), record.orders).await.unwrap();
+    // A record in which nobody has bought yet.
+    let database = Database::fresh();
+    let MysqlPorts { holders, orders, sign_rows, .. } = mysql::connect(database.url()).await.unwrap();
+    let record = RecordForRedis { holders, orders, sign_rows };
+    let ports = connect(&RedisOptions::new(server.url()), record).await.unwrap();
     let ports = Arc::new(ports);
     let terms =
         Terms { voucher: SALE, begin: NOON - HOUR, end: NOON + HOUR, paused: false, units: Some(claims) };

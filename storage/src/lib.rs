@@ -4,6 +4,7 @@
 //! refusal with an enum inside `Ok`, and trouble with [`StoreError`]. `storage/tests/contract/` holds every back end to
 //! what the documents say.
 
+mod day;
 mod error;
 mod hex;
 mod ids;
@@ -26,6 +27,7 @@ mod sales;
 mod sequences;
 pub mod sessions;
 mod shops;
+mod sign_ins;
 mod upkeep;
 mod users;
 mod vouchers;
@@ -40,6 +42,7 @@ mod stored;
 pub use embedded::fuzzing;
 
 pub use audit::{Actor, Audit, AuditCheck, AuditEntry, AuditFault, AuditWrong};
+pub use day::{Day, DaySpan};
 pub use dead_letters::{DeadLetter, DeadLetters, DeadReason, DeadState, Replayed, Voided};
 pub use deadlines::Deadlines;
 pub use embedded::DiskFaults;
@@ -63,6 +66,7 @@ pub use sales::{Claim, ClaimAnswer, Release, Reservation, Sales, Terms, Units};
 pub use sequences::Sequences;
 pub use sessions::{CodeCheck, CodeIssue, CodeRules, Sessions, TokenHash};
 pub use shops::{Shop, ShopOrder, ShopText, ShopType, Shops};
+pub use sign_ins::{MakeUp, SignIns, SignedDay};
 pub use storage::{EmbeddedOptions, Place, Storage};
 pub use time::Timestamp;
 pub use upkeep::{Durability, Health, ServerHealth, Upkeep};

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::production::ProductionOptions;
 use crate::{
     Audit, DeadLetters, Deadlines, DiskFaults, Durability, Follows, Import, Locks, OpenError, OrderLog,
-    Orders, Outbox, PaymentRows, RateLimits, Sales, Sequences, Sessions, Shops, Upkeep, Users, Vouchers,
-    embedded, production,
+    Orders, Outbox, PaymentRows, RateLimits, Sales, Sequences, Sessions, Shops, SignIns, Upkeep, Users,
+    Vouchers, embedded, production,
 };
 
 /// Where a mall's memory is.
@@ -84,6 +84,8 @@ pub struct Storage {
     pub dead_letters: Arc<dyn DeadLetters>,
     /// Payments.
     pub payments: Arc<dyn PaymentRows>,
+    /// The days on which people sign in.
+    pub sign_ins: Arc<dyn SignIns>,
     /// What operators did.
     pub audit: Arc<dyn Audit>,
     /// The way in for a whole mall.

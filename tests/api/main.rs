@@ -12,6 +12,7 @@ mod openapi;
 mod ops;
 mod people;
 mod schemathesis;
+mod signs;
 mod steps;
 mod web;
 mod world;

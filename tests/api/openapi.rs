@@ -1,11 +1,12 @@
 //! The API's description against the API: the routes that exist, and what they really answer.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::live::Stream;
-use super::world::{OTHER, Said, World, sale, shop, voucher, within_reach, world};
+use super::world::{CUSTOMER, OTHER, Said, World, sale, shop, voucher, within_reach, world};
 
 const METHODS: [&str; 4] = ["get", "post", "put", "delete"];
 
@@ -248,6 +249,26 @@ fn sales_and_orders(check: &mut Checker<'_>) {
     }
 }
 
+/// The last: sessions do not live until the next day, of which a missed one is made up for.
+fn sign_ins(check: &mut Checker<'_>) {
+    let none = &Value::Null;
+    for query in ["", "?from=2026-11-21&to=2026-11-22&current=1", "?from=x"] {
+        ask_as_each(check, "GET /stats/signs", &format!("/stats/signs{query}"), none);
+    }
+    check.w.advance(Duration::from_secs(24 * 3_600));
+    for token in [String::new(), check.w.log_in(CUSTOMER)] {
+        check.ask("POST /user/sign", "/user/sign", &token, none);
+        check.ask("GET /user/sign/count", "/user/sign/count", &token, none);
+        for query in ["", "?month=2026-11", "?month=13"] {
+            check.ask("GET /user/sign/month", &format!("/user/sign/month{query}"), &token, none);
+            check.ask("GET /user/sign/calendar", &format!("/user/sign/calendar{query}"), &token, none);
+        }
+        for date in ["2026-11-21", "2026-11-21", "2026-11-20"] {
+            check.ask("POST /user/sign/make-up", &format!("/user/sign/make-up?date={date}"), &token, none);
+        }
+    }
+}
+
 /// Without a token, with a customer's, and with an operator's, whose answer this is.
 fn ask_as_each(check: &mut Checker<'_>, call: &str, path: &str, body: &Value) -> Said {
     let (customer, operator) = (check.w.customer.clone(), check.w.operator.clone());
@@ -351,6 +372,7 @@ fn every_call_answers_what_is_described() {
     running_sales(&mut check);
     users_and_audit_log(&mut check);
     live_figures(&mut check);
+    sign_ins(&mut check);
     let described = described(&check.document);
     let silent: Vec<_> = described.difference(&check.good).collect();
     assert!(silent.is_empty(), "never seen to say yes: {silent:?}; add them to a list in this file");

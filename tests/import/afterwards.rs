@@ -129,3 +129,15 @@ fn pictures_are_the_ones_that_came_along_or_a_drawn_one() {
     assert_eq!(served.ask("GET", "/imgs/blogs/1/bowl.png", "", "").1, PNG);
     assert!(served.ask("GET", "/imgs/../mall.sqlite", "", "").0.starts_with("HTTP/1.1 404"));
 }
+
+#[test]
+fn its_people_signed_in_on_the_days_on_which_they_did() {
+    let (_place, served) = served();
+    let token = served.log_in("13900000011");
+    let get = |path: &str| served.call("GET", path, &token, &Value::Null)["data"].clone();
+    assert_eq!(get("/user/sign/month?month=2022-03"), json!([1, 2]));
+    let calendar = get("/user/sign/calendar?month=2022-03");
+    assert_eq!((&calendar["madeUp"], &calendar["longest"]), (&json!([2]), &json!(2)));
+    assert_eq!(served.call("POST", "/user/sign", &token, &Value::Null)["success"], true);
+    assert_eq!(get("/user/sign/count"), 1);
+}

@@ -21,7 +21,7 @@ fn content(place: &Place) -> Vec<String> {
          FROM notes ORDER BY id",
         "SELECT 'comment', id, note_id, user_id, content, imported_likes, status FROM note_comments ORDER BY id",
         "SELECT 'follow', user_id, followee_id, created_ms FROM follows ORDER BY user_id",
-        "SELECT 'sign', user_id, day, made_up FROM sign_ins ORDER BY day",
+        "SELECT 'sign', day, block, hex(signed), hex(made_up) FROM sign_blocks ORDER BY day",
     ]
     .into_iter()
     .flat_map(|sql| place.rows(sql))
@@ -67,8 +67,8 @@ note 3 77 2 a shop that closed  long gone 1 0 1646186400000
 comment 1 1 2 Which street? 4 0
 follow 1 2 1646100000000
 follow 2 1 1646100000000
-sign 1 2022-03-01 0
-sign 1 2022-03-02 1"#;
+sign 2022-03-01 0 02 
+sign 2022-03-02 0 02 02"#;
 
 const REPORT: &str = "\
 table                       rows       taken    left out

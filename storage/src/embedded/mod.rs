@@ -23,6 +23,7 @@ mod sales;
 mod session_codec;
 mod sessions;
 mod settled;
+mod signed;
 mod stock;
 mod upkeep;
 
@@ -78,6 +79,7 @@ fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
     let sessions = sessions::EmbeddedSessions::load(Arc::clone(&journal), &entries)
         .map_err(|detail| OpenError::LostLog { path: log_dir, detail })?;
     let (sessions, rate_limits) = (Arc::new(sessions), Arc::new(rate_limits::EmbeddedRateLimits::default()));
+    let sign_ins = record::EmbeddedSignIns::load(database.clone()).map_err(broken)?;
     let orders: Arc<dyn crate::Orders> =
         Arc::new(record::EmbeddedOrders::new(database.clone(), Arc::clone(&settled)));
     let sequences: Arc<dyn crate::Sequences> = Arc::new(record::EmbeddedSequences::new(database.clone()));
@@ -107,7 +109,8 @@ fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
         dead_letters: Arc::new(record::EmbeddedDeadLetters::new(database.clone())),
         payments: Arc::new(record::EmbeddedPayments::new(database.clone())),
         orders,
-        import: Arc::new(record::EmbeddedImport::new(database.clone())),
+        import: Arc::new(record::EmbeddedImport::new(database.clone(), sign_ins.signed())),
+        sign_ins: Arc::new(sign_ins),
         audit: Arc::new(record::EmbeddedAudit::new(database.clone())),
         upkeep: Arc::new(upkeep::EmbeddedUpkeep {
             journal,

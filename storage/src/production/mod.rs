@@ -5,6 +5,7 @@
 mod holders;
 pub mod mysql;
 pub mod redis;
+mod sign_rows;
 mod trial;
 mod upkeep;
 
@@ -12,10 +13,11 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use holders::{Holder, Holders};
+pub use sign_rows::{FAR, SignRows};
 pub use trial::{ServerFigures, Trial};
 
 use self::mysql::MysqlPorts;
-use self::redis::{RedisOptions, RedisPorts};
+use self::redis::{RecordForRedis, RedisOptions, RedisPorts};
 use self::upkeep::ProductionUpkeep;
 use crate::{OpenError, Storage};
 
@@ -47,9 +49,14 @@ impl fmt::Debug for ProductionOptions {
 /// Connects to both. The record first: a Redis that does not know a sale asks it who holds units.
 pub(crate) async fn open(options: &ProductionOptions) -> Result<Storage, OpenError> {
     let record = mysql::connect(&options.mysql).await?;
-    let fast =
-        redis::connect(&options.redis, Arc::clone(&record.holders), Arc::clone(&record.orders)).await?;
-    let RedisPorts { sales, order_log, deadlines, sessions, rate_limits, locks, upkeep: redis } = fast;
+    let known = RecordForRedis {
+        holders: Arc::clone(&record.holders),
+        orders: Arc::clone(&record.orders),
+        sign_rows: Arc::clone(&record.sign_rows),
+    };
+    let fast = redis::connect(&options.redis, known).await?;
+    let RedisPorts { sales, order_log, deadlines, sessions, rate_limits, locks, sign_ins, upkeep: redis } =
+        fast;
     let MysqlPorts {
         users,
         follows,
@@ -80,6 +87,7 @@ pub(crate) async fn open(options: &ProductionOptions) -> Result<Storage, OpenErr
         outbox,
         dead_letters,
         payments,
+        sign_ins,
         audit,
         import,
         upkeep: Arc::new(ProductionUpkeep { redis, mysql: record.upkeep }),

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use mallbox_storage::{
-    Cents, ImportFinding, ImportFindings, ImportKind, ImportRow, ImportedNote, ImportedOrder, ImportedSale,
-    ImportedVoucher, Importing, OrderId, OrderStatus, Page, Phone, Role, ShopId, Timestamp, Units, User,
-    UserFilter, UserId, VoucherId, VoucherStatus, VoucherText,
+    Cents, Day, ImportFinding, ImportFindings, ImportKind, ImportRow, ImportedNote, ImportedOrder,
+    ImportedSale, ImportedVoucher, Importing, OrderId, OrderStatus, Page, Phone, Role, ShopId, SignedDay,
+    Timestamp, Units, User, UserFilter, UserId, VoucherId, VoucherStatus, VoucherText,
 };
 
 use crate::world::{HOUR, NOON, World};
@@ -21,6 +21,7 @@ crate::contract! {
     unpaid_orders_get_a_fresh_deadline_and_paid_ones_a_payment,
     numbers_that_could_come_again_are_passed_over,
     what_refers_to_nobody_is_left_out_and_told,
+    days_signed_elsewhere_are_days_signed_here,
 }
 
 const QUARTER: Duration = Duration::from_secs(900);
@@ -260,4 +261,34 @@ async fn what_refers_to_nobody_is_left_out_and_told(w: &World) {
     );
     let lone = w.storage.vouchers.get(VoucherId::new(31)).await.unwrap().unwrap().sale.unwrap();
     assert_eq!((lone.initial, lone.stock, lone.terms.end), (Some(0), Some(0), Timestamp::from_millis(0)));
+}
+
+async fn days_signed_elsewhere_are_days_signed_here(w: &World) {
+    let sign = |user: u64, day: &str, made_up: bool| ImportRow::Sign {
+        user: UserId::new(user),
+        day: day.to_owned(),
+        made_up,
+    };
+    let mut into = begin(w).await;
+    let rows = vec![
+        sign(9_000, "2026-01-01", false),
+        sign(2, "2025-12-31", true),
+        sign(2, "2026-01-01", false),
+        sign(404, "2026-01-01", false),
+    ];
+    put(&mut into, rows).await;
+    put(&mut into, vec![user(2), user(9_000)]).await;
+    let findings = into.finish(QUARTER, NOON).await.unwrap();
+    assert_eq!((findings[0].finding, findings[0].count), (ImportFinding::NoUser, 1), "{findings:?}");
+    let day = |text: &str| Day::parse(text).unwrap();
+    let [eve, new_year] = ["2025-12-31", "2026-01-01"].map(day);
+    let signs = &w.storage.sign_ins;
+    let signed = |day, is_made_up| SignedDay { day, is_made_up };
+    let days = signs.days(UserId::new(2), mallbox_storage::DaySpan::new(eve, new_year).unwrap()).await;
+    assert_eq!(days.unwrap(), [signed(eve, true), signed(new_year, false)]);
+    assert_eq!(signs.streak(UserId::new(2), new_year).await.unwrap(), 2);
+    assert_eq!(signs.counts(new_year.month()).await.unwrap()[..2], [2, 0]);
+    assert!(!signs.sign(UserId::new(9_000), new_year).await.unwrap());
+    assert!(signs.sign(UserId::new(404), new_year).await.unwrap(), "who did not move in");
+    assert_eq!(signs.counts(new_year.month()).await.unwrap()[0], 3);
 }

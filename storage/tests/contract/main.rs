@@ -29,6 +29,8 @@ mod sequences;
 mod sessions;
 mod settings;
 mod shops;
+mod sign_faults;
+mod sign_ins;
 mod stock;
 mod users;
 mod vouchers;

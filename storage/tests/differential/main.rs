@@ -20,6 +20,7 @@ mod scene;
 mod sessions;
 mod shared;
 mod shops;
+mod signs;
 mod step;
 mod vouchers;
 mod whole;

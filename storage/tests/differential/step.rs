@@ -16,6 +16,7 @@ use crate::scene::Scene;
 use crate::sessions::SessionStep;
 use crate::shared::SharedStep;
 use crate::shops::ShopStep;
+use crate::signs::SignStep;
 use crate::vouchers::VoucherStep;
 
 /// One of the two back ends, and what its callers would remember.
@@ -47,14 +48,16 @@ pub enum Step {
     Shared(SharedStep),
     People(PeopleStep),
     Shop(ShopStep),
+    Sign(SignStep),
     Keepsake(Keepsake),
 }
 
 impl Step {
     pub fn roll(dice: &mut Dice, scene: &mut Scene) -> Self {
         match dice.below(100) {
-            0..29 => Self::Sale(SaleStep::roll(dice, scene)),
-            29..41 => Self::Log(LogStep::roll(dice, scene)),
+            0..27 => Self::Sale(SaleStep::roll(dice, scene)),
+            27..30 => Self::Sign(SignStep::roll(dice, scene)),
+            30..41 => Self::Log(LogStep::roll(dice, scene)),
             41..53 => Self::Order(OrderStep::roll(dice, scene)),
             53..58 => Self::Letter(LetterStep::roll(dice, scene)),
             58..67 => Self::Payment(PaymentStep::roll(dice, scene)),
@@ -80,6 +83,7 @@ impl Step {
             Self::Shared(step) => step.take(side).await,
             Self::People(step) => step.take(side).await,
             Self::Shop(step) => step.take(side).await,
+            Self::Sign(step) => step.take(side).await,
             Self::Keepsake(step) => step.take(side).await,
         }
     }

@@ -7,6 +7,7 @@ use mallbox_storage::{
 use crate::normal::{self, said};
 use crate::scene::USERS;
 use crate::sessions::live;
+use crate::signs;
 
 /// As far as lists go.
 fn all() -> Page {
@@ -73,6 +74,12 @@ async fn rest(storage: &Storage, now: Timestamp) -> Vec<String> {
     lines.push(format!("types: {}", said(storage.shops.types().await)));
     let shops = storage.shops.of_type(None, ShopOrder::Id, all()).await.unwrap();
     lines.extend(shops.iter().map(|shop| format!("{shop:?}")));
+    for user in (1..=USERS).map(UserId::new) {
+        let days = storage.sign_ins.days(user, signs::year()).await;
+        let longest = storage.sign_ins.longest_streak(user).await;
+        lines.push(format!("days of {user}: {}, {}", said(days), said(longest)));
+    }
+    lines.push(format!("signs: {}", said(storage.sign_ins.counts(signs::year()).await)));
     lines.push(format!("audit: {}", said(storage.audit.page(None, u32::MAX).await)));
     lines.push(format!("chain: {}", said(storage.audit.verify().await)));
     let deadlines = (storage.deadlines.next().await, storage.deadlines.count().await);

@@ -43,6 +43,7 @@ const STEPS: &[(&str, &str)] = steps![
     "0021_follows",
     "0022_sign_ins",
     "0023_follows_by_time",
+    "0024_sign_ins_by_day",
 ];
 
 /// The step up to which this program knows the record.

@@ -46,6 +46,7 @@ mod persist;
 mod sale_rows;
 mod sequences;
 mod shops;
+mod sign_ins;
 mod steps;
 mod stock_changes;
 mod trouble;
@@ -67,7 +68,7 @@ pub use self::figures::MysqlFigures;
 use self::migrations::Unfit;
 use self::trouble::Fault;
 pub use self::upkeep::MysqlUpkeep;
-use super::Holders;
+use super::{Holders, SignRows};
 use crate::{
     Audit, DeadLetters, Durability, Follows, Import, OpenError, Orders, Outbox, PaymentRows, Sequences,
     Shops, StoreError, Users, Vouchers,
@@ -103,6 +104,8 @@ pub struct MysqlPorts {
     pub sequences: Arc<dyn Sequences>,
     /// Who holds units of a sale, for Redis to be told.
     pub holders: Arc<dyn Holders>,
+    /// Who signed in, for Redis to be told.
+    pub sign_rows: Arc<dyn SignRows>,
     /// The record as a whole.
     pub upkeep: MysqlUpkeep,
 }
@@ -143,6 +146,7 @@ pub async fn connect(url: &str) -> Result<MysqlPorts, OpenError> {
         import: Arc::new(import::MysqlImport(database.clone())),
         sequences: Arc::new(sequences::MysqlSequences::new(database.clone())),
         holders: Arc::new(holders::MysqlHolders(database.clone())),
+        sign_rows: Arc::new(sign_ins::MysqlSignIns(database.clone())),
         upkeep: MysqlUpkeep { database, address: address.place(), durability },
     })
 }

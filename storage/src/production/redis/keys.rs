@@ -14,6 +14,7 @@
 //! | `{mallbox:NN}:lock:NAME`, `{mallbox:NN}:token` | hash, string | a lock; the last fencing token |
 //! | `{mallbox:NN}:server`, `{mallbox:deadlines}:server`, `…:checked` | string | which server was put right last; that it was compared a moment ago |
 //! | `{mallbox:deadlines}:due` | sorted set | unpaid order → when it ends |
+//! | `{mallbox:signs}:DAY`, `…:DAY:loaded` | string | a bit a user who signed on the day; the server that had all of them from the record |
 //! | `mallbox:session:HASH`, `mallbox:tokens:USER` | hash, sorted set | a session; a user's tokens |
 //! | `mallbox:code:PHONE`, `mallbox:limit:KEY` | hash, string | login codes; a rate limit |
 //!
@@ -22,7 +23,7 @@
 
 use std::sync::Arc;
 
-use crate::{OpenError, OrderId, PARTITIONS, Phone, UserId, VoucherId};
+use crate::{Day, OpenError, OrderId, PARTITIONS, Phone, UserId, VoucherId};
 
 /// The keys of one mall.
 #[derive(Clone, Debug)]
@@ -138,6 +139,18 @@ impl Keys {
     /// Which server has deadlines that were put right.
     pub(super) fn server_of_deadlines(&self) -> [String; 2] {
         ["server", "server:checked"].map(|name| format!("{{{}:deadlines}}:{name}", self.prefix))
+    }
+
+    /// Who signed on a day, and that all of them are there. Days are looked at together, so they are in one place.
+    pub(super) fn signs(&self, day: Day) -> [String; 2] {
+        let key = format!("{{{}:signs}}:{day}", self.prefix);
+        let loaded = format!("{key}:loaded");
+        [key, loaded]
+    }
+
+    /// For the length of a script.
+    pub(super) fn signs_in_hand(&self) -> String {
+        format!("{{{}:signs}}:in-hand", self.prefix)
     }
 
     pub(super) fn session(&self, token: &str) -> String {

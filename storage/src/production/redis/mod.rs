@@ -1,4 +1,5 @@
-//! The half of the production back end that is in Redis: sales and their log, deadlines, sessions, rate limits, locks.
+//! The half of the production back end that is in Redis: sales and their log, deadlines, sessions, rate limits, locks, and
+//! who signed in on which day.
 //!
 //! Redis is one server, a master that sentinels watch, or a cluster: `redis://` (also any node of a cluster, which says so
 //! itself), `redis+sentinel://host,host/master`, `redis-cluster://host,host`, each with TLS as `rediss…` and then with
@@ -25,6 +26,7 @@ mod removal;
 mod sales;
 mod script;
 mod sessions;
+mod sign_ins;
 mod wake_ups;
 
 use std::hash::{BuildHasher as _, RandomState};
@@ -35,8 +37,11 @@ pub use self::figures::RedisFigures;
 pub use self::health::{RedisDurability, RedisHealth};
 use self::keys::Keys;
 use self::link::Link;
-use super::Holders;
-use crate::{Deadlines, Locks, OpenError, OrderLog, Orders, RateLimits, Sales, Sessions, StoreError};
+pub use self::sign_ins::SIGNS_KEPT;
+use super::{Holders, SignRows};
+use crate::{
+    Deadlines, Locks, OpenError, OrderLog, Orders, RateLimits, Sales, Sessions, SignIns, StoreError,
+};
 
 /// How much longer than it is live Redis keeps what expires: clocks differ, and the mall's decides.
 const KEPT_LONGER: Duration = Duration::from_secs(60);
@@ -82,8 +87,20 @@ pub struct RedisPorts {
     pub rate_limits: Arc<dyn RateLimits>,
     /// Locks that instances share.
     pub locks: Arc<dyn Locks>,
+    /// The days on which people sign in.
+    pub sign_ins: Arc<dyn SignIns>,
     /// How Redis is.
     pub upkeep: RedisUpkeep,
+}
+
+/// What the record is asked when Redis does not know.
+pub struct RecordForRedis {
+    /// Who holds units of a sale.
+    pub holders: Arc<dyn Holders>,
+    /// Orders: which are unpaid, and whether one is live.
+    pub orders: Arc<dyn Orders>,
+    /// Who signed in.
+    pub sign_rows: Arc<dyn SignRows>,
 }
 
 /// Asks how Redis is.
@@ -123,17 +140,13 @@ impl RedisUpkeep {
     }
 }
 
-/// Connects, and checks that Redis keeps what it is told to keep. The record is asked who holds units when Redis does not
-/// know a sale, and whether an order is live whose unit is to come back. Connections and background work live on the runtime
-/// that this is called on.
+/// Connects, and checks that Redis keeps what it is told to keep. Connections and background work live on the runtime that
+/// this is called on.
 ///
 /// # Errors
 /// [`OpenError`]: the URL cannot be read, Redis does not answer, or its `maxmemory-policy` is not `noeviction`.
-pub async fn connect(
-    options: &RedisOptions,
-    holders: Arc<dyn Holders>,
-    orders: Arc<dyn Orders>,
-) -> Result<RedisPorts, OpenError> {
+pub async fn connect(options: &RedisOptions, record: RecordForRedis) -> Result<RedisPorts, OpenError> {
+    let RecordForRedis { holders, orders, sign_rows } = record;
     let keys = Keys::new(&options.prefix)?;
     let link = Link::open(address::Address::parse(&options.url)?).await?;
     health::check_policy(&link).await?;
@@ -148,6 +161,7 @@ pub async fn connect(
         sessions: Arc::new(sessions::RedisSessions { link: link.clone(), keys: keys.clone() }),
         rate_limits: Arc::new(rate_limits::RedisRateLimits { link: link.clone(), keys: keys.clone() }),
         locks: Arc::new(locks::RedisLocks::new(&link, &keys)),
+        sign_ins: Arc::new(sign_ins::RedisSignIns::new(link.clone(), keys, sign_rows)),
         upkeep: RedisUpkeep { link },
     })
 }

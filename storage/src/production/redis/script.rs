@@ -44,6 +44,10 @@ scripts! {
     LOCK = "lock.lua";
     RENEW_LOCK = "renew_lock.lua";
     UNLOCK = "unlock.lua";
+    NOTE_SIGN = "note_sign.lua";
+    LOAD_SIGNS = "load_signs.lua";
+    COUNT_SIGNS = "count_signs.lua";
+    SIGNED_ALL = "signed_all.lua";
 }
 
 impl Script {

@@ -3,6 +3,7 @@
 mod finish;
 mod insert;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -11,17 +12,22 @@ use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use super::Database;
 use super::trouble::{closed, refuse};
+use super::{Database, sign_blocks};
+use crate::embedded::signed::{Days, Signed};
 use crate::{Import, ImportFindings, ImportRow, Importing, StoreError, Timestamp};
 
 const OP: &str = "import";
 
-pub(crate) struct EmbeddedImport(Database);
+pub(crate) struct EmbeddedImport {
+    database: Database,
+    /// Memory, which is to know of the sign-ins that move in.
+    signed: Arc<Signed>,
+}
 
 impl EmbeddedImport {
-    pub(crate) fn new(database: Database) -> Self {
-        Self(database)
+    pub(crate) fn new(database: Database, signed: Arc<Signed>) -> Self {
+        Self { database, signed }
     }
 }
 
@@ -32,20 +38,26 @@ enum Order {
 
 struct EmbeddedImporting {
     orders: Sender<Order>,
-    job: JoinHandle<Result<Vec<ImportFindings>, StoreError>>,
+    job: JoinHandle<Result<Finished, StoreError>>,
+    signed: Arc<Signed>,
+}
+
+struct Finished {
+    findings: Vec<ImportFindings>,
+    days: Days,
 }
 
 #[async_trait]
 impl Import for EmbeddedImport {
     async fn begin(&self) -> Result<Option<Box<dyn Importing>>, StoreError> {
-        if self.0.read(OP, is_used).await? {
+        if self.database.read(OP, is_used).await? {
             return Ok(None);
         }
         let (orders, to_do) = mpsc::channel(1);
-        let database = self.0.clone();
+        let (database, signed) = (self.database.clone(), Arc::clone(&self.signed));
         // A task of its own: dropping the handle must not leave the writer waiting for one that never comes.
         let job = tokio::spawn(async move { database.write_bulk(OP, move |conn| work(conn, to_do)).await });
-        Ok(Some(Box::new(EmbeddedImporting { orders, job })))
+        Ok(Some(Box::new(EmbeddedImporting { orders, job, signed })))
     }
 }
 
@@ -55,7 +67,7 @@ impl EmbeddedImporting {
         let _ = self.orders.send(order).await;
     }
 
-    async fn outcome(&mut self) -> Result<Vec<ImportFindings>, StoreError> {
+    async fn outcome(&mut self) -> Result<Finished, StoreError> {
         (&mut self.job).await.unwrap_or_else(|_| Err(closed(OP)))
     }
 }
@@ -77,12 +89,14 @@ impl Importing for EmbeddedImporting {
         now: Timestamp,
     ) -> Result<Vec<ImportFindings>, StoreError> {
         self.order(Order::Finish { pay_within, now }).await;
-        self.outcome().await
+        let Finished { findings, days } = self.outcome().await?;
+        self.signed.replace(days);
+        Ok(findings)
     }
 }
 
 /// The whole transaction. An error undoes it, and so does a giver of orders who has gone away.
-fn work(conn: &Connection, mut orders: Receiver<Order>) -> rusqlite::Result<Vec<ImportFindings>> {
+fn work(conn: &Connection, mut orders: Receiver<Order>) -> rusqlite::Result<Finished> {
     let mut sales = insert::SaleIds::default();
     while let Some(order) = orders.blocking_recv() {
         match order {
@@ -94,14 +108,18 @@ fn work(conn: &Connection, mut orders: Receiver<Order>) -> rusqlite::Result<Vec<
                 // Whoever has gone away gives no further order either.
                 let _ = tell.send(written?);
             }
-            Order::Finish { pay_within, now } => return finish::finish(conn, &sales, pay_within, now),
+            Order::Finish { pay_within, now } => {
+                let findings = finish::finish(conn, &sales, pay_within, now)?;
+                sign_blocks::pack(conn)?;
+                return Ok(Finished { findings, days: sign_blocks::load(conn)? });
+            }
         }
     }
     Err(refuse("given up before it was finished"))
 }
 
 fn is_used(conn: &Connection) -> rusqlite::Result<bool> {
-    const TABLES: [&str; 9] = [
+    const TABLES: [&str; 10] = [
         "users",
         "shops",
         "shop_types",
@@ -111,6 +129,7 @@ fn is_used(conn: &Connection) -> rusqlite::Result<bool> {
         "notes",
         "follows",
         "sign_ins",
+        "sign_blocks",
     ];
     for table in TABLES {
         if conn.prepare(&format!("SELECT 1 FROM {table} LIMIT 1"))?.exists([])? {

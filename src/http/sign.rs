@@ -1,0 +1,196 @@
+//! Signing in day by day: `/user/sign…`, and `/stats/signs` for operators.
+
+use axum::extract::State;
+use mallbox_storage::{Day, SignedDay};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::App;
+use super::describe::Calls;
+use super::envelope::{Answer, Reply};
+use super::extract::{Login, Now, Operator, Query};
+use super::user::BriefAnswer;
+use crate::language::both;
+use crate::mall::sign_ins::{Attendance, Calendar};
+
+/// The routes of this area.
+pub fn routes() -> Calls {
+    Calls::of(both("签到", "Sign-ins"))
+        .post("/user/sign", sign, both("今日签到，重复无妨", "Sign in today; again is no error"))
+        .get(
+            "/user/sign/count",
+            count,
+            both("连续签到天数", "Days signed in a row, up to today or yesterday"),
+        )
+        .get("/user/sign/month", month, both("某月签到的日子", "The days signed of a month"))
+        .get(
+            "/user/sign/calendar",
+            calendar,
+            both("某月签到日历", "A month with all that a calendar shows of it"),
+        )
+        .post(
+            "/user/sign/make-up",
+            make_up,
+            both("补签本月漏签的一天", "Make up for a missed day of this month"),
+        )
+        .get(
+            "/stats/signs",
+            attendance,
+            both(
+                "每日签到人数与全勤者，供管理员",
+                "For operators: how many signed each day, and who all of them",
+            ),
+        )
+}
+
+async fn sign(State(app): State<App>, Login(user): Login, Now(now): Now) -> Reply {
+    app.sign_ins.sign(user, now).await?;
+    Ok(Answer::done())
+}
+
+async fn count(State(app): State<App>, Login(user): Login, Now(now): Now) -> Reply<u32> {
+    Ok(Answer::ok(app.sign_ins.streak(user, now).await?))
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct OfMonth {
+    /// This month, unless told.
+    #[schemars(example = &"2026-11")]
+    #[serde(default)]
+    month: String,
+}
+
+async fn month(
+    State(app): State<App>,
+    Login(user): Login,
+    Now(now): Now,
+    Query(query): Query<OfMonth>,
+) -> Reply<Vec<i32>> {
+    let signed = app.sign_ins.month(user, &query.month, now).await?;
+    Ok(Answer::ok(signed.iter().map(|signed| signed.day.of_month()).collect::<Vec<_>>()))
+}
+
+/// A month of a calendar.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct CalendarAnswer {
+    #[schemars(example = &"2026-11")]
+    month: String,
+    /// On the mall's wall.
+    #[schemars(example = &"2026-11-21")]
+    today: String,
+    /// Numbers of days, those made up for among them.
+    signed: Vec<i32>,
+    /// Numbers of the days that were made up for.
+    made_up: Vec<i32>,
+    /// Days in a row up to today, or up to yesterday if today is not signed yet.
+    streak: u32,
+    /// The most days in a row there ever were.
+    longest: u32,
+    /// How many days of this month can still be made up for.
+    make_ups_left: u32,
+}
+
+impl From<Calendar> for CalendarAnswer {
+    fn from(calendar: Calendar) -> Self {
+        let Calendar { month, today, signed, streak, longest, make_ups_left } = calendar;
+        let number = |signed: &SignedDay| signed.day.of_month();
+        let month = month.first().to_string();
+        Self {
+            month: month.strip_suffix("-01").unwrap_or(&month).to_owned(),
+            today: today.to_string(),
+            made_up: signed.iter().filter(|signed| signed.is_made_up).map(number).collect(),
+            signed: signed.iter().map(number).collect(),
+            streak,
+            longest,
+            make_ups_left,
+        }
+    }
+}
+
+async fn calendar(
+    State(app): State<App>,
+    Login(user): Login,
+    Now(now): Now,
+    Query(query): Query<OfMonth>,
+) -> Reply<CalendarAnswer> {
+    let calendar = app.sign_ins.calendar(user, &query.month, now).await?;
+    Ok(Answer::ok(CalendarAnswer::from(calendar)).no_store())
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct OfDay {
+    /// A past day of this month.
+    #[schemars(example = &"2026-11-20")]
+    #[serde(default)]
+    date: String,
+}
+
+async fn make_up(
+    State(app): State<App>,
+    Login(user): Login,
+    Now(now): Now,
+    Query(query): Query<OfDay>,
+) -> Reply {
+    app.sign_ins.make_up(user, &query.date, now).await?;
+    Ok(Answer::done())
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Between {
+    /// The first day: six before the last, unless told.
+    #[schemars(example = &"2026-11-15")]
+    #[serde(default)]
+    from: String,
+    /// The last day: today, unless told.
+    #[schemars(example = &"2026-11-21")]
+    #[serde(default)]
+    to: String,
+    /// The page of those who signed every day, 10 a page.
+    #[schemars(example = 1)]
+    #[serde(default)]
+    current: u32,
+}
+
+/// Who signed in on some days.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct AttendanceAnswer {
+    days: Vec<DayAnswer>,
+    /// How many signed on every day.
+    all: u64,
+    /// A page of them, by id.
+    users: Vec<BriefAnswer>,
+}
+
+/// A day.
+#[derive(Serialize, JsonSchema)]
+struct DayAnswer {
+    #[schemars(example = &"2026-11-21")]
+    date: String,
+    /// How many signed.
+    signed: u64,
+}
+
+impl From<Attendance> for AttendanceAnswer {
+    fn from(attendance: Attendance) -> Self {
+        let Attendance { days, all, all_count } = attendance;
+        let day = |(day, signed): (Day, u64)| DayAnswer { date: day.to_string(), signed };
+        Self {
+            days: days.into_iter().map(day).collect(),
+            all: all_count,
+            users: all.into_iter().map(BriefAnswer::from).collect(),
+        }
+    }
+}
+
+async fn attendance(
+    State(app): State<App>,
+    _: Operator,
+    Now(now): Now,
+    Query(query): Query<Between>,
+) -> Reply<AttendanceAnswer> {
+    let Between { from, to, current } = query;
+    let attendance = app.sign_ins.attendance((&from, &to), current, now).await?;
+    Ok(Answer::ok(AttendanceAnswer::from(attendance)).no_store())
+}

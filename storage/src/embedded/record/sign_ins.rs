@@ -1,0 +1,100 @@
+//! [`SignIns`]: asked of memory, written to the record first.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use super::Database;
+use super::sign_blocks::{self, Put};
+use super::trouble::closed;
+use crate::embedded::signed::Signed;
+use crate::{Day, DaySpan, MakeUp, Page, SignIns, SignedDay, StoreError, UserId};
+
+pub(crate) struct EmbeddedSignIns {
+    database: Database,
+    signed: Arc<Signed>,
+}
+
+impl EmbeddedSignIns {
+    /// Reads what the record has. Blocks.
+    pub(crate) fn load(database: Database) -> Result<Self, StoreError> {
+        database.write_blocking("pack sign-ins", sign_blocks::pack)?;
+        let days = database.read_apart("load sign-ins", sign_blocks::load)?;
+        Ok(Self { database, signed: Arc::new(Signed::new(days)) })
+    }
+
+    /// What it has in memory, for those who write to the record past it.
+    pub(crate) fn signed(&self) -> Arc<Signed> {
+        Arc::clone(&self.signed)
+    }
+
+    /// Memory learns of what is written on the writer's thread: whoever asked may have gone away.
+    async fn write<T: Send + 'static>(
+        &self,
+        op: &'static str,
+        job: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+        learn: impl FnOnce(&Signed, &T) + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (tell, told) = oneshot::channel();
+        let signed = Arc::clone(&self.signed);
+        self.database.write_then(op, job, move |answer| {
+            if let Ok(done) = &answer {
+                learn(&signed, done);
+            }
+            drop(tell.send(answer));
+        });
+        told.await.unwrap_or_else(|_| Err(closed(op)))
+    }
+}
+
+#[async_trait]
+impl SignIns for EmbeddedSignIns {
+    async fn sign(&self, user: UserId, day: Day) -> Result<bool, StoreError> {
+        if self.signed.has(user, day) {
+            return Ok(false);
+        }
+        let job = move |conn: &Connection| sign_blocks::sign(conn, user, day);
+        let learn = move |signed: &Signed, put: &Put| signed.insert(user, day, put.is_made_up);
+        Ok(self.write("sign in", job, learn).await?.is_new)
+    }
+
+    async fn make_up(&self, user: UserId, day: Day, most: u32) -> Result<MakeUp, StoreError> {
+        if self.signed.has(user, day) {
+            return Ok(MakeUp::SignedAlready);
+        }
+        // Counted where it is written: of two in one commit, the second finds the first.
+        let job = move |conn: &Connection| sign_blocks::make_up(conn, user, day, most);
+        let learn = move |signed: &Signed, put: &Option<Put>| {
+            if let Some(put) = put {
+                signed.insert(user, day, put.is_made_up);
+            }
+        };
+        Ok(match self.write("make up a day", job, learn).await? {
+            None => MakeUp::TooMany,
+            Some(Put { is_new: true, .. }) => MakeUp::Done,
+            Some(_) => MakeUp::SignedAlready,
+        })
+    }
+
+    async fn days(&self, user: UserId, span: DaySpan) -> Result<Vec<SignedDay>, StoreError> {
+        Ok(self.signed.days_of(user, span))
+    }
+
+    async fn streak(&self, user: UserId, up_to: Day) -> Result<u32, StoreError> {
+        Ok(self.signed.streak(user, up_to))
+    }
+
+    async fn longest_streak(&self, user: UserId) -> Result<u32, StoreError> {
+        Ok(self.signed.longest_streak(user))
+    }
+
+    async fn counts(&self, span: DaySpan) -> Result<Vec<u64>, StoreError> {
+        Ok(self.signed.counts(span))
+    }
+
+    async fn signed_all(&self, span: DaySpan, page: Page) -> Result<(Vec<UserId>, u64), StoreError> {
+        Ok(self.signed.signed_all(span, page))
+    }
+}
