@@ -57,7 +57,8 @@ async fn run(claims: u64, append: &str, fsync: &str) {
     let dir = tempfile::tempdir().unwrap();
     let record =
         Storage::open(&Place::Embedded(EmbeddedOptions::new(dir.path().join("mall")))).await.unwrap();
-    let ports = connect(&RedisOptions::new(server.url()), Arc::new(Nobody), record.orders).await.unwrap();
+    let (options, nobody) = (RedisOptions::new(server.url()), Arc::new(Nobody));
+    let ports = connect(&options, nobody, record.orders, record.shops).await.unwrap();
     let ports = Arc::new(ports);
     let terms =
         Terms { voucher: SALE, begin: NOON - HOUR, end: NOON + HOUR, paused: false, units: Some(claims) };

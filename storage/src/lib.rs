@@ -14,6 +14,7 @@ mod time;
 mod audit;
 mod dead_letters;
 pub mod deadlines;
+pub mod geo_index;
 mod import;
 pub mod locks;
 mod order_log;
@@ -43,6 +44,7 @@ pub use dead_letters::{DeadLetter, DeadLetters, DeadReason, DeadState, Replayed,
 pub use deadlines::Deadlines;
 pub use embedded::DiskFaults;
 pub use error::{OpenError, Source, StoreError};
+pub use geo_index::{Around, GeoIndex, LatLng, NearShop, PlacedShop};
 pub use hex::hex;
 pub use ids::{DeadLetterId, OrderId, PARTITIONS, PaymentId, Phone, ShopId, ShopTypeId, UserId, VoucherId};
 pub use import::{

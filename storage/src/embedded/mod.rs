@@ -10,6 +10,7 @@ mod disk;
 mod disk_faults;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
+mod geo_index;
 mod journal;
 mod lane;
 mod lock;
@@ -78,6 +79,7 @@ fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
     let sessions = sessions::EmbeddedSessions::load(Arc::clone(&journal), &entries)
         .map_err(|detail| OpenError::LostLog { path: log_dir, detail })?;
     let (sessions, rate_limits) = (Arc::new(sessions), Arc::new(rate_limits::EmbeddedRateLimits::default()));
+    let places = record::places(&database).map_err(broken)?;
     let orders: Arc<dyn crate::Orders> =
         Arc::new(record::EmbeddedOrders::new(database.clone(), Arc::clone(&settled)));
     let sequences: Arc<dyn crate::Sequences> = Arc::new(record::EmbeddedSequences::new(database.clone()));
@@ -101,6 +103,7 @@ fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
         rate_limits: Arc::clone(&rate_limits) as _,
         users: Arc::new(record::EmbeddedUsers::new(database.clone())),
         shops: Arc::new(record::EmbeddedShops::new(database.clone())),
+        geo_index: Arc::new(geo_index::EmbeddedGeoIndex::of(places)),
         vouchers: Arc::new(record::EmbeddedVouchers::new(database.clone())),
         outbox: Arc::new(record::EmbeddedOutbox::new(database.clone())),
         dead_letters: Arc::new(record::EmbeddedDeadLetters::new(database.clone())),

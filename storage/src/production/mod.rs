@@ -47,9 +47,10 @@ impl fmt::Debug for ProductionOptions {
 /// Connects to both. The record first: a Redis that does not know a sale asks it who holds units.
 pub(crate) async fn open(options: &ProductionOptions) -> Result<Storage, OpenError> {
     let record = mysql::connect(&options.mysql).await?;
-    let fast =
-        redis::connect(&options.redis, Arc::clone(&record.holders), Arc::clone(&record.orders)).await?;
-    let RedisPorts { sales, order_log, deadlines, sessions, rate_limits, locks, upkeep: redis } = fast;
+    let (holders, orders) = (Arc::clone(&record.holders), Arc::clone(&record.orders));
+    let fast = redis::connect(&options.redis, holders, orders, Arc::clone(&record.shops)).await?;
+    let RedisPorts { sales, order_log, deadlines, sessions, rate_limits, locks, geo_index, upkeep: redis } =
+        fast;
     let MysqlPorts {
         users,
         shops,
@@ -73,6 +74,7 @@ pub(crate) async fn open(options: &ProductionOptions) -> Result<Storage, OpenErr
         locks,
         users,
         shops,
+        geo_index,
         vouchers,
         orders,
         outbox,

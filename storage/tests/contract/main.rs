@@ -4,6 +4,11 @@
 mod audit;
 mod dead_letters;
 mod deadlines;
+#[path = "../../../tests/common/dice.rs"]
+#[expect(dead_code, reason = "other tests roll more kinds of dice")]
+mod dice;
+mod geo_index;
+mod geo_index_model;
 mod import;
 mod locks;
 mod mysql_faults;
@@ -20,6 +25,7 @@ mod payments;
 mod production_world;
 mod rate_limits;
 mod redis_faults;
+mod redis_geo;
 mod redis_instances;
 mod redis_setups;
 mod redis_world;

@@ -12,7 +12,7 @@ use crate::world::World;
 /// What is in Redis, of a mall whose record is empty.
 pub async fn connect(options: &RedisOptions) -> Result<RedisPorts, OpenError> {
     let record = production_world::record(Database::fresh().url()).await;
-    redis::connect(options, record.holders, record.orders).await
+    redis::connect(options, record.holders, record.orders, record.shops).await
 }
 /// A server of a case's own.
 pub async fn start(options: ServerOptions) -> Redis {

@@ -14,7 +14,7 @@ crate::contract! {
     shops_outlive_a_restart,
 }
 
-fn text(name: &str) -> ShopText {
+pub fn text(name: &str) -> ShopText {
     ShopText {
         name: name.into(),
         kind: ShopTypeId::new(1),

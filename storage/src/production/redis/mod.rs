@@ -1,4 +1,5 @@
-//! The half of the production back end that is in Redis: sales and their log, deadlines, sessions, rate limits, locks.
+//! The half of the production back end that is in Redis: sales and their log, deadlines, sessions, rate limits, locks, and
+//! where shops are.
 //!
 //! Redis is one server, a master that sentinels watch, or a cluster: `redis://` (also any node of a cluster, which says so
 //! itself), `redis+sentinel://host,host/master`, `redis-cluster://host,host`, each with TLS as `rediss…` and then with
@@ -12,6 +13,7 @@ mod address;
 mod caretaker;
 mod deadlines;
 mod figures;
+mod geo_index;
 mod health;
 mod keys;
 mod known_server;
@@ -36,7 +38,9 @@ pub use self::health::{RedisDurability, RedisHealth};
 use self::keys::Keys;
 use self::link::Link;
 use super::Holders;
-use crate::{Deadlines, Locks, OpenError, OrderLog, Orders, RateLimits, Sales, Sessions, StoreError};
+use crate::{
+    Deadlines, GeoIndex, Locks, OpenError, OrderLog, Orders, RateLimits, Sales, Sessions, Shops, StoreError,
+};
 
 /// How much longer than it is live Redis keeps what expires: clocks differ, and the mall's decides.
 const KEPT_LONGER: Duration = Duration::from_secs(60);
@@ -82,6 +86,8 @@ pub struct RedisPorts {
     pub rate_limits: Arc<dyn RateLimits>,
     /// Locks that instances share.
     pub locks: Arc<dyn Locks>,
+    /// Shops by where they are.
+    pub geo_index: Arc<dyn GeoIndex>,
     /// How Redis is.
     pub upkeep: RedisUpkeep,
 }
@@ -124,7 +130,7 @@ impl RedisUpkeep {
 }
 
 /// Connects, and checks that Redis keeps what it is told to keep. The record is asked who holds units when Redis does not
-/// know a sale, and whether an order is live whose unit is to come back. Connections and background work live on the runtime
+/// know a sale, whether an order is live whose unit is to come back, and where shops are when Redis has lost that. Connections and background work live on the runtime
 /// that this is called on.
 ///
 /// # Errors
@@ -133,6 +139,7 @@ pub async fn connect(
     options: &RedisOptions,
     holders: Arc<dyn Holders>,
     orders: Arc<dyn Orders>,
+    shops: Arc<dyn Shops>,
 ) -> Result<RedisPorts, OpenError> {
     let keys = Keys::new(&options.prefix)?;
     let link = Link::open(address::Address::parse(&options.url)?).await?;
@@ -141,7 +148,11 @@ pub async fn connect(
     let order_log = order_log::RedisOrderLog::new(link.clone(), &keys, Arc::clone(&wake_ups));
     let consumers = order_log.consumers();
     caretaker::Caretaker::start(&link, &keys, &consumers, Arc::clone(&wake_ups), options.worker_silence);
+    let geo_index = geo_index::RedisGeoIndex::new(link.clone(), &keys, shops);
+    // A start does not wait for it.
+    drop(geo_index.begin_to_fill());
     Ok(RedisPorts {
+        geo_index: Arc::new(geo_index),
         deadlines: Arc::new(deadlines::RedisDeadlines::new(link.clone(), &keys, Arc::clone(&orders))),
         sales: Arc::new(sales::RedisSales::new(link.clone(), keys.clone(), holders, orders, wake_ups)),
         order_log: Arc::new(order_log),
