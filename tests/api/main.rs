@@ -7,6 +7,7 @@ mod bad_requests;
 mod calls;
 mod clock;
 mod live;
+mod nearby;
 mod openapi;
 mod ops;
 mod people;

@@ -4,6 +4,7 @@ use mallbox_storage::{
     OrderFilter, OrderId, Page, ShopOrder, Storage, Timestamp, UserFilter, UserId, VoucherId,
 };
 
+use crate::nearby;
 use crate::normal::{self, said};
 use crate::scene::USERS;
 use crate::sessions::live;
@@ -73,6 +74,7 @@ async fn rest(storage: &Storage, now: Timestamp) -> Vec<String> {
     lines.push(format!("types: {}", said(storage.shops.types().await)));
     let shops = storage.shops.of_type(None, ShopOrder::Id, all()).await.unwrap();
     lines.extend(shops.iter().map(|shop| format!("{shop:?}")));
+    lines.extend(nearby::everywhere(storage).await);
     lines.push(format!("audit: {}", said(storage.audit.page(None, u32::MAX).await)));
     lines.push(format!("chain: {}", said(storage.audit.verify().await)));
     let deadlines = (storage.deadlines.next().await, storage.deadlines.count().await);
