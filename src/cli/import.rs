@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::tz::TimeZone;
-use mallbox_storage::{Place, Storage};
+use mallbox_storage::{Place, Storage, geo_index};
 
 use super::words::{Hindrance, Misuse};
 use super::{house, log};
@@ -139,7 +139,12 @@ async fn take_in(
         now: SystemClock.now(),
     };
     let done = work.run(dump, into, |bytes, rows| progress.show(bytes, rows)).await;
-    done.map_err(|error| Hindrance::NotImported(import.file.clone()).since(error))
+    let report = done.map_err(|error| Hindrance::NotImported(import.file.clone()).since(error))?;
+    // Redis may have been told before that there are no shops.
+    if let Err(error) = geo_index::restore(&*storage.geo_index, &*storage.shops).await {
+        tracing::warn!(%error, "shops are not found near by yet; a mall that runs puts that right");
+    }
+    Ok(report)
 }
 
 /// Leaves the directory as it was found.

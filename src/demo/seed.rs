@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::ensure;
 use mallbox_storage::{
     Actor, Card, Cents, NewSale, Phone, Role, SaleRecord, ShopId, ShopText, ShopType, ShopTypeId, Timestamp,
-    VoucherId, VoucherStatus, VoucherText,
+    VoucherId, VoucherStatus, VoucherText, geo_index,
 };
 
 use super::catalogue::{
@@ -80,6 +80,7 @@ async fn fill(mall: &Mall, now: Timestamp) -> anyhow::Result<()> {
         if storage.shops.get(ShopId::new(shop.id)).await?.is_none() {
             let id = storage.shops.insert(&shop_text(shop), now).await?;
             ensure!(id.get() == shop.id, "shop {} was given the id {id}: this mall is not new", shop.id);
+            geo_index::place(&*storage.geo_index, &*storage.shops, id).await?;
         }
     }
     for person in &PEOPLE {

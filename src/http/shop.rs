@@ -15,8 +15,8 @@ use super::envelope::{Answer, Reply};
 use super::extract::{Json, Now, Operator, Path, Query};
 use crate::language::both;
 use crate::mall::operator::{By, Deed, act};
-use crate::mall::shops::ShopEdit;
-use crate::mall::{Mistake, wall_time};
+use crate::mall::shops::{ShopEdit, ShopNearby, Vicinity};
+use crate::mall::{Mistake, Refusal, wall_time};
 
 /// The routes of this area.
 pub fn routes() -> Calls {
@@ -26,6 +26,11 @@ pub fn routes() -> Calls {
         .post("/shop", add, both("新增店铺，返回编号", "Add a shop; answers its id"))
         .put("/shop", update, both("修改店铺", "Change a shop; what is left out stays"))
         .get("/shop/of/type", of_type, both("某类店铺，每页5家", "Shops of a kind, 5 a page"))
+        .get(
+            "/shop/near",
+            near,
+            both("附近的店铺，由近到远，每页10家", "Shops around a place, nearest first, 10 a page"),
+        )
         .get("/shop/of/name", by_name, both("按名称找店铺，每页10家", "Shops by name, 10 a page"))
 }
 
@@ -86,6 +91,10 @@ struct ShopAnswer {
     create_time: String,
     #[schemars(example = &"2026-11-21T10:09:17")]
     update_time: String,
+    /// In metres, where shops around a place were asked for.
+    #[schemars(example = 1_204.5)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distance: Option<f64>,
 }
 
 impl ShopAnswer {
@@ -107,7 +116,17 @@ impl ShopAnswer {
             open_hours: text.open_hours,
             create_time: wall_time::text(created, zone),
             update_time: wall_time::text(updated, zone),
+            distance: None,
         }
+    }
+
+    fn list_near(shops: Vec<ShopNearby>, zone: &TimeZone) -> Answer<Vec<Self>> {
+        let told = shops.into_iter().map(|ShopNearby { shop, metres }| {
+            // Centimetres: places are not known better.
+            let distance = Some((metres * 100.0).round() / 100.0);
+            Self { distance, ..Self::new(shop, zone) }
+        });
+        Answer::ok(told.collect::<Vec<_>>())
     }
 
     fn list(shops: Vec<Shop>, zone: &TimeZone) -> Answer<Vec<Self>> {
@@ -199,8 +218,7 @@ async fn update(
     Ok(Answer::done())
 }
 
-/// `x` and `y` are taken and not looked at yet: as long as the mall has no index of places, the answer is the same
-/// with them as without, and no shop has a `distance`.
+/// With `x` and `y`: shops within 5 km, nearest first unless they are sorted otherwise, each with its `distance`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct OfType {
@@ -210,20 +228,70 @@ struct OfType {
     /// The page, from 1.
     #[schemars(example = 1)]
     current: Option<u32>,
+    /// Degrees east, -180 to 180.
+    #[schemars(example = 120.149_993)]
+    x: Option<f64>,
+    /// Degrees north, -85.05 to 85.05.
+    #[schemars(example = 30.334_229)]
+    y: Option<f64>,
     /// `comments` or `score`.
     #[schemars(example = &"score")]
     sort_by: Option<String>,
 }
 
+impl OfType {
+    /// Around which place, if around any.
+    fn vicinity(&self) -> Result<Option<Vicinity>, Refusal> {
+        if self.x.is_none() && self.y.is_none() {
+            return Ok(None);
+        }
+        Vicinity::new(self.x, self.y, None, kind(self.type_id)).map(Some)
+    }
+}
+
+/// 0 is all types.
+fn kind(id: Option<u64>) -> Option<ShopTypeId> {
+    id.filter(|id| *id != 0).map(ShopTypeId::new)
+}
+
 async fn of_type(State(app): State<App>, Query(query): Query<OfType>) -> Reply<Vec<ShopAnswer>> {
-    let kind = query.type_id.filter(|id| *id != 0).map(ShopTypeId::new);
+    let (page, zone) = (query.current.unwrap_or(1), &app.context.zone);
     let order = match query.sort_by.as_deref() {
-        Some("comments") => ShopOrder::Comments,
-        Some("score") => ShopOrder::Score,
-        _ => ShopOrder::Id,
+        Some("comments") => Some(ShopOrder::Comments),
+        Some("score") => Some(ShopOrder::Score),
+        _ => None,
     };
-    let shops = app.shops.of_type(kind, order, query.current.unwrap_or(1)).await?;
-    Ok(ShopAnswer::list(shops, &app.context.zone))
+    if let Some(vicinity) = query.vicinity()? {
+        return Ok(ShopAnswer::list_near(app.shops.of_type_near(&vicinity, order, page).await?, zone));
+    }
+    let shops = app.shops.of_type(kind(query.type_id), order.unwrap_or(ShopOrder::Id), page).await?;
+    Ok(ShopAnswer::list(shops, zone))
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Near {
+    /// Degrees east, -180 to 180. It has to be there.
+    #[schemars(example = 120.149_993)]
+    x: Option<f64>,
+    /// Degrees north, -85.05 to 85.05. It has to be there.
+    #[schemars(example = 30.334_229)]
+    y: Option<f64>,
+    /// In metres, up to 100,000; absent: 5,000.
+    #[schemars(example = 5_000.0)]
+    radius: Option<f64>,
+    /// 0 or absent: all.
+    #[schemars(example = 1)]
+    type_id: Option<u64>,
+    /// The page, from 1.
+    #[schemars(example = 1)]
+    current: Option<u32>,
+}
+
+async fn near(State(app): State<App>, Query(query): Query<Near>) -> Reply<Vec<ShopAnswer>> {
+    let vicinity = Vicinity::new(query.x, query.y, query.radius, kind(query.type_id))?;
+    let shops = app.shops.near(&vicinity, query.current.unwrap_or(1)).await?;
+    Ok(ShopAnswer::list_near(shops, &app.context.zone))
 }
 
 #[derive(Deserialize, JsonSchema)]

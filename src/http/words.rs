@@ -365,6 +365,7 @@ fn field(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "id") => "编号",
         (Language::Zh, "x") => "经度",
         (Language::Zh, "y") => "纬度",
+        (Language::Zh, "radius") => "半径",
         (Language::Zh, "openHours") => "营业时间",
         (Language::Zh, "avgPrice") => "人均价格",
         (Language::Zh, "sold") => "销量",
@@ -411,6 +412,7 @@ fn allowed(name: &'static str, l: Language) -> &'static str {
         }
         "x" => ("须在-180与180之间", "-180 to 180 degrees"),
         "y" => ("须在-85.05与85.05之间", "-85.05 to 85.05 degrees"),
+        "radius" => ("须大于0米且不超过100000米", "more than 0 and at most 100000 metres"),
         "score" => {
             ("须为10到50的整数（星级×10），0表示暂无", "10 to 50 (ten times the stars, or 0 for none yet)")
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mallbox_storage::{
-    LockAnswer, LockEntry, LockOwner, Page, Storage, StoreError, Timestamp, UserFilter, deadlines,
+    LockAnswer, LockEntry, LockOwner, Page, Storage, StoreError, Timestamp, UserFilter, deadlines, geo_index,
 };
 use tokio::time::Instant;
 
@@ -56,7 +56,7 @@ pub(super) async fn load_sales(sales: &SaleCounter, now: Timestamp) -> Result<()
 /// for [`LEASE`](Self::LEASE).
 pub(super) struct Repairs {
     every: Every,
-    orders_every: Every,
+    all_every: Every,
     context: Context,
     sales: SaleCounter,
     /// This process.
@@ -68,15 +68,15 @@ impl Repairs {
     /// Real time; longer than the next run is away.
     const LEASE: Duration = Duration::from_secs(90);
     const SPAN: Duration = Duration::from_secs(60);
-    /// All unpaid orders are read for it: some seconds of a server's time if there are a million.
-    const ORDERS_SPAN: Duration = Duration::from_secs(600);
+    /// All unpaid orders and all shops are read for it: some seconds of a server's time if there are a million.
+    const ALL_SPAN: Duration = Duration::from_secs(600);
     /// An unpaid order that is so late is not just about to be cancelled: nobody knows its deadline.
     const LATE: Duration = Duration::from_secs(60);
 
     pub(super) fn new(context: &Context, sales: &SaleCounter) -> Self {
         Self {
             every: Every::new(Self::SPAN),
-            orders_every: Every::new(Self::ORDERS_SPAN),
+            all_every: Every::new(Self::ALL_SPAN),
             context: context.clone(),
             sales: sales.clone(),
             owner: LockOwner::random(),
@@ -105,8 +105,26 @@ impl Repairs {
         if late > 0 {
             tracing::warn!(orders = late, "unpaid orders had no deadline, or were not cancelled at it");
         }
-        self.orders_every.ran(now);
         Ok(())
+    }
+
+    async fn look_for_lost_shops(&self) -> Result<(), StoreError> {
+        let storage = &self.context.storage;
+        let moved = geo_index::restore(&*storage.geo_index, &*storage.shops).await?;
+        if moved > 0 {
+            tracing::warn!(shops = moved, "shops were found where they are no longer");
+        }
+        Ok(())
+    }
+
+    async fn look_at_all(&self, now: Timestamp) {
+        self.all_every.ran(now);
+        if let Err(error) = self.look_for_late_orders(now).await {
+            tracing::warn!(%error, "unpaid orders whose deadline is not known cannot be looked for");
+        }
+        if let Err(error) = self.look_for_lost_shops().await {
+            tracing::warn!(%error, "shops may not be found where they are");
+        }
     }
 }
 
@@ -133,10 +151,8 @@ impl Chore for Repairs {
         if let Err(error) = see_out_the_blocked(&self.context.storage).await {
             tracing::warn!(%error, "sessions that blocked users may have could not be ended");
         }
-        if self.orders_every.next(now) <= now
-            && let Err(error) = self.look_for_late_orders(now).await
-        {
-            tracing::warn!(%error, "unpaid orders whose deadline is not known cannot be looked for");
+        if self.all_every.next(now) <= now {
+            self.look_at_all(now).await;
         }
     }
 }

@@ -1,8 +1,12 @@
 //! Shops and their types.
 
-use mallbox_storage::{Page, Shop, ShopId, ShopOrder, ShopText, ShopType, ShopTypeId, Timestamp};
+mod nearby;
+
+use mallbox_storage::{LatLng, Page, Shop, ShopId, ShopOrder, ShopText, ShopType, ShopTypeId, Timestamp};
 
 use super::{Context, Failure, Mistake, Refusal, clean_text};
+
+pub use nearby::{ShopNearby, Vicinity};
 
 /// What an operator writes about a shop: what is `None` stays as it is, and is empty in a new shop.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -19,7 +23,7 @@ pub struct ShopEdit {
     pub address: Option<String>,
     /// Longitude, -180 to 180. A new shop must have one.
     pub x: Option<f64>,
-    /// Latitude, -85.05 to 85.05: what Redis can index. A new shop must have one.
+    /// Latitude, -85.05 to 85.05 ([`LatLng`]). A new shop must have one.
     pub y: Option<f64>,
     /// What one person spends on average, in whole yuan.
     pub avg_price: Option<i64>,
@@ -79,7 +83,9 @@ impl ShopDirectory {
     pub async fn add(&self, edit: &ShopEdit, now: Timestamp) -> Result<ShopId, Failure> {
         let text = edit.applied(edit.blank()?)?;
         self.check_type(text.kind).await?;
-        Ok(self.context.storage.shops.insert(&text, now).await?)
+        let shop = self.context.storage.shops.insert(&text, now).await?;
+        self.place(shop).await;
+        Ok(shop)
     }
 
     /// Changes a shop. Markup is taken out of the texts.
@@ -94,6 +100,7 @@ impl ShopDirectory {
         if !self.context.storage.shops.update(shop, &text, now).await? {
             return Err(Refusal::NotFound("shop").into());
         }
+        self.place(shop).await;
         Ok(())
     }
 
@@ -163,8 +170,8 @@ impl ShopEdit {
         put_line(&mut text.address, "address", self.address.as_deref(), 255)?;
         put_line(&mut text.open_hours, "openHours", self.open_hours.as_deref(), 32)?;
         text.kind = self.kind.unwrap_or(text.kind);
-        text.x = within("x", self.x, -180.0, 180.0)?.unwrap_or(text.x);
-        text.y = within("y", self.y, -85.05, 85.05)?.unwrap_or(text.y);
+        text.x = within("x", self.x, -LatLng::MAX_LNG, LatLng::MAX_LNG)?.unwrap_or(text.x);
+        text.y = within("y", self.y, -LatLng::MAX_LAT, LatLng::MAX_LAT)?.unwrap_or(text.y);
         text.avg_price = within("avgPrice", self.avg_price, 0, EXACT)?.or(text.avg_price);
         text.sold = within("sold", self.sold, 0, COUNT)?.unwrap_or(text.sold);
         text.comments = within("comments", self.comments, 0, COUNT)?.unwrap_or(text.comments);

@@ -16,6 +16,7 @@ mod audit;
 mod dead_letters;
 pub mod deadlines;
 mod follows;
+pub mod geo_index;
 mod import;
 pub mod locks;
 mod order_log;
@@ -48,6 +49,7 @@ pub use deadlines::Deadlines;
 pub use embedded::DiskFaults;
 pub use error::{OpenError, Source, StoreError};
 pub use follows::{FollowCounts, Follows};
+pub use geo_index::{Around, GeoIndex, LatLng, NearShop, PlacedShop};
 pub use hex::hex;
 pub use ids::{DeadLetterId, OrderId, PARTITIONS, PaymentId, Phone, ShopId, ShopTypeId, UserId, VoucherId};
 pub use import::{

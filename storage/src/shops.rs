@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use crate::{Page, ShopId, ShopTypeId, StoreError, Timestamp};
+use crate::{Page, PlacedShop, ShopId, ShopTypeId, StoreError, Timestamp};
 
 /// A kind of shop.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -123,4 +123,17 @@ pub trait Shops: Send + Sync {
     /// # Errors
     /// [`StoreError`]: call again.
     async fn by_name(&self, part: &str, page: Page) -> Result<Vec<Shop>, StoreError>;
+
+    /// Those of these shops that there are, each once: a page of them.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    async fn among(&self, shops: &[ShopId], order: ShopOrder, page: Page) -> Result<Vec<Shop>, StoreError>;
+
+    /// Where shops are whose id is above `after`, by id, no more than `max`. One that is nowhere on earth
+    /// ([`LatLng::new`](crate::LatLng::new)) is left out; nothing is answered only where there is nothing more.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    async fn places(&self, after: ShopId, max: u32) -> Result<Vec<PlacedShop>, StoreError>;
 }

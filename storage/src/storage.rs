@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use crate::production::ProductionOptions;
 use crate::{
-    Audit, DeadLetters, Deadlines, DiskFaults, Durability, Follows, Import, Locks, OpenError, OrderLog,
-    Orders, Outbox, PaymentRows, RateLimits, Sales, Sequences, Sessions, Shops, SignIns, Upkeep, Users,
-    Vouchers, embedded, production,
+    Audit, DeadLetters, Deadlines, DiskFaults, Durability, Follows, GeoIndex, Import, Locks, OpenError,
+    OrderLog, Orders, Outbox, PaymentRows, RateLimits, Sales, Sequences, Sessions, Shops, SignIns, Upkeep,
+    Users, Vouchers, embedded, production,
 };
 
 /// Where a mall's memory is.
@@ -74,6 +74,8 @@ pub struct Storage {
     pub follows: Arc<dyn Follows>,
     /// Shops.
     pub shops: Arc<dyn Shops>,
+    /// Shops by where they are.
+    pub geo_index: Arc<dyn GeoIndex>,
     /// Vouchers and sales.
     pub vouchers: Arc<dyn Vouchers>,
     /// Orders.

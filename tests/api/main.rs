@@ -8,6 +8,7 @@ mod calls;
 mod clock;
 mod follows;
 mod live;
+mod nearby;
 mod openapi;
 mod ops;
 mod people;

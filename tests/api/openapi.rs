@@ -208,6 +208,10 @@ fn shops_and_vouchers(check: &mut Checker<'_>) {
         check.ask("GET /shop/{id}", &format!("/shop/{id}"), "", none);
         check.ask("GET /voucher/list/{shopId}", &format!("/voucher/list/{id}"), "", none);
     }
+    for query in ["", "?x=120.149993&y=30.334229&typeId=2&radius=3000&current=1", "?x=120.149993"] {
+        check.ask("GET /shop/near", &format!("/shop/near{query}"), "", none);
+        check.ask("GET /shop/of/type", &format!("/shop/of/type{query}"), "", none);
+    }
     for query in ["", "?typeId=2&current=1&sortBy=score", "?&current=x", "?name=%E8%8C%B6"] {
         check.ask("GET /shop/of/type", &format!("/shop/of/type{query}"), "", none);
         check.ask("GET /shop/of/name", &format!("/shop/of/name{query}"), "", none);

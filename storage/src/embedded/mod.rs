@@ -10,6 +10,7 @@ mod disk;
 mod disk_faults;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
+mod geo_index;
 mod journal;
 mod lane;
 mod lock;
@@ -80,6 +81,7 @@ fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
         .map_err(|detail| OpenError::LostLog { path: log_dir, detail })?;
     let (sessions, rate_limits) = (Arc::new(sessions), Arc::new(rate_limits::EmbeddedRateLimits::default()));
     let sign_ins = record::EmbeddedSignIns::load(database.clone()).map_err(broken)?;
+    let places = record::places(&database).map_err(broken)?;
     let orders: Arc<dyn crate::Orders> =
         Arc::new(record::EmbeddedOrders::new(database.clone(), Arc::clone(&settled)));
     let sequences: Arc<dyn crate::Sequences> = Arc::new(record::EmbeddedSequences::new(database.clone()));
@@ -104,6 +106,7 @@ fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
         users: Arc::new(record::EmbeddedUsers::new(database.clone())),
         follows: Arc::new(record::EmbeddedFollows::new(database.clone())),
         shops: Arc::new(record::EmbeddedShops::new(database.clone())),
+        geo_index: Arc::new(geo_index::EmbeddedGeoIndex::of(places)),
         vouchers: Arc::new(record::EmbeddedVouchers::new(database.clone())),
         outbox: Arc::new(record::EmbeddedOutbox::new(database.clone())),
         dead_letters: Arc::new(record::EmbeddedDeadLetters::new(database.clone())),

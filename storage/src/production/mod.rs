@@ -52,11 +52,21 @@ pub(crate) async fn open(options: &ProductionOptions) -> Result<Storage, OpenErr
     let known = RecordForRedis {
         holders: Arc::clone(&record.holders),
         orders: Arc::clone(&record.orders),
+        shops: Arc::clone(&record.shops),
         sign_rows: Arc::clone(&record.sign_rows),
     };
     let fast = redis::connect(&options.redis, known).await?;
-    let RedisPorts { sales, order_log, deadlines, sessions, rate_limits, locks, sign_ins, upkeep: redis } =
-        fast;
+    let RedisPorts {
+        sales,
+        order_log,
+        deadlines,
+        sessions,
+        rate_limits,
+        locks,
+        sign_ins,
+        geo_index,
+        upkeep: redis,
+    } = fast;
     let MysqlPorts {
         users,
         follows,
@@ -82,6 +92,7 @@ pub(crate) async fn open(options: &ProductionOptions) -> Result<Storage, OpenErr
         users,
         follows,
         shops,
+        geo_index,
         vouchers,
         orders,
         outbox,

@@ -4,7 +4,12 @@
 mod audit;
 mod dead_letters;
 mod deadlines;
+#[path = "../../../tests/common/dice.rs"]
+#[expect(dead_code, reason = "other tests roll more kinds of dice")]
+mod dice;
 mod follows;
+mod geo_index;
+mod geo_index_model;
 mod import;
 mod locks;
 mod mysql_faults;
@@ -21,6 +26,7 @@ mod payments;
 mod production_world;
 mod rate_limits;
 mod redis_faults;
+mod redis_geo;
 mod redis_instances;
 mod redis_setups;
 mod redis_world;

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use mallbox_storage::production::mysql::MysqlPorts;
 use mallbox_storage::production::redis::{self, RecordForRedis, RedisOptions, RedisPorts};
 use mallbox_storage::{Claim, ClaimAnswer, OpenError, Storage, StoreError};
 use mallbox_test_servers::{Database, Redis, RedisOptions as ServerOptions};
@@ -12,9 +13,10 @@ use crate::world::World;
 /// What is in Redis, of a mall whose record is empty.
 pub async fn connect(options: &RedisOptions) -> Result<RedisPorts, OpenError> {
     let record = production_world::record(Database::fresh().url()).await;
-    let (holders, orders, sign_rows) = (record.holders, record.orders, record.sign_rows);
-    redis::connect(options, RecordForRedis { holders, orders, sign_rows }).await
+    let MysqlPorts { holders, orders, shops, sign_rows, .. } = record;
+    redis::connect(options, RecordForRedis { holders, orders, shops, sign_rows }).await
 }
+
 /// A server of a case's own.
 pub async fn start(options: ServerOptions) -> Redis {
     tokio::task::spawn_blocking(move || Redis::start_with(options).unwrap()).await.unwrap()

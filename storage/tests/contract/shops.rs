@@ -1,6 +1,6 @@
 //! `Shops`: what is written is read, lists are stable.
 
-use mallbox_storage::{Page, ShopId, ShopOrder, ShopText, ShopType, ShopTypeId};
+use mallbox_storage::{LatLng, Page, PlacedShop, ShopId, ShopOrder, ShopText, ShopType, ShopTypeId};
 
 use crate::world::{HOUR, NOON, World};
 
@@ -11,10 +11,12 @@ crate::contract! {
     an_update_of_no_shop_changes_nothing,
     lists_are_ordered_and_stable,
     names_are_found_by_any_part_of_them,
+    shops_among_many_are_ordered_and_paged,
+    places_are_told_page_by_page,
     shops_outlive_a_restart,
 }
 
-fn text(name: &str) -> ShopText {
+pub fn text(name: &str) -> ShopText {
     ShopText {
         name: name.into(),
         kind: ShopTypeId::new(1),
@@ -135,6 +137,52 @@ async fn names_are_found_by_any_part_of_them(w: &World) {
         assert_eq!(ids(&found), expected, "{part}");
     }
     assert_eq!(ids(&shops.by_name("", Page::new(2, 3)).await.unwrap()), [4]);
+}
+
+async fn shops_among_many_are_ordered_and_paged(w: &World) {
+    let shops = &w.storage.shops;
+    for (comments, score) in [(5, 40), (9, 50), (9, 40), (5, 10), (0, 50)] {
+        shops.insert(&ShopText { comments, score, ..text("shop") }, NOON).await.unwrap();
+    }
+    // More than one statement takes; most of them are not there.
+    let all: Vec<ShopId> = (0..3_000).rev().chain([2, u64::MAX]).map(ShopId::new).collect();
+    let some = [4, 2, 99, 2, 1].map(ShopId::new);
+    for (among, order, page, expected) in [
+        (&all[..], ShopOrder::Id, Page::new(1, 10), &[1, 2, 3, 4, 5][..]),
+        (&all, ShopOrder::Comments, Page::new(1, 3), &[2, 3, 1]),
+        (&all, ShopOrder::Comments, Page::new(2, 3), &[4, 5]),
+        (&all, ShopOrder::Score, Page::new(1, 10), &[2, 5, 1, 3, 4]),
+        (&all, ShopOrder::Score, Page::new(3, 3), &[]),
+        (&some, ShopOrder::Id, Page::new(1, 10), &[1, 2, 4]),
+        (&some, ShopOrder::Score, Page::new(2, 1), &[1]),
+        (&[], ShopOrder::Id, Page::new(1, 10), &[]),
+    ] {
+        let list = shops.among(among, order, page).await.unwrap();
+        assert_eq!(ids(&list), expected, "{order:?} {page:?}");
+    }
+    let whole = shops.among(&some[..1], ShopOrder::Id, Page::new(1, 1)).await.unwrap();
+    assert_eq!(whole.into_iter().next(), shops.get(some[0]).await.unwrap());
+}
+
+async fn places_are_told_page_by_page(w: &World) {
+    let shops = &w.storage.shops;
+    let places = [(0.0, 0.0), (180.0, 85.05), (0.0, 90.0), (181.0, 0.0), (-180.0, -85.05), (0.1 + 0.2, 1e-9)];
+    for ((x, y), kind) in places.into_iter().zip(1..) {
+        shops.insert(&ShopText { x, y, kind: ShopTypeId::new(kind), ..text("shop") }, NOON).await.unwrap();
+    }
+    let placed = |id: u64, (x, y)| PlacedShop {
+        shop: ShopId::new(id),
+        kind: ShopTypeId::new(id),
+        at: LatLng::new(x, y).unwrap(),
+    };
+    let there = [1, 2, 5, 6].map(|id| placed(id, places[id as usize - 1]));
+    let told = async |after, max| shops.places(ShopId::new(after), max).await.unwrap();
+    assert_eq!(told(0, 100).await, there);
+    assert_eq!(told(0, 3).await, there[..3]);
+    assert_eq!(told(5, 3).await, there[3..]);
+    for (after, max) in [(6, 100), (u64::MAX, 100), (0, 0)] {
+        assert_eq!(told(after, max).await, []);
+    }
 }
 
 async fn shops_outlive_a_restart(w: &World) {

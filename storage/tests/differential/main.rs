@@ -10,6 +10,7 @@ mod dice;
 mod keepsakes;
 mod letters;
 mod log;
+mod nearby;
 mod normal;
 mod orders;
 mod payments;

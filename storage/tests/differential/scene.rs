@@ -9,6 +9,7 @@ use mallbox_storage::{
 };
 
 use crate::dice::Dice;
+use crate::nearby::NearbyStep;
 use crate::sales::SaleStep;
 use crate::shared::SharedStep;
 use crate::step::Step;
@@ -85,10 +86,10 @@ impl Scene {
         }
     }
 
-    /// The sales, in the record and put. Deadlines are asked for first, as at every start: at its first question a back end
-    /// may set all that the record has.
+    /// The sales, in the record and put. Deadlines and shops are asked for first, as at every start: by its first question a
+    /// back end may set all that the record has.
     pub fn opening(&mut self, dice: &mut Dice) -> Vec<Step> {
-        let mut steps = vec![Step::Shared(SharedStep::Next)];
+        let mut steps = vec![Step::Shared(SharedStep::Next), Step::Nearby(NearbyStep::Count)];
         for voucher in (1..=VOUCHERS).map(VoucherId::new) {
             let is_sale = self.sales.contains(&voucher);
             steps.push(Step::Voucher(VoucherStep::insert(dice, self, is_sale)));

@@ -19,6 +19,8 @@ pub enum ShopStep {
     Update(ShopId, ShopText, Timestamp),
     OfType(Option<ShopTypeId>, ShopOrder, Page),
     ByName(String, Page),
+    Among(Vec<ShopId>, ShopOrder, Page),
+    Places(ShopId, u32),
 }
 
 impl ShopStep {
@@ -36,9 +38,14 @@ impl ShopStep {
             30..45 => Self::Insert(text(dice, scene), scene.now),
             45..60 => Self::Update(scene.shop(dice), text(dice, scene), scene.now),
             60..80 => {
-                let order = dice.pick(&[ShopOrder::Id, ShopOrder::Comments, ShopOrder::Score]);
-                Self::OfType(dice.chance(60).then(|| scene.shop_type(dice)), order, scene.page(dice))
+                let kind = dice.chance(60).then(|| scene.shop_type(dice));
+                Self::OfType(kind, order(dice), scene.page(dice))
             }
+            80..88 => {
+                let shops = (0..dice.below(6)).map(|_| scene.shop(dice)).collect();
+                Self::Among(shops, order(dice), scene.page(dice))
+            }
+            88..92 => Self::Places(scene.shop(dice), dice.pick(&[0, 1, 3, 1_000])),
             _ => Self::ByName(name(dice, scene), scene.page(dice)),
         }
     }
@@ -53,8 +60,14 @@ impl ShopStep {
             Self::Update(shop, text, now) => said(shops.update(*shop, text, *now).await),
             Self::OfType(kind, order, page) => said(shops.of_type(*kind, *order, *page).await),
             Self::ByName(part, page) => said(shops.by_name(part, *page).await),
+            Self::Among(ids, order, page) => said(shops.among(ids, *order, *page).await),
+            Self::Places(after, max) => said(shops.places(*after, *max).await),
         }
     }
+}
+
+fn order(dice: &mut Dice) -> ShopOrder {
+    dice.pick(&[ShopOrder::Id, ShopOrder::Comments, ShopOrder::Score])
 }
 
 fn name(dice: &mut Dice, scene: &Scene) -> String {

@@ -8,6 +8,7 @@ use crate::dice::Dice;
 use crate::keepsakes::Keepsake;
 use crate::letters::LetterStep;
 use crate::log::LogStep;
+use crate::nearby::NearbyStep;
 use crate::orders::OrderStep;
 use crate::payments::PaymentStep;
 use crate::people::PeopleStep;
@@ -49,6 +50,7 @@ pub enum Step {
     People(PeopleStep),
     Shop(ShopStep),
     Sign(SignStep),
+    Nearby(NearbyStep),
     Keepsake(Keepsake),
 }
 
@@ -64,8 +66,9 @@ impl Step {
             67..73 => Self::Voucher(VoucherStep::roll(dice, scene)),
             73..81 => Self::Session(SessionStep::roll(dice, scene)),
             81..90 => Self::Shared(SharedStep::roll(dice, scene)),
-            90..95 => Self::People(PeopleStep::roll(dice, scene)),
-            95..97 => Self::Shop(ShopStep::roll(dice, scene)),
+            90..94 => Self::People(PeopleStep::roll(dice, scene)),
+            94..96 => Self::Shop(ShopStep::roll(dice, scene)),
+            96..98 => Self::Nearby(NearbyStep::roll(dice, scene)),
             _ => Self::Keepsake(Keepsake::roll(dice, scene)),
         }
     }
@@ -84,6 +87,7 @@ impl Step {
             Self::People(step) => step.take(side).await,
             Self::Shop(step) => step.take(side).await,
             Self::Sign(step) => step.take(side).await,
+            Self::Nearby(step) => step.take(side).await,
             Self::Keepsake(step) => step.take(side).await,
         }
     }

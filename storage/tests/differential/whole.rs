@@ -4,6 +4,7 @@ use mallbox_storage::{
     OrderFilter, OrderId, Page, ShopOrder, Storage, Timestamp, UserFilter, UserId, VoucherId,
 };
 
+use crate::nearby;
 use crate::normal::{self, said};
 use crate::scene::USERS;
 use crate::sessions::live;
@@ -80,6 +81,7 @@ async fn rest(storage: &Storage, now: Timestamp) -> Vec<String> {
         lines.push(format!("days of {user}: {}, {}", said(days), said(longest)));
     }
     lines.push(format!("signs: {}", said(storage.sign_ins.counts(signs::year()).await)));
+    lines.extend(nearby::everywhere(storage).await);
     lines.push(format!("audit: {}", said(storage.audit.page(None, u32::MAX).await)));
     lines.push(format!("chain: {}", said(storage.audit.verify().await)));
     let deadlines = (storage.deadlines.next().await, storage.deadlines.count().await);

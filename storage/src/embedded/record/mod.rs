@@ -52,7 +52,7 @@ pub(crate) use orders::EmbeddedOrders;
 pub(crate) use outbox::EmbeddedOutbox;
 pub(crate) use payments::EmbeddedPayments;
 pub(crate) use sequences::EmbeddedSequences;
-pub(crate) use shops::EmbeddedShops;
+pub(crate) use shops::{EmbeddedShops, places};
 pub(crate) use sign_ins::EmbeddedSignIns;
 pub(crate) use users::EmbeddedUsers;
 pub(crate) use vouchers::EmbeddedVouchers;

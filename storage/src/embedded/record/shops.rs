@@ -4,9 +4,12 @@ use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension as _, Row, named_params, params};
 
 use super::Database;
-use super::columns::{get_id, get_time, id};
+use super::columns::{after, get_id, get_time, id};
 use crate::stored::holding;
-use crate::{Page, Shop, ShopId, ShopOrder, ShopText, ShopType, ShopTypeId, Shops, StoreError, Timestamp};
+use crate::{
+    LatLng, Page, PlacedShop, Shop, ShopId, ShopOrder, ShopText, ShopType, ShopTypeId, Shops, StoreError,
+    Timestamp,
+};
 
 pub(crate) struct EmbeddedShops(Database);
 
@@ -20,6 +23,35 @@ impl EmbeddedShops {
 const SELECT: &str =
     "SELECT id, name, type_id, images, area, address, x, y, avg_price, open_hours, sold, comments,
     score, created_ms, updated_ms FROM shops";
+
+/// Where every shop is that is on earth. Blocks: half a second for a million.
+pub(crate) fn places(database: &Database) -> Result<Vec<PlacedShop>, StoreError> {
+    database.read_apart("places of shops", |conn| places_after(conn, ShopId::new(0), -1))
+}
+
+/// No more than `max`, if that is not negative.
+fn places_after(conn: &Connection, shop: ShopId, max: i64) -> rusqlite::Result<Vec<PlacedShop>> {
+    let sql = "SELECT id, type_id, x, y FROM shops WHERE id > ?1
+               AND abs(x) <= ?3 AND abs(y) <= ?4 ORDER BY id LIMIT ?2";
+    let mut statement = conn.prepare_cached(sql)?;
+    let rows =
+        statement.query_map(params![after(shop.get()), max, LatLng::MAX_LNG, LatLng::MAX_LAT], placed)?;
+    rows.filter_map(Result::transpose).collect()
+}
+
+fn placed(row: &Row<'_>) -> rusqlite::Result<Option<PlacedShop>> {
+    let (shop, kind) = (ShopId::new(get_id(row, 0)?), ShopTypeId::new(get_id(row, 1)?));
+    Ok(LatLng::new(row.get(2)?, row.get(3)?).map(|at| PlacedShop { shop, kind, at }))
+}
+
+/// What a list is ordered by.
+fn order_by(order: ShopOrder) -> &'static str {
+    match order {
+        ShopOrder::Id => "id",
+        ShopOrder::Comments => "comments DESC, id",
+        ShopOrder::Score => "score DESC, id",
+    }
+}
 
 #[async_trait]
 impl Shops for EmbeddedShops {
@@ -86,11 +118,7 @@ impl Shops for EmbeddedShops {
         page: Page,
     ) -> Result<Vec<Shop>, StoreError> {
         let filter = if kind.is_some() { "type_id = ?3" } else { "?3 IS NULL" };
-        let order = match order {
-            ShopOrder::Id => "id",
-            ShopOrder::Comments => "comments DESC, id",
-            ShopOrder::Score => "score DESC, id",
-        };
+        let order = order_by(order);
         let sql = format!("{SELECT} WHERE {filter} ORDER BY {order} LIMIT ?1 OFFSET ?2");
         let kind = kind.map(|kind| id(kind.get()));
         let job = move |conn: &Connection| {
@@ -111,6 +139,24 @@ impl Shops for EmbeddedShops {
             .collect()
         };
         self.0.read("shops by name", job).await
+    }
+
+    async fn among(&self, shops: &[ShopId], order: ShopOrder, page: Page) -> Result<Vec<Shop>, StoreError> {
+        let ids: Vec<String> = shops.iter().map(|shop| id(shop.get()).to_string()).collect();
+        let (ids, order) = (format!("[{}]", ids.join(",")), order_by(order));
+        let sql = format!(
+            "{SELECT} WHERE id IN (SELECT value FROM json_each(?3)) ORDER BY {order} LIMIT ?1 OFFSET ?2"
+        );
+        let job = move |conn: &Connection| {
+            conn.prepare_cached(&sql)?
+                .query_map(params![page.size(), id(page.skipped()), ids], shop)?
+                .collect()
+        };
+        self.0.read("shops among", job).await
+    }
+
+    async fn places(&self, after: ShopId, max: u32) -> Result<Vec<PlacedShop>, StoreError> {
+        self.0.read("places of shops", move |conn| places_after(conn, after, max.into())).await
     }
 }
 

@@ -1,14 +1,21 @@
 //! [`Shops`] in the record.
 
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
 use async_trait::async_trait;
-use mysql_async::{Params, params};
+use mysql_async::{Conn, Params, params};
 
 use super::columns::{Columns, all, execute, first};
 use super::database::Database;
 use super::job::run;
+use super::many::look;
 use super::trouble::Fault;
 use crate::stored::holding;
-use crate::{Page, Shop, ShopId, ShopOrder, ShopText, ShopType, ShopTypeId, Shops, StoreError, Timestamp};
+use crate::{
+    LatLng, Page, PlacedShop, Shop, ShopId, ShopOrder, ShopText, ShopType, ShopTypeId, Shops, StoreError,
+    Timestamp,
+};
 
 pub(super) struct MysqlShops(pub(super) Database);
 
@@ -119,6 +126,58 @@ impl Shops for MysqlShops {
             })
             .await
     }
+
+    async fn among(&self, shops: &[ShopId], order: ShopOrder, page: Page) -> Result<Vec<Shop>, StoreError> {
+        let mut ids: Vec<u64> = shops.iter().map(|shop| shop.get()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let ids: &[u64] = &ids;
+        self.0.read("shops among", |conn| run(page_among(conn, ids, order, page))).await
+    }
+
+    async fn places(&self, after: ShopId, max: u32) -> Result<Vec<PlacedShop>, StoreError> {
+        let sql =
+            "SELECT id, type_id, x, y FROM shops WHERE id > :after AND ABS(x) <= :lng AND ABS(y) <= :lat
+                   ORDER BY id LIMIT :max";
+        let params = params! {
+            "after" => after.get(),
+            "lng" => LatLng::MAX_LNG,
+            "lat" => LatLng::MAX_LAT,
+            "max" => max,
+        };
+        let found: Vec<Option<PlacedShop>> =
+            self.0.read("places of shops", |conn| run(all(conn, sql, params.clone(), placed))).await?;
+        Ok(found.into_iter().flatten().collect())
+    }
+}
+
+/// What a list is ordered by, largest first.
+fn key(order: ShopOrder) -> &'static str {
+    match order {
+        ShopOrder::Id => "0",
+        ShopOrder::Comments => "comments",
+        ShopOrder::Score => "score",
+    }
+}
+
+/// First which they are, by what they are ordered by alone: thousands may be asked for, and the page has a few.
+async fn page_among(conn: &mut Conn, ids: &[u64], order: ShopOrder, page: Page) -> Result<Vec<Shop>, Fault> {
+    let keys = format!("SELECT {}, id FROM shops WHERE id IN ({{keys}})", key(order));
+    let read = |row: &mut Columns| Ok((Reverse(row.next::<i64>()?), row.next::<u64>()?));
+    let mut known = look(conn, &keys, &[], ids, read).await?;
+    known.sort_unstable();
+    let skipped = usize::try_from(page.skipped()).unwrap_or(usize::MAX);
+    let known = known.into_iter().map(|(_, id)| id).skip(skipped).take(page.size() as usize);
+    let ids: Vec<u64> = known.collect();
+    let places: HashMap<u64, usize> = ids.iter().enumerate().map(|(place, id)| (*id, place)).collect();
+    let mut found = look(conn, &format!("{SELECT} WHERE id IN ({{keys}})"), &[], &ids, shop).await?;
+    found.sort_unstable_by_key(|shop| places.get(&shop.id.get()).copied());
+    Ok(found)
+}
+
+fn placed(row: &mut Columns) -> Result<Option<PlacedShop>, Fault> {
+    let (shop, kind) = (ShopId::new(row.next()?), ShopTypeId::new(row.next()?));
+    Ok(LatLng::new(row.next()?, row.next()?).map(|at| PlacedShop { shop, kind, at }))
 }
 
 /// MySQL draws an id where there is none.

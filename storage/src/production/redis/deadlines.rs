@@ -73,7 +73,7 @@ impl Deadlines for RedisDeadlines {
         const OP: &str = "deadlines.next";
         let call = self.server.on(&NEXT_DEADLINE, [&*self.key]);
         let put_right = async || restore(self, &*self.orders, None).await.map(drop);
-        let first = self.server.run(&self.link, (OP, Repeat::Safe), call, put_right).await?;
+        let first: Option<String> = self.server.run(&self.link, (OP, Repeat::Safe), call, put_right).await?;
         let number = |text: String| {
             text.parse::<f64>().map_err(|_| StoreError::Corrupt { op: OP, key: format!("deadline {text:?}") })
         };

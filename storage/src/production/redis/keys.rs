@@ -12,9 +12,11 @@
 //! | `{mallbox:NN}:pending:users` | sorted set | the same by user, in lexical order |
 //! | `{mallbox:NN}:refused` | hash | order → how often the record refused its claim |
 //! | `{mallbox:NN}:lock:NAME`, `{mallbox:NN}:token` | hash, string | a lock; the last fencing token |
-//! | `{mallbox:NN}:server`, `{mallbox:deadlines}:server`, `…:checked` | string | which server was put right last; that it was compared a moment ago |
+//! | `{mallbox:NN}:server`, `{mallbox:deadlines}:server`, `{mallbox:shops}:server`, `…:checked` | string | which server was put right last; that it was compared a moment ago |
 //! | `{mallbox:deadlines}:due` | sorted set | unpaid order → when it ends |
 //! | `{mallbox:signs}:DAY`, `…:DAY:loaded` | string | a bit a user who signed on the day; the server that had all of them from the record |
+//! | `{mallbox:shops}:places` | hash | shop → its type and its place, to the last digit |
+//! | `{mallbox:shops}:geo`, `{mallbox:shops}:geo:TYPE` | sorted set | shops by place: all, and those of a type |
 //! | `mallbox:session:HASH`, `mallbox:tokens:USER` | hash, sorted set | a session; a user's tokens |
 //! | `mallbox:code:PHONE`, `mallbox:limit:KEY` | hash, string | login codes; a rate limit |
 //!
@@ -23,7 +25,7 @@
 
 use std::sync::Arc;
 
-use crate::{Day, OpenError, OrderId, PARTITIONS, Phone, UserId, VoucherId};
+use crate::{Day, OpenError, OrderId, PARTITIONS, Phone, ShopTypeId, UserId, VoucherId};
 
 /// The keys of one mall.
 #[derive(Clone, Debug)]
@@ -151,6 +153,24 @@ impl Keys {
     /// For the length of a script.
     pub(super) fn signs_in_hand(&self) -> String {
         format!("{{{}:signs}}:in-hand", self.prefix)
+    }
+
+    /// Where each shop is.
+    pub(super) fn shop_places(&self) -> String {
+        format!("{{{}:shops}}:places", self.prefix)
+    }
+
+    /// The shops of a type by place, or all of them.
+    pub(super) fn shops_by_place(&self, kind: Option<ShopTypeId>) -> String {
+        match kind {
+            None => format!("{{{}:shops}}:geo", self.prefix),
+            Some(kind) => format!("{{{}:shops}}:geo:{kind}", self.prefix),
+        }
+    }
+
+    /// Which server has places that were put right.
+    pub(super) fn server_of_shops(&self) -> [String; 2] {
+        ["server", "server:checked"].map(|name| format!("{{{}:shops}}:{name}", self.prefix))
     }
 
     pub(super) fn session(&self, token: &str) -> String {

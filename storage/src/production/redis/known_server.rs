@@ -9,16 +9,25 @@
 //! The look would cost a claim a third of its time, so it is taken once in 50 ms. That it was taken is noted on this server
 //! alone: a replica is not told, so one that takes its master's place looks at once.
 
+use redis::{FromRedisValue, Value};
 use tokio::sync::Mutex;
 
-use super::link::{Link, Repeat};
+use super::link::{Link, Repeat, trouble};
 use super::script::{Call, PUT_RIGHT, Script};
 use crate::StoreError;
 
 /// What an answer begins with that a stranger gives, before the stranger's id.
-const STRANGER: &str = "stranger:";
+const STRANGER: &[u8] = b"stranger:";
 /// How often a server may change while what it holds is put right.
 const TRIES: u32 = 3;
+
+/// What a server that was asked says.
+pub(super) enum Asked<T> {
+    /// What the script says.
+    Known(T),
+    /// The id of a server that was not put right.
+    Stranger(String),
+}
 
 /// A server, as far as some of the keys are concerned.
 pub(super) struct KnownServer {
@@ -38,31 +47,47 @@ impl KnownServer {
         script.on(self.keys.iter().map(String::as_str).chain(keys))
     }
 
-    /// Makes the call, after `put_right` if the server is a stranger. Answers what the script says, if anything.
-    pub(super) async fn run<F: Future<Output = Result<(), StoreError>>>(
+    /// Makes the call, after `put_right` if the server is a stranger. Answers what the script says.
+    pub(super) async fn run<T: FromRedisValue, F: Future<Output = Result<(), StoreError>>>(
         &self,
         link: &Link,
         (op, repeat): (&'static str, Repeat),
         call: Call,
         put_right: impl Fn() -> F,
-    ) -> Result<Option<String>, StoreError> {
-        let answer: Option<String> = link.run(op, repeat, call.clone()).await?;
-        if id_of_stranger(answer.as_deref()).is_none() {
+    ) -> Result<T, StoreError> {
+        if let Asked::Known(answer) = self.ask(link, (op, repeat), call.clone()).await? {
             return Ok(answer);
         }
         let _one = self.putting_right.lock().await;
         for _ in 0..TRIES {
             // Perhaps it was done while this one waited.
-            let answer: Option<String> = link.run(op, repeat, call.clone()).await?;
-            let Some(id) = id_of_stranger(answer.as_deref()) else { return Ok(answer) };
+            let id = match self.ask(link, (op, repeat), call.clone()).await? {
+                Asked::Known(answer) => return Ok(answer),
+                Asked::Stranger(id) => id,
+            };
             put_right().await?;
             // Unless yet another server has taken its place, which has not heard of it.
             let _: u64 = link.run(op, Repeat::Safe, PUT_RIGHT.on(&self.keys).arg(id)).await?;
         }
         Err(StoreError::Unavailable { op, source: "Redis is replaced again and again".into() })
     }
+
+    /// Makes the call, and puts nothing right.
+    pub(super) async fn ask<T: FromRedisValue>(
+        &self,
+        link: &Link,
+        (op, repeat): (&'static str, Repeat),
+        call: Call,
+    ) -> Result<Asked<T>, StoreError> {
+        let answer: Value = link.run(op, repeat, call).await?;
+        match id_of_stranger(&answer) {
+            Some(id) => Ok(Asked::Stranger(id)),
+            None => T::from_redis_value(answer).map(Asked::Known).map_err(|error| trouble(op, error.into())),
+        }
+    }
 }
 
-fn id_of_stranger(answer: Option<&str>) -> Option<&str> {
-    answer?.strip_prefix(STRANGER)
+fn id_of_stranger(answer: &Value) -> Option<String> {
+    let Value::BulkString(text) = answer else { return None };
+    text.strip_prefix(STRANGER).map(|id| String::from_utf8_lossy(id).into_owned())
 }

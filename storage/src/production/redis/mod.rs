@@ -1,5 +1,5 @@
 //! The half of the production back end that is in Redis: sales and their log, deadlines, sessions, rate limits, locks, and
-//! who signed in on which day.
+//! who signed in on which day, where shops are.
 //!
 //! Redis is one server, a master that sentinels watch, or a cluster: `redis://` (also any node of a cluster, which says so
 //! itself), `redis+sentinel://host,host/master`, `redis-cluster://host,host`, each with TLS as `rediss…` and then with
@@ -13,6 +13,7 @@ mod address;
 mod caretaker;
 mod deadlines;
 mod figures;
+mod geo_index;
 mod health;
 mod keys;
 mod known_server;
@@ -40,7 +41,8 @@ use self::link::Link;
 pub use self::sign_ins::SIGNS_KEPT;
 use super::{Holders, SignRows};
 use crate::{
-    Deadlines, Locks, OpenError, OrderLog, Orders, RateLimits, Sales, Sessions, SignIns, StoreError,
+    Deadlines, GeoIndex, Locks, OpenError, OrderLog, Orders, RateLimits, Sales, Sessions, Shops, SignIns,
+    StoreError,
 };
 
 /// How much longer than it is live Redis keeps what expires: clocks differ, and the mall's decides.
@@ -89,6 +91,8 @@ pub struct RedisPorts {
     pub locks: Arc<dyn Locks>,
     /// The days on which people sign in.
     pub sign_ins: Arc<dyn SignIns>,
+    /// Shops by where they are.
+    pub geo_index: Arc<dyn GeoIndex>,
     /// How Redis is.
     pub upkeep: RedisUpkeep,
 }
@@ -99,6 +103,8 @@ pub struct RecordForRedis {
     pub holders: Arc<dyn Holders>,
     /// Orders: which are unpaid, and whether one is live.
     pub orders: Arc<dyn Orders>,
+    /// Shops, with where they are.
+    pub shops: Arc<dyn Shops>,
     /// Who signed in.
     pub sign_rows: Arc<dyn SignRows>,
 }
@@ -146,7 +152,7 @@ impl RedisUpkeep {
 /// # Errors
 /// [`OpenError`]: the URL cannot be read, Redis does not answer, or its `maxmemory-policy` is not `noeviction`.
 pub async fn connect(options: &RedisOptions, record: RecordForRedis) -> Result<RedisPorts, OpenError> {
-    let RecordForRedis { holders, orders, sign_rows } = record;
+    let RecordForRedis { holders, orders, shops, sign_rows } = record;
     let keys = Keys::new(&options.prefix)?;
     let link = Link::open(address::Address::parse(&options.url)?).await?;
     health::check_policy(&link).await?;
@@ -154,7 +160,11 @@ pub async fn connect(options: &RedisOptions, record: RecordForRedis) -> Result<R
     let order_log = order_log::RedisOrderLog::new(link.clone(), &keys, Arc::clone(&wake_ups));
     let consumers = order_log.consumers();
     caretaker::Caretaker::start(&link, &keys, &consumers, Arc::clone(&wake_ups), options.worker_silence);
+    let geo_index = geo_index::RedisGeoIndex::new(link.clone(), &keys, shops);
+    // A start does not wait for it.
+    drop(geo_index.begin_to_fill());
     Ok(RedisPorts {
+        geo_index: Arc::new(geo_index),
         deadlines: Arc::new(deadlines::RedisDeadlines::new(link.clone(), &keys, Arc::clone(&orders))),
         sales: Arc::new(sales::RedisSales::new(link.clone(), keys.clone(), holders, orders, wake_ups)),
         order_log: Arc::new(order_log),

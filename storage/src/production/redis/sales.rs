@@ -98,7 +98,7 @@ impl RedisSales {
             .arg(claim.voucher.get())
             .arg(claim.at.as_millis());
         let put_right = || self.forget_all(partition);
-        let answer = server.run(&self.link, (OP, Repeat::Safe), call, put_right).await?;
+        let answer: Option<String> = server.run(&self.link, (OP, Repeat::Safe), call, put_right).await?;
         read_answer(&answer.ok_or_else(|| corrupt("no answer".to_owned()))?)
     }
 

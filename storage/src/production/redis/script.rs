@@ -40,6 +40,10 @@ scripts! {
     EXTEND_SESSION = "extend_session.lua";
     BEGIN_SESSION = "begin_session.lua";
     END_SESSION = "end_session.lua";
+    MOVE_SHOP = "move_shop.lua";
+    ADD_SHOPS = "add_shops.lua";
+    SHOPS_NEAR = "known_server.lua", "shops_near.lua";
+    COUNT_SHOPS = "known_server.lua", "count_shops.lua";
     PASS = "pass.lua";
     LOCK = "lock.lua";
     RENEW_LOCK = "renew_lock.lua";

@@ -1,0 +1,25 @@
+-- Answers the nearest shops: for each the shop, how far it is by Redis, and its place.
+-- KEYS: behind those of known_server.lua: 3 the shops to look among, 4 places
+-- ARGV: 1 longitude, 2 latitude, 3 radius in metres, 4 how many at the most
+-- In circles that grow: a search costs what lies in its circle, however few are wanted.
+local whole, radius, found = tonumber(ARGV[3]), 250, nil
+repeat
+    if radius * 2 > whole then radius = whole end
+    found = redis.call('GEOSEARCH', KEYS[3], 'FROMLONLAT', ARGV[1], ARGV[2], 'BYRADIUS', radius, 'm',
+        'ASC', 'COUNT', ARGV[4], 'WITHDIST')
+    local is_last = radius == whole or #found == tonumber(ARGV[4])
+    radius = radius * 4
+until is_last
+local told = {}
+-- As many at once as a call can be given.
+for first = 1, #found, 1000 do
+    local shops = {}
+    for at = first, math.min(first + 999, #found) do shops[#shops + 1] = found[at][1] end
+    local places = redis.call('HMGET', KEYS[4], unpack(shops))
+    for at, shop in ipairs(shops) do
+        told[#told + 1] = shop
+        told[#told + 1] = found[first + at - 1][2]
+        told[#told + 1] = places[at] or ''
+    end
+end
+return told
