@@ -2,10 +2,13 @@
 //!
 //! One `match` per kind: the compiler sees to it that nothing is left without words.
 
+mod names;
+
 use std::borrow::Cow;
 
 use mallbox_storage::{AuditFault, AuditWrong, DeadReason, DeadState, OrderId};
 
+use self::names::{allowed, field, thing};
 use super::wrong::Wrong;
 use crate::language::{Language, Told, sentence};
 use crate::mall::{Mistake, Refusal};
@@ -320,197 +323,11 @@ fn of_mistake(mistake: Mistake, l: Language) -> Words {
     }
 }
 
-/// What something is called.
-fn thing(name: &'static str, l: Language) -> &'static str {
-    match (l, name) {
-        (Language::Zh, "user") => "用户",
-        (Language::Zh, "shop") => "店铺",
-        (Language::Zh, "shop type") => "店铺类型",
-        (Language::Zh, "voucher") => "优惠券",
-        (Language::Zh, "order") => "订单",
-        (Language::Zh, "sale") => "秒杀",
-        (Language::Zh, "code") => "验证码",
-        (Language::Zh, "dead letter") => "死信",
-        _ => name,
-    }
-}
-
-/// What a field of a form is called. English keeps the API's own name.
-fn field(name: &'static str, l: Language) -> &'static str {
-    match (l, name) {
-        (Language::Zh, "title") => "标题",
-        (Language::Zh, "subTitle") => "副标题",
-        (Language::Zh, "rules") => "使用规则",
-        (Language::Zh, "name") => "名称",
-        (Language::Zh, "address") => "地址",
-        (Language::Zh, "area") => "商圈",
-        (Language::Zh, "images") => "图片",
-        (Language::Zh, "nickName") => "昵称",
-        (Language::Zh, "icon") => "头像",
-        (Language::Zh, "city") => "城市",
-        (Language::Zh, "introduce") => "个人介绍",
-        (Language::Zh, "birthday") => "生日",
-        (Language::Zh, "stock") => "库存",
-        (Language::Zh, "beginTime") => "开始时间",
-        (Language::Zh, "endTime") => "结束时间",
-        (Language::Zh, "payValue") => "支付金额",
-        (Language::Zh, "actualValue") => "抵扣金额",
-        (Language::Zh, "phone") => "手机号",
-        (Language::Zh, "code") => "验证码",
-        (Language::Zh, "password") => "密码",
-        (Language::Zh, "oldPassword") => "原密码",
-
-        (Language::Zh, "shopId") => "店铺编号",
-        (Language::Zh, "typeId") => "店铺类型编号",
-        (Language::Zh, "id") => "编号",
-        (Language::Zh, "x") => "经度",
-        (Language::Zh, "y") => "纬度",
-        (Language::Zh, "radius") => "半径",
-        (Language::Zh, "openHours") => "营业时间",
-        (Language::Zh, "avgPrice") => "人均价格",
-        (Language::Zh, "sold") => "销量",
-        (Language::Zh, "comments") => "评论数",
-        (Language::Zh, "score") => "评分",
-        (Language::Zh, "status") => "状态",
-        (Language::Zh, "minLevel") => "会员等级",
-        (Language::Zh, "add") => "库存变更数量",
-        (Language::Zh, "requestId") => "变更编号",
-        (Language::Zh, "reason") => "原因",
-        (Language::Zh, "order status") => "订单状态",
-        (Language::Zh, "user") => "用户编号",
-        (Language::Zh, "date" | "from") => "日期",
-        (Language::Zh, "to") => "截止日期",
-        (Language::Zh, "month") => "月份",
-        _ => name,
-    }
-}
-
-/// What may stand in a field: the services' limits in words.
-fn allowed(name: &'static str, l: Language) -> &'static str {
-    let (zh, en) = match name {
-        "title" | "subTitle" | "address" => ("最多255个字", "at most 255 characters"),
-        "name" | "area" | "introduce" => ("最多128个字", "at most 128 characters"),
-        "rules" => ("最多1024个字", "at most 1024 characters"),
-        "city" => ("最多64个字", "at most 64 characters"),
-        "nickName" | "openHours" => ("最多32个字", "at most 32 characters"),
-        "images" => (
-            "须是以/或http(s)://开头的图片地址，用逗号隔开，最多1024个字",
-            "addresses of pictures that begin with / or http(s)://, between commas, at most 1024 characters",
-        ),
-        "icon" => ("须是本站以/开头的图片路径", "the path of a picture of this mall, beginning with /"),
-        "birthday" => ("格式为2000-01-31，且不晚于今天", "a day like 2000-01-31, not after today"),
-        "stock" => ("须为1以上的整数，-1表示不限量", "1 or more, or -1 for unlimited"),
-        "beginTime" => {
-            ("格式为2026-11-21T10:00:00，不带时区", "a time like 2026-11-21T10:00:00, without a zone")
-        }
-        "endTime" => (
-            "格式为2026-11-21T10:00:00，不带时区，晚于开始时间，且尚未过去",
-            "a time like 2026-11-21T10:00:00, without a zone, after beginTime and still to come",
-        ),
-        "payValue" | "actualValue" | "avgPrice" | "sold" | "comments" => {
-            ("须为不小于0的整数，且不能过大", "a whole number from 0 on, not too large")
-        }
-        "x" => ("须在-180与180之间", "-180 to 180 degrees"),
-        "y" => ("须在-85.05与85.05之间", "-85.05 to 85.05 degrees"),
-        "radius" => ("须大于0米且不超过100000米", "more than 0 and at most 100000 metres"),
-        "score" => {
-            ("须为10到50的整数（星级×10），0表示暂无", "10 to 50 (ten times the stars, or 0 for none yet)")
-        }
-        "status" => ("须为1（上架）、2（下架）或3（过期）", "1 on the shelf, 2 off it, or 3 expired"),
-        "minLevel" => ("须为0到9", "0 to 9"),
-        "add" => ("须为不等于0的整数，负数为减，且不能过大", "a whole number other than 0, not too large"),
-        "requestId" => ("1到64个字，每次变更各用一个", "1 to 64 characters, and another for each change"),
-        "reason" => ("须为1到200个字", "1 to 200 characters"),
-        "order status" => ("须为1到6", "1 to 6"),
-        "user" => (
-            "几个用户有这个编号的死信，请指明是谁的",
-            "whose it is: several users have dead letters with this id",
-        ),
-        "date" => (
-            "须为本月已过去的一天，格式为2026-11-20，且不早于注册日",
-            "a past day of this month like 2026-11-20, not before you joined",
-        ),
-        "from" => (
-            "格式为2026-11-15，不晚于截止日期，跨度不超过31天",
-            "a day like 2026-11-15, not after the last day and at most 30 days before it",
-        ),
-        "to" => ("格式为2026-11-21", "a day like 2026-11-21"),
-        "month" => ("格式为2026-11", "a month like 2026-11"),
-        "phone" => ("须为11位手机号", "a mainland mobile number of 11 digits"),
-        _ => ("请检查后重填", "another value"),
-    };
-    match l {
-        Language::Zh => zh,
-        Language::En => en,
-    }
-}
-
 /// A detail may quote what the client sent: a sentence's length of it is enough.
 fn shortened(detail: &str) -> Cow<'_, str> {
     const LONGEST: usize = 200;
     match detail.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}…", &detail[..end]).into(),
         None => detail.into(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::path::{Path, PathBuf};
-
-    use super::*;
-
-    /// The text of every source file.
-    fn sources() -> Vec<String> {
-        let mut folders = vec![PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src")];
-        let mut texts = Vec::new();
-        while let Some(folder) = folders.pop() {
-            for entry in std::fs::read_dir(folder).unwrap() {
-                let path = entry.unwrap().path();
-                if path.is_dir() {
-                    folders.push(path);
-                } else if path.extension() == Some(Path::new("rs").as_os_str()) {
-                    texts.push(std::fs::read_to_string(path).unwrap());
-                }
-            }
-        }
-        texts
-    }
-
-    /// What stands between the quotes of `made("…")` anywhere in the sources.
-    fn names_in(made: &str) -> Vec<&'static str> {
-        let start = format!("{made}(\"");
-        let texts = sources();
-        let found = texts.iter().flat_map(|text| text.split(&start).skip(1));
-        let names: Vec<_> = found
-            .filter_map(|rest| rest.split_once('"'))
-            .map(|(name, _)| &*Box::leak(name.to_owned().into_boxed_str()))
-            .collect();
-        assert!(!names.is_empty(), "{made} is made nowhere");
-        names
-    }
-
-    #[test]
-    fn whatever_is_named_to_a_person_has_a_chinese_name() {
-        for name in names_in("Refusal::NotFound") {
-            assert!(!thing(name, Language::Zh).is_ascii(), "{name} has no Chinese name");
-        }
-        for name in
-            [names_in("Mistake::Missing"), names_in("Mistake::OutOfRange"), names_in("Refusal::BadValue")]
-                .concat()
-        {
-            assert!(!field(name, Language::Zh).is_ascii(), "{name} has no Chinese name");
-        }
-    }
-
-    #[test]
-    fn whatever_may_be_out_of_range_has_a_range_in_words() {
-        for name in [names_in("Mistake::OutOfRange"), names_in("Refusal::BadValue")].concat() {
-            assert_ne!(
-                allowed(name, Language::En),
-                allowed("", Language::En),
-                "{name} has no range in words"
-            );
-        }
     }
 }

@@ -6,7 +6,6 @@
 //! share this machine's cores. The two have to answer the same.
 #![expect(clippy::unwrap_used, reason = "a bench that cannot run has nothing to say")]
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
