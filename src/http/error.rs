@@ -358,6 +358,7 @@ mod tests {
             (Mistake::CodeTooSoon(7).into(), 200, "CODE_TOO_SOON"),
             (Mistake::Missing("title").into(), 200, "MISSING"),
             (Mistake::OutOfRange("stock").into(), 200, "OUT_OF_RANGE"),
+            (Mistake::Oneself.into(), 200, "ONESELF"),
             (store(|op| StoreError::Unavailable { op, source: "secret".into() }), 503, "UNAVAILABLE"),
             (store(|op| StoreError::Full { op, detail: "secret".into() }), 503, "DISK_FULL"),
             (store(|op| StoreError::Refused { op, source: "secret".into() }), 500, "INTERNAL"),
