@@ -85,7 +85,8 @@ impl Around {
     /// The radius that counts.
     #[must_use]
     pub fn radius_m(&self) -> f64 {
-        self.radius_m.max(0.0).min(Self::MAX_RADIUS_M)
+        // Not so for what is no number.
+        if self.radius_m > 0.0 { self.radius_m.min(Self::MAX_RADIUS_M) } else { 0.0 }
     }
 
     /// How many of the nearest have to be known.
