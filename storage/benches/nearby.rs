@@ -64,7 +64,9 @@ async fn run(count: u64) {
         began.elapsed().as_secs_f64(),
         each(redis_memory(&server) - empty),
     );
-    println!("first ten within 5 km        mean us     p50     p99   found   {CALLERS} callers, per second");
+    println!(
+        "first ten within 5 km        mean us     p50     p99   found   {CALLERS} callers, per second, failed"
+    );
     let memory = Arc::clone(&record.geo_index);
     for (name, kind, skip) in
         [("all types", None, 0), ("one type", Some(ShopTypeId::new(1)), 0), ("all, page 20", None, 190)]
@@ -149,17 +151,20 @@ async fn time(name: &str, index: &Arc<dyn GeoIndex>, asked: &[Around]) {
     let callers = (0..CALLERS).map(|_| {
         let (index, asked) = (Arc::clone(index), asked.to_vec());
         tokio::spawn(async move {
+            let mut failed = 0_u32;
             for around in &asked {
-                index.near(around).await.unwrap();
+                failed += u32::from(index.near(around).await.is_err());
             }
+            failed
         })
     });
     let callers: Vec<_> = callers.collect();
+    let mut failed = 0;
     for caller in callers {
-        caller.await.unwrap();
+        failed += caller.await.unwrap();
     }
     println!(
-        "{name:27} {mean:8.1} {:7.1} {:7.1} {:7.1} {:14.0}",
+        "{name:27} {mean:8.1} {:7.1} {:7.1} {:7.1} {:14.0} {failed:8}",
         at(50),
         at(99),
         found as f64 / asked.len() as f64,

@@ -1,6 +1,7 @@
 //! Shops by where they are.
 
 use async_trait::async_trait;
+use geo::{Distance as _, Haversine, Point};
 
 use crate::{ShopId, ShopTypeId, Shops, StoreError};
 
@@ -44,11 +45,9 @@ impl LatLng {
     /// itself, which is none, to half a percent.
     #[must_use]
     pub fn metres_to(self, other: Self) -> f64 {
-        let half_sine = |degrees: f64| (degrees.to_radians() / 2.0).sin().powi(2);
-        let (here, there) = (self.lat.to_radians(), other.lat.to_radians());
-        let square =
-            half_sine(other.lat - self.lat) + here.cos() * there.cos() * half_sine(other.lng - self.lng);
-        2.0 * Self::EARTH_RADIUS_M * square.sqrt().min(1.0).asin()
+        let [here, there] = [self, other].map(|place| Point::new(place.lng, place.lat));
+        // The far side of the earth: where rounding leaves no angle.
+        Haversine.distance(here, there).min(std::f64::consts::PI * Self::EARTH_RADIUS_M)
     }
 }
 

@@ -125,7 +125,8 @@ mod tests {
             let client = ::redis::Client::open(url.as_str()).unwrap();
             let mut connection = client.get_multiplexed_async_connection().await.unwrap();
             let some: Vec<String> = ::redis::cmd("KEYS").arg("*").query_async(&mut connection).await.unwrap();
-            keys.extend(some);
+            // That a server was looked at is noted for some milliseconds.
+            keys.extend(some.into_iter().filter(|key| !key.ends_with(":checked")));
         }
         keys.sort();
         let mut conn = mysql_async::Conn::from_url(mysql).await.unwrap();

@@ -175,7 +175,7 @@ async fn places_are_told_page_by_page(w: &World) {
         kind: ShopTypeId::new(id),
         at: LatLng::new(x, y).unwrap(),
     };
-    let there = [1, 2, 5, 6].map(|id| placed(id, places[id as usize - 1]));
+    let there = [(1, 0), (2, 1), (5, 4), (6, 5)].map(|(id, index)| placed(id, places[index]));
     let told = async |after, max| shops.places(ShopId::new(after), max).await.unwrap();
     assert_eq!(told(0, 100).await, there);
     assert_eq!(told(0, 3).await, there[..3]);
