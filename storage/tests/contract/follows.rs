@@ -116,7 +116,7 @@ async fn random_changes_agree_with_a_plain_set(w: &World) {
         dice ^= dice >> 7;
         dice ^= dice << 17;
         let (who, whom) = (user(dice % 6), user(dice / 6 % 6));
-        if dice / 36 % 3 == 0 {
+        if (dice / 36).is_multiple_of(3) {
             assert_eq!(follows.unfollow(who, whom).await.unwrap(), model.remove(&(who, whom)).is_some());
         } else {
             let is_new = follows.follow(who, whom, NOON + HOUR * step).await.unwrap();
