@@ -26,7 +26,7 @@ const SELECT: &str =
 
 /// Where every shop is that is on earth. Blocks: half a second for a million.
 pub(crate) fn places(database: &Database) -> Result<Vec<PlacedShop>, StoreError> {
-    database.read_apart("places of shops", |conn| places_after(conn, ShopId::new(0), -1))
+    database.read_blocking("places of shops", |conn| places_after(conn, ShopId::new(0), -1))
 }
 
 /// No more than `max`, if that is not negative.

@@ -21,7 +21,7 @@ impl EmbeddedSignIns {
     /// Reads what the record has. Blocks.
     pub(crate) fn load(database: Database) -> Result<Self, StoreError> {
         database.write_blocking("pack sign-ins", sign_blocks::pack)?;
-        let days = database.read_apart("load sign-ins", sign_blocks::load)?;
+        let days = database.read_blocking("load sign-ins", sign_blocks::load)?;
         Ok(Self { database, signed: Arc::new(Signed::new(days)) })
     }
 
