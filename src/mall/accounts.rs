@@ -40,6 +40,14 @@ impl From<User> for Brief {
     }
 }
 
+impl Brief {
+    /// Of these users, in their order; ids of nobody are left out.
+    pub(super) async fn of(context: &Context, users: &[UserId]) -> Result<Vec<Self>, Failure> {
+        let users = context.storage.users.those(users).await?;
+        Ok(users.into_iter().map(Self::from).collect())
+    }
+}
+
 /// Logs people in and out, and keeps what they tell about themselves.
 pub struct Accounts {
     context: Context,

@@ -59,7 +59,7 @@ impl FollowBook {
     /// Only if the store is in trouble.
     pub async fn common(&self, one: UserId, other: UserId) -> Result<Vec<Brief>, Failure> {
         let common = self.context.storage.follows.common(one, other, Page::new(1, MOST_COMMON)).await?;
-        self.briefs(&common).await
+        Brief::of(&self.context, &common).await
     }
 
     /// Who follow somebody, the newest first, and how many they are.
@@ -69,7 +69,7 @@ impl FollowBook {
     pub async fn fans(&self, followee: UserId, page: u32) -> Result<(Vec<Brief>, u64), Failure> {
         let follows = &self.context.storage.follows;
         let fans = follows.fans(followee, Page::new(page, PAGE)).await?;
-        Ok((self.briefs(&fans).await?, follows.counts(followee).await?.fans))
+        Ok((Brief::of(&self.context, &fans).await?, follows.counts(followee).await?.fans))
     }
 
     /// Whom somebody follows, the newest first, and how many they are.
@@ -79,11 +79,6 @@ impl FollowBook {
     pub async fn followees(&self, user: UserId, page: u32) -> Result<(Vec<Brief>, u64), Failure> {
         let follows = &self.context.storage.follows;
         let followees = follows.followees(user, Page::new(page, PAGE)).await?;
-        Ok((self.briefs(&followees).await?, follows.counts(user).await?.followees))
-    }
-
-    async fn briefs(&self, users: &[UserId]) -> Result<Vec<Brief>, Failure> {
-        let users = self.context.storage.users.those(users).await?;
-        Ok(users.into_iter().map(Brief::from).collect())
+        Ok((Brief::of(&self.context, &followees).await?, follows.counts(user).await?.followees))
     }
 }

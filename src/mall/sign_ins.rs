@@ -135,11 +135,7 @@ impl SignBook {
         let sign_ins = &self.context.storage.sign_ins;
         let counts = sign_ins.counts(span).await?;
         let (users, all_count) = sign_ins.signed_all(span, Page::new(page, PAGE)).await?;
-        let mut all = Vec::with_capacity(users.len());
-        for user in users {
-            let user = self.context.storage.users.get(user).await?;
-            all.extend(user.map(|user| Brief { id: user.id, nick_name: user.nick_name, icon: user.icon }));
-        }
+        let all = Brief::of(&self.context, &users).await?;
         Ok(Attendance { days: span.days().zip(counts).collect(), all, all_count })
     }
 
