@@ -17,7 +17,7 @@ use crate::http::{App, Bound, ServerOptions, SiteOptions, site};
 use crate::language::{Both, Language, both, padded};
 use crate::mall::payments::Sandbox;
 use crate::mall::sms::{Inbox, SmsSender};
-use crate::mall::{Mall, Means, Random, Settings, SystemClock, ZONE};
+use crate::mall::{Mall, Means, Random, Settings, SystemClock, ZONE, wall_time};
 
 /// Everything there is to know before a mall can open.
 pub(super) struct Plan {
@@ -180,10 +180,8 @@ pub(super) async fn zone_of(
             Err(error) => Err(Hindrance::ZoneUnknown(kept).since(error)),
         };
     }
-    let zone = asked.unwrap_or_else(TimeZone::system);
-    // A machine whose zone has no name, such as one set by offset, counts in UTC.
-    let name = zone.iana_name().unwrap_or("UTC").to_owned();
-    Ok((TimeZone::get(&name).unwrap_or(TimeZone::UTC), Some(name)))
+    let (zone, name) = wall_time::zone_to_keep(asked);
+    Ok((zone, Some(name)))
 }
 
 impl House {

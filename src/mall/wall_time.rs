@@ -69,6 +69,15 @@ fn matches_form(text: &[u8], form: &[u8]) -> bool {
             .all(|(have, want)| if *want == b'0' { have.is_ascii_digit() } else { have == want })
 }
 
+/// The zone of a new mall, the one asked for or the machine's, and its name, which is kept.
+#[must_use]
+pub fn zone_to_keep(asked: Option<TimeZone>) -> (TimeZone, String) {
+    let zone = asked.unwrap_or_else(TimeZone::system);
+    // A machine whose zone has no name, such as one set by offset, counts in UTC.
+    let name = zone.iana_name().unwrap_or("UTC").to_owned();
+    (TimeZone::get(&name).unwrap_or(TimeZone::UTC), name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
