@@ -59,6 +59,14 @@ id!(
     DeadLetterId
 );
 id!(
+    /// One note.
+    NoteId
+);
+id!(
+    /// One comment on a note.
+    CommentId
+);
+id!(
     /// One order. See [`OrderId::compose`] for what its bits say.
     OrderId
 );

@@ -51,7 +51,9 @@ pub use error::{OpenError, Source, StoreError};
 pub use follows::{FollowCounts, Follows};
 pub use geo_index::{Around, GeoIndex, LatLng, NearShop, PlacedShop};
 pub use hex::hex;
-pub use ids::{DeadLetterId, OrderId, PARTITIONS, PaymentId, Phone, ShopId, ShopTypeId, UserId, VoucherId};
+pub use ids::{
+    CommentId, DeadLetterId, NoteId, OrderId, PARTITIONS, PaymentId, Phone, ShopId, ShopTypeId, UserId, VoucherId,
+};
 pub use import::{
     Import, ImportFinding, ImportFindings, ImportKind, ImportRow, ImportedComment, ImportedNote,
     ImportedOrder, ImportedSale, ImportedVoucher, Importing,

@@ -44,6 +44,8 @@ const STEPS: &[(&str, &str)] = steps![
     "0022_sign_ins",
     "0023_follows_by_time",
     "0024_sign_ins_by_day",
+    "0025_notes_at_work",
+    "0026_note_pictures",
 ];
 
 /// The step up to which this program knows the record.
