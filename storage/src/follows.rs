@@ -4,6 +4,9 @@ use async_trait::async_trait;
 
 use crate::{Page, StoreError, Timestamp, UserId};
 
+/// Notes of somebody that come into a feed with a follow.
+pub(crate) const BROUGHT_IN: u32 = 20;
+
 /// How many follow somebody, and how many they follow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FollowCounts {
@@ -17,6 +20,8 @@ pub struct FollowCounts {
 ///
 /// - A pair is there or not; following twice keeps the first time. Nobody is asked whether the two are users, or the same:
 ///   that is the service's.
+/// - With a follow, the last twenty notes of the followee come into the feed of the one who follows (see
+///   [`Feeds`](crate::Feeds)), and what they write from then on. What moved in with both comes whole.
 /// - Every change is its own transaction and durable when it answers; the next read, by whomever, sees it.
 /// - Lists are the newest first, of the same instant the higher id first. A list that changes while its pages are turned may
 ///   show one twice or leave one out.

@@ -15,9 +15,11 @@ mod time;
 mod audit;
 mod dead_letters;
 pub mod deadlines;
+pub mod feeds;
 mod follows;
 pub mod geo_index;
 mod import;
+mod likes;
 pub mod locks;
 mod order_log;
 mod orders;
@@ -48,16 +50,19 @@ pub use dead_letters::{DeadLetter, DeadLetters, DeadReason, DeadState, Replayed,
 pub use deadlines::Deadlines;
 pub use embedded::DiskFaults;
 pub use error::{OpenError, Source, StoreError};
+pub use feeds::{FeedEntry, Feeds};
 pub use follows::{FollowCounts, Follows};
 pub use geo_index::{Around, GeoIndex, LatLng, NearShop, PlacedShop};
 pub use hex::hex;
 pub use ids::{
-    CommentId, DeadLetterId, NoteId, OrderId, PARTITIONS, PaymentId, Phone, ShopId, ShopTypeId, UserId, VoucherId,
+    CommentId, DeadLetterId, NoteId, OrderId, PARTITIONS, PaymentId, Phone, ShopId, ShopTypeId, UserId,
+    VoucherId,
 };
 pub use import::{
     Import, ImportFinding, ImportFindings, ImportKind, ImportRow, ImportedComment, ImportedNote,
     ImportedOrder, ImportedSale, ImportedVoucher, Importing,
 };
+pub use likes::{Likable, LikeChange, Liked, Likes};
 pub use locks::{FencingToken, HeldLock, LockAnswer, LockEntry, LockOwner, Locker, Locks};
 pub use money::Cents;
 pub use order_log::{LogPosition, LogState, Logged, OrderLog};

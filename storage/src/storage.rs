@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use crate::production::ProductionOptions;
 use crate::{
-    Audit, DeadLetters, Deadlines, DiskFaults, Durability, Follows, GeoIndex, Import, Locks, OpenError,
-    OrderLog, Orders, Outbox, PaymentRows, RateLimits, Sales, Sequences, Sessions, Shops, SignIns, Upkeep,
-    Users, Vouchers, embedded, production,
+    Audit, DeadLetters, Deadlines, DiskFaults, Durability, Feeds, Follows, GeoIndex, Import, Likes, Locks,
+    OpenError, OrderLog, Orders, Outbox, PaymentRows, RateLimits, Sales, Sequences, Sessions, Shops, SignIns,
+    Upkeep, Users, Vouchers, embedded, production,
 };
 
 /// Where a mall's memory is.
@@ -72,6 +72,10 @@ pub struct Storage {
     pub users: Arc<dyn Users>,
     /// Who follows whom.
     pub follows: Arc<dyn Follows>,
+    /// What those whom one follows have written.
+    pub feeds: Arc<dyn Feeds>,
+    /// Who likes what.
+    pub likes: Arc<dyn Likes>,
     /// Shops.
     pub shops: Arc<dyn Shops>,
     /// Shops by where they are.

@@ -11,6 +11,7 @@ mod disk_faults;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
 mod geo_index;
+mod inboxes;
 mod journal;
 mod lane;
 mod lock;
@@ -41,6 +42,7 @@ use self::pending::Pending;
 use self::queue::Queue;
 use self::record::Database;
 use self::settled::Settled;
+use crate::feeds::desk::Desk;
 use crate::{EmbeddedOptions, Logged, OpenError, Storage, StoreError};
 
 const LOG_ID: &str = "order-log.id";
@@ -85,6 +87,8 @@ fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
     let orders: Arc<dyn crate::Orders> =
         Arc::new(record::EmbeddedOrders::new(database.clone(), Arc::clone(&settled)));
     let sequences: Arc<dyn crate::Sequences> = Arc::new(record::EmbeddedSequences::new(database.clone()));
+    let inboxes = inboxes::MemoryInboxes::default();
+    let feed_rows = Arc::new(record::EmbeddedFeedRows::new(database.clone()));
     Ok(Storage {
         sales: Arc::new(sales::EmbeddedSales::new(
             Arc::clone(&journal),
@@ -105,6 +109,8 @@ fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
         rate_limits: Arc::clone(&rate_limits) as _,
         users: Arc::new(record::EmbeddedUsers::new(database.clone())),
         follows: Arc::new(record::EmbeddedFollows::new(database.clone())),
+        feeds: Arc::new(Desk::new(inboxes, feed_rows)),
+        likes: Arc::new(record::EmbeddedLikes::new(database.clone())),
         shops: Arc::new(record::EmbeddedShops::new(database.clone())),
         geo_index: Arc::new(geo_index::EmbeddedGeoIndex::of(places)),
         vouchers: Arc::new(record::EmbeddedVouchers::new(database.clone())),

@@ -54,6 +54,7 @@ pub(crate) async fn open(options: &ProductionOptions) -> Result<Storage, OpenErr
         orders: Arc::clone(&record.orders),
         shops: Arc::clone(&record.shops),
         sign_rows: Arc::clone(&record.sign_rows),
+        feed_rows: Arc::clone(&record.feed_rows),
     };
     let fast = redis::connect(&options.redis, known).await?;
     let RedisPorts {
@@ -65,11 +66,13 @@ pub(crate) async fn open(options: &ProductionOptions) -> Result<Storage, OpenErr
         locks,
         sign_ins,
         geo_index,
+        feeds,
         upkeep: redis,
     } = fast;
     let MysqlPorts {
         users,
         follows,
+        likes,
         shops,
         vouchers,
         orders,
@@ -91,6 +94,8 @@ pub(crate) async fn open(options: &ProductionOptions) -> Result<Storage, OpenErr
         locks,
         users,
         follows,
+        feeds,
+        likes,
         shops,
         geo_index,
         vouchers,

@@ -5,6 +5,7 @@ use rusqlite::{Connection, params};
 
 use super::Database;
 use super::columns::{get_count, get_id, id};
+use crate::follows::BROUGHT_IN;
 use crate::{FollowCounts, Follows, Page, StoreError, Timestamp, UserId};
 
 pub(crate) struct EmbeddedFollows(Database);
@@ -38,9 +39,12 @@ impl Follows for EmbeddedFollows {
     async fn follow(&self, user: UserId, followee: UserId, now: Timestamp) -> Result<bool, StoreError> {
         let job = move |conn: &Connection| {
             conn.prepare_cached(
-                "INSERT INTO follows (user_id, followee_id, created_ms) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+                "INSERT INTO follows (user_id, followee_id, created_ms, since_ms) VALUES (?1, ?2, ?3, COALESCE(
+                     (SELECT created_ms FROM notes WHERE user_id = ?2 AND status < 2
+                      ORDER BY created_ms DESC LIMIT 1 OFFSET ?4), 0))
+                 ON CONFLICT DO NOTHING",
             )?
-            .execute(params![id(user.get()), id(followee.get()), now.as_millis()])
+            .execute(params![id(user.get()), id(followee.get()), now.as_millis(), BROUGHT_IN - 1])
             .map(|written| written > 0)
         };
         self.0.write("follow", job).await

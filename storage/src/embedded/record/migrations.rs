@@ -13,6 +13,8 @@ const VERSIONS: &[&str] = &[
     include_str!("migrations/0006_follows_by_time.sql"),
     include_str!("migrations/0007_sign_blocks.sql"),
     include_str!("migrations/0008_notes_at_work.sql"),
+    include_str!("migrations/0010_likes.sql"),
+    include_str!("migrations/0011_feeds.sql"),
 ];
 
 /// The version that this program writes, and the newest it can read: SQLite's `user_version`.

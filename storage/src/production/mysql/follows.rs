@@ -6,6 +6,7 @@ use mysql_async::Value;
 use super::columns::{all, execute, first};
 use super::database::Database;
 use super::job::run;
+use crate::follows::BROUGHT_IN;
 use crate::{FollowCounts, Follows, Page, StoreError, Timestamp, UserId};
 
 pub(super) struct MysqlFollows(pub(super) Database);
@@ -35,11 +36,15 @@ impl MysqlFollows {
 #[async_trait]
 impl Follows for MysqlFollows {
     async fn follow(&self, user: UserId, followee: UserId, now: Timestamp) -> Result<bool, StoreError> {
-        let sql = "INSERT INTO follows (user_id, followee_id, created_ms) VALUES (?, ?, ?)";
+        let sql =
+            "INSERT INTO follows (user_id, followee_id, created_ms, since_ms) VALUES (?, ?, ?, COALESCE(
+                       (SELECT created_ms FROM notes WHERE user_id = ? AND status < 2
+                        ORDER BY created_ms DESC LIMIT 1 OFFSET ?), 0))";
+        let values = (user.get(), followee.get(), now.as_millis(), followee.get(), BROUGHT_IN - 1);
         self.0
             .write_at_once("follow", |conn| {
                 run(async move {
-                    match execute(conn, sql, (user.get(), followee.get(), now.as_millis())).await {
+                    match execute(conn, sql, values).await {
                         // They did before.
                         Err(fault) if fault.is_taken_key() => Ok(false),
                         written => written.map(|_| true),

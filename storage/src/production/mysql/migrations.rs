@@ -46,6 +46,9 @@ const STEPS: &[(&str, &str)] = steps![
     "0024_sign_ins_by_day",
     "0025_notes_at_work",
     "0026_note_pictures",
+    "0033_likes",
+    "0034_follows_since",
+    "0035_authors_with_many_fans",
 ];
 
 /// The step up to which this program knows the record.

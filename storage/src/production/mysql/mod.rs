@@ -31,12 +31,14 @@ mod columns;
 mod counts;
 mod database;
 mod dead_letters;
+mod feed_rows;
 mod figures;
 mod follows;
 mod form;
 mod holders;
 mod import;
 mod job;
+mod likes;
 mod many;
 mod migrations;
 mod orders;
@@ -69,9 +71,10 @@ use self::migrations::Unfit;
 use self::trouble::Fault;
 pub use self::upkeep::MysqlUpkeep;
 use super::{Holders, SignRows};
+use crate::feeds::FeedRows;
 use crate::{
-    Audit, DeadLetters, Durability, Follows, Import, OpenError, Orders, Outbox, PaymentRows, Sequences,
-    Shops, StoreError, Users, Vouchers,
+    Audit, DeadLetters, Durability, Follows, Import, Likes, OpenError, Orders, Outbox, PaymentRows,
+    Sequences, Shops, StoreError, Users, Vouchers,
 };
 
 /// How long a server may take to take the first connection.
@@ -84,6 +87,10 @@ pub struct MysqlPorts {
     pub users: Arc<dyn Users>,
     /// Who follows whom.
     pub follows: Arc<dyn Follows>,
+    /// What is asked for feeds, of which Redis has the newest.
+    pub feed_rows: Arc<dyn FeedRows>,
+    /// Who likes what.
+    pub likes: Arc<dyn Likes>,
     /// Shops.
     pub shops: Arc<dyn Shops>,
     /// Vouchers and sales.
@@ -136,6 +143,8 @@ pub async fn connect(url: &str) -> Result<MysqlPorts, OpenError> {
     Ok(MysqlPorts {
         users: Arc::new(users::MysqlUsers(database.clone())),
         follows: Arc::new(follows::MysqlFollows(database.clone())),
+        feed_rows: Arc::new(feed_rows::MysqlFeedRows(database.clone())),
+        likes: Arc::new(likes::MysqlLikes::new(database.clone())),
         shops: Arc::new(shops::MysqlShops(database.clone())),
         vouchers: Arc::new(vouchers::MysqlVouchers(database.clone())),
         orders: Arc::new(orders::MysqlOrders(database.clone())),

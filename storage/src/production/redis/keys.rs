@@ -17,10 +17,11 @@
 //! | `{mallbox:signs}:DAY`, `…:DAY:loaded` | string | a bit a user who signed on the day; the server that had all of them from the record |
 //! | `{mallbox:shops}:places` | hash | shop → its type and its place, to the last digit |
 //! | `{mallbox:shops}:geo`, `{mallbox:shops}:geo:TYPE` | sorted set | shops by place: all, and those of a type |
+//! | `{mallbox:feeds:NN}:USER`, `…:USER:state` | sorted set, hash | a reader's inbox: notes by when they were written |
 //! | `mallbox:session:HASH`, `mallbox:tokens:USER` | hash, sorted set | a session; a user's tokens |
 //! | `mallbox:code:PHONE`, `mallbox:limit:KEY` | hash, string | login codes; a rate limit |
 //!
-//! NN is the partition: a sale's by its voucher's id, a lock's by its name. The part in braces is what Redis Cluster deals
+//! NN is the partition: a sale's by its voucher's id, a reader's by theirs, a lock's by its name. The part in braces is what Redis Cluster deals
 //! keys to nodes by.
 
 use std::sync::Arc;
@@ -166,6 +167,13 @@ impl Keys {
             None => format!("{{{}:shops}}:geo", self.prefix),
             Some(kind) => format!("{{{}:shops}}:geo:{kind}", self.prefix),
         }
+    }
+
+    /// What is new for a reader, and its state.
+    pub(super) fn inbox(&self, reader: UserId) -> [String; 2] {
+        let inbox = format!("{{{}:feeds:{:02}}}:{reader}", self.prefix, reader.get() % PARTITIONS);
+        let state = format!("{inbox}:state");
+        [inbox, state]
     }
 
     /// Which server has places that were put right.

@@ -15,6 +15,7 @@ mod deadlines;
 mod figures;
 mod geo_index;
 mod health;
+mod inboxes;
 mod keys;
 mod known_server;
 mod link;
@@ -40,9 +41,11 @@ use self::keys::Keys;
 use self::link::Link;
 pub use self::sign_ins::SIGNS_KEPT;
 use super::{Holders, SignRows};
+use crate::feeds::FeedRows;
+use crate::feeds::desk::Desk;
 use crate::{
-    Deadlines, GeoIndex, Locks, OpenError, OrderLog, Orders, RateLimits, Sales, Sessions, Shops, SignIns,
-    StoreError,
+    Deadlines, Feeds, GeoIndex, Locks, OpenError, OrderLog, Orders, RateLimits, Sales, Sessions, Shops,
+    SignIns, StoreError,
 };
 
 /// How much longer than it is live Redis keeps what expires: clocks differ, and the mall's decides.
@@ -93,6 +96,8 @@ pub struct RedisPorts {
     pub sign_ins: Arc<dyn SignIns>,
     /// Shops by where they are.
     pub geo_index: Arc<dyn GeoIndex>,
+    /// What those whom one follows have written.
+    pub feeds: Arc<dyn Feeds>,
     /// How Redis is.
     pub upkeep: RedisUpkeep,
 }
@@ -107,6 +112,8 @@ pub struct RecordForRedis {
     pub shops: Arc<dyn Shops>,
     /// Who signed in.
     pub sign_rows: Arc<dyn SignRows>,
+    /// Follows and notes.
+    pub feed_rows: Arc<dyn FeedRows>,
 }
 
 /// Asks how Redis is.
@@ -152,7 +159,7 @@ impl RedisUpkeep {
 /// # Errors
 /// [`OpenError`]: the URL cannot be read, Redis does not answer, or its `maxmemory-policy` is not `noeviction`.
 pub async fn connect(options: &RedisOptions, record: RecordForRedis) -> Result<RedisPorts, OpenError> {
-    let RecordForRedis { holders, orders, shops, sign_rows } = record;
+    let RecordForRedis { holders, orders, shops, sign_rows, feed_rows } = record;
     let keys = Keys::new(&options.prefix)?;
     let link = Link::open(address::Address::parse(&options.url)?).await?;
     health::check_policy(&link).await?;
@@ -164,6 +171,10 @@ pub async fn connect(options: &RedisOptions, record: RecordForRedis) -> Result<R
     // A start does not wait for it.
     drop(geo_index.begin_to_fill());
     Ok(RedisPorts {
+        feeds: Arc::new(Desk::new(
+            inboxes::RedisInboxes { link: link.clone(), keys: keys.clone() },
+            feed_rows,
+        )),
         geo_index: Arc::new(geo_index),
         deadlines: Arc::new(deadlines::RedisDeadlines::new(link.clone(), &keys, Arc::clone(&orders))),
         sales: Arc::new(sales::RedisSales::new(link.clone(), keys.clone(), holders, orders, wake_ups)),

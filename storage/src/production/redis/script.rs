@@ -51,6 +51,10 @@ scripts! {
     NOTE_SIGN = "note_sign.lua";
     LOAD_SIGNS = "load_signs.lua";
     COUNT_SIGNS = "count_signs.lua";
+    READ_INBOX = "inbox.lua", "read_inbox.lua";
+    BEGIN_INBOX = "inbox.lua", "begin_inbox.lua";
+    FILL_INBOX = "inbox.lua", "fill_inbox.lua";
+    PUSH_TO_INBOXES = "inbox.lua", "push_to_inboxes.lua";
     SIGNED_ALL = "signed_all.lua";
 }
 

@@ -1,0 +1,149 @@
+//! How a feed is put together.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::{FeedEntry, FeedRows, Feeds, HOLDS, Inbox, Inboxes};
+use crate::{StoreError, Timestamp, UserId};
+
+/// The notes of whoever has more fans than this are not pushed: a note would take a second.
+pub(crate) const PUSHED_TO: usize = 5_000;
+/// Fans at a time.
+const AT_ONCE: u32 = 1_000;
+
+/// Feeds from inboxes and the record.
+pub(crate) struct Desk<I> {
+    inboxes: I,
+    rows: Arc<dyn FeedRows>,
+}
+
+impl<I: Inboxes> Desk<I> {
+    pub(crate) fn new(inboxes: I, rows: Arc<dyn FeedRows>) -> Self {
+        Self { inboxes, rows }
+    }
+
+    /// Pushes to all fans, unless they are too many. The author is then known for it, and their fans come to the record.
+    async fn push(&self, entry: FeedEntry, author: UserId, now: Timestamp) -> Result<(), StoreError> {
+        if self.rows.has_many_fans(author).await? {
+            return Ok(());
+        }
+        let (mut after, mut pushed) = (UserId::new(0), 0);
+        loop {
+            let fans = self.rows.fans(author, after, AT_ONCE).await?;
+            let Some(last) = fans.last().copied() else { return Ok(()) };
+            pushed += fans.len();
+            if pushed > PUSHED_TO {
+                return self.rows.put_many_fans(author).await;
+            }
+            self.inboxes.push(entry, &fans, now).await?;
+            self.take_back(author, after, &fans).await?;
+            after = last;
+        }
+    }
+
+    /// Whoever has ceased to follow while the note was on its way has dropped an inbox that may have been filled again
+    /// before the note came to it: it goes once more.
+    async fn take_back(&self, author: UserId, after: UserId, pushed: &[UserId]) -> Result<(), StoreError> {
+        let still = self.rows.fans(author, after, AT_ONCE).await?;
+        // Both are in order.
+        let gone: Vec<UserId> =
+            pushed.iter().copied().filter(|fan| still.binary_search(fan).is_err()).collect();
+        // Where new fans have come between them, the last of these have only moved out of sight, and lose nothing but time.
+        if gone.is_empty() { Ok(()) } else { self.inboxes.drop(&gone).await }
+    }
+
+    /// Fills a reader's inbox. Answers what it then holds, whether or not it could be filled.
+    async fn fill(&self, reader: UserId, now: Timestamp) -> Result<Inbox, StoreError> {
+        let begun = self.inboxes.begin(reader, now).await;
+        let entries = self.rows.followed(reader, Timestamp::MAX, HOLDS).await?;
+        let is_all = entries.len() < HOLDS as usize;
+        let floor = entries.last().filter(|_| !is_all).map(|last| last.written);
+        let inbox = Inbox { entries, floor };
+        let filled = match begun {
+            Ok(filling) => self.inboxes.fill(reader, filling, &inbox, now).await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = filled {
+            tracing::debug!(%error, %reader, "an inbox stays empty");
+        }
+        Ok(inbox)
+    }
+
+    /// What the inbox has from `from` on down; the record in its place if it cannot be asked.
+    async fn from_inbox(
+        &self,
+        reader: UserId,
+        from: Timestamp,
+        most: u32,
+        now: Timestamp,
+    ) -> Result<Inbox, StoreError> {
+        match self.inboxes.read(reader, from, most, now).await {
+            Ok(Some(mut inbox)) => {
+                let pulled = self.rows.followed_with_many_fans(reader, from, most).await?;
+                inbox.entries.extend(pulled.into_iter().filter(|entry| is_above(inbox.floor, *entry)));
+                Ok(inbox)
+            }
+            Ok(None) => {
+                let mut inbox = self.fill(reader, now).await?;
+                inbox.entries.retain(|entry| entry.written <= from && is_above(inbox.floor, *entry));
+                Ok(inbox)
+            }
+            Err(error) => {
+                tracing::debug!(%error, %reader, "a feed is read from the record alone");
+                Ok(Inbox { entries: Vec::new(), floor: Some(from) })
+            }
+        }
+    }
+}
+
+/// Whether an inbox with this floor has an entry, if it belongs there.
+fn is_above(floor: Option<Timestamp>, entry: FeedEntry) -> bool {
+    floor.is_none_or(|floor| entry.written > floor)
+}
+
+#[async_trait]
+impl<I: Inboxes> Feeds for Desk<I> {
+    async fn pass_on(&self, entry: FeedEntry, author: UserId, now: Timestamp) -> Result<(), StoreError> {
+        self.push(entry, author, now).await?;
+        self.rows.put_passed_on(entry.note).await
+    }
+
+    async fn pass_on_the_rest(
+        &self,
+        before: Timestamp,
+        max: u32,
+        now: Timestamp,
+    ) -> Result<usize, StoreError> {
+        let rest = self.rows.not_passed_on(before, max).await?;
+        for (entry, author) in &rest {
+            self.pass_on(*entry, *author, now).await?;
+        }
+        Ok(rest.len())
+    }
+
+    async fn refresh(&self, reader: UserId) -> Result<(), StoreError> {
+        self.inboxes.drop(&[reader]).await
+    }
+
+    async fn page(
+        &self,
+        reader: UserId,
+        from: Timestamp,
+        most: u32,
+        now: Timestamp,
+    ) -> Result<Vec<FeedEntry>, StoreError> {
+        let Inbox { mut entries, floor } = self.from_inbox(reader, from, most, now).await?;
+        let wanted = most as usize;
+        if let Some(floor) = floor
+            && entries.len() < wanted
+        {
+            entries.extend(self.rows.followed(reader, from.min(floor), most).await?);
+        }
+        entries.sort_unstable();
+        // A note that was pushed before its author had many fans comes from both.
+        entries.dedup();
+        entries.truncate(wanted);
+        Ok(entries)
+    }
+}

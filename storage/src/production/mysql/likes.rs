@@ -1,0 +1,222 @@
+//! [`Likes`] in the record.
+//!
+//! A rush on one note would be one transaction after the other, each waiting for the disk with the note's row in its hand. So
+//! changes that wait are written together, by one task a process: one transaction locks the rows of all that they are about,
+//! by id, makes the changes one after the other in memory, and writes what has become of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use async_trait::async_trait;
+use mysql_async::{Conn, Value};
+use tokio::sync::{mpsc, oneshot};
+
+use super::columns::{all, execute, first};
+use super::database::Database;
+use super::job::run;
+use super::many;
+use super::trouble::Fault;
+use crate::{Likable, LikeChange, Liked, Likes, Page, StoreError, Timestamp, UserId};
+
+/// Changes written together at the most: some ten milliseconds.
+const TOGETHER: usize = 256;
+/// Changes that may wait. Whoever comes then waits to be let in.
+const WAITING: usize = 4_096;
+const OP: &str = "change like";
+
+/// One change, and who waits for it.
+struct Waiting {
+    change: Change,
+    answer: oneshot::Sender<Result<Option<Liked>, StoreError>>,
+}
+
+#[derive(Clone, Copy)]
+struct Change {
+    user: UserId,
+    what: Likable,
+    change: LikeChange,
+    now: Timestamp,
+}
+
+pub(super) struct MysqlLikes {
+    database: Database,
+    queue: mpsc::Sender<Waiting>,
+}
+
+impl MysqlLikes {
+    /// Begins its task, which ends with this.
+    pub(super) fn new(database: Database) -> Self {
+        let (queue, mut waiting) = mpsc::channel(WAITING);
+        let writer = database.clone();
+        database.spawn(async move {
+            let mut batch = Vec::with_capacity(TOGETHER);
+            while waiting.recv_many(&mut batch, TOGETHER).await > 0 {
+                write(&writer, std::mem::take(&mut batch)).await;
+            }
+        });
+        Self { database, queue }
+    }
+}
+
+#[async_trait]
+impl Likes for MysqlLikes {
+    async fn change(
+        &self,
+        user: UserId,
+        what: Likable,
+        change: LikeChange,
+        now: Timestamp,
+    ) -> Result<Option<Liked>, StoreError> {
+        let gone = || StoreError::Unavailable { op: OP, source: "the record is closed".into() };
+        let (answer, answered) = oneshot::channel();
+        let waiting = Waiting { change: Change { user, what, change, now }, answer };
+        self.queue.send(waiting).await.map_err(|_| gone())?;
+        answered.await.map_err(|_| gone())?
+    }
+
+    async fn likers(&self, what: Likable, page: Page) -> Result<Vec<UserId>, StoreError> {
+        let (kind, subject) = what.subject();
+        let sql = "SELECT user_id FROM likes WHERE kind = ? AND subject_id = ?
+                   ORDER BY liked_ms, user_id LIMIT ? OFFSET ?";
+        self.database
+            .read("likers", |conn| {
+                run(async move {
+                    let values = (kind, subject, page.size(), page.skipped());
+                    all(conn, sql, values, |row| Ok(UserId::new(row.next()?))).await
+                })
+            })
+            .await
+    }
+
+    async fn liked(&self, user: UserId, among: &[Likable]) -> Result<Vec<Likable>, StoreError> {
+        let pairs: BTreeSet<Pair> = among.iter().map(|what| (*what, user)).collect();
+        let pairs = &pairs;
+        let liked = self.database.read("liked", |conn| run(async move { rows(conn, pairs).await })).await?;
+        Ok(among.iter().copied().filter(|what| liked.contains(&(*what, user))).collect())
+    }
+}
+
+/// Somebody, and what they may like.
+type Pair = (Likable, UserId);
+
+async fn write(database: &Database, batch: Vec<Waiting>) {
+    let (changes, answers): (Vec<Change>, Vec<_>) =
+        batch.into_iter().map(|waiting| (waiting.change, waiting.answer)).unzip();
+    let changes = &*changes;
+    let written = database.write(OP, |conn| run(async move { change_all(conn, changes).await })).await;
+    match written {
+        Ok(liked) => {
+            for (answer, liked) in answers.into_iter().zip(liked) {
+                // Whoever went away finds it out by looking.
+                let _ = answer.send(Ok(liked));
+            }
+        }
+        Err(error) => {
+            let said = error.to_string();
+            for answer in answers {
+                let source = said.clone().into();
+                let _ = answer.send(Err(StoreError::Unavailable { op: OP, source }));
+            }
+        }
+    }
+}
+
+/// Makes changes in their order. Answers what each came to.
+async fn change_all(conn: &mut Conn, changes: &[Change]) -> Result<Vec<Option<Liked>>, Fault> {
+    let subjects: BTreeSet<Likable> = changes.iter().map(|change| change.what).collect();
+    let before = locked(conn, &subjects).await?;
+    let seen = changes.iter().filter(|change| before.contains_key(&change.what));
+    let pairs: BTreeSet<Pair> = seen.map(|change| (change.what, change.user)).collect();
+    let had = rows(conn, &pairs).await?;
+
+    let (mut counts, mut has) = (before.clone(), BTreeMap::<Pair, Option<Timestamp>>::new());
+    let mut answers = Vec::with_capacity(changes.len());
+    for Change { user, what, change, now } in changes {
+        let Some(count) = counts.get_mut(what) else {
+            answers.push(None);
+            continue;
+        };
+        let pair = (*what, *user);
+        let likes_until_now = has.get(&pair).map_or(had.contains(&pair), Option::is_some);
+        let likes = change.after(likes_until_now);
+        if likes != likes_until_now {
+            has.insert(pair, likes.then_some(*now));
+            *count = if likes { *count + 1 } else { count.saturating_sub(1) };
+        }
+        answers.push(Some(Liked { likes, count: *count }));
+    }
+    put(conn, &had, &has).await?;
+    for (what, count) in &counts {
+        if before.get(what) != Some(count) {
+            let sql = format!("UPDATE {} SET likes = ? - imported_likes WHERE id = ?", what.table());
+            execute(conn, sql, (count, what.subject().1)).await?;
+        }
+    }
+    Ok(answers)
+}
+
+/// How many like each of these, of what is there to be seen; nobody else changes them before the transaction ends.
+async fn locked(conn: &mut Conn, subjects: &BTreeSet<Likable>) -> Result<BTreeMap<Likable, u64>, Fault> {
+    let mut counts = BTreeMap::new();
+    for what in subjects {
+        let sql = format!(
+            "SELECT imported_likes + likes FROM {} WHERE id = ? AND status < 2 FOR UPDATE",
+            what.table()
+        );
+        if let Some(count) = first(conn, sql, (what.subject().1,), |row| row.count()).await? {
+            counts.insert(*what, count);
+        }
+    }
+    Ok(counts)
+}
+
+/// The likes there are among these.
+async fn rows(conn: &mut Conn, pairs: &BTreeSet<Pair>) -> Result<BTreeSet<Pair>, Fault> {
+    let mut found = BTreeSet::new();
+    let pairs: Vec<Pair> = pairs.iter().copied().collect();
+    for some in pairs.chunks(TOGETHER) {
+        let (places, values) = places(some);
+        let sql = format!("SELECT kind, subject_id, user_id FROM likes WHERE {places}");
+        let rows = all(conn, sql, values, |row| {
+            Ok((row.next::<i64>()?, row.next::<u64>()?, UserId::new(row.next()?)))
+        });
+        let rows: BTreeSet<_> = rows.await?.into_iter().collect();
+        let is_there = |(what, user): &Pair| {
+            let (kind, subject) = what.subject();
+            rows.contains(&(kind, subject, *user))
+        };
+        found.extend(some.iter().copied().filter(is_there));
+    }
+    Ok(found)
+}
+
+/// Writes who likes what now, where that is not as it was.
+async fn put(
+    conn: &mut Conn,
+    had: &BTreeSet<Pair>,
+    has: &BTreeMap<Pair, Option<Timestamp>>,
+) -> Result<(), Fault> {
+    // One that was taken back and given again has a new time.
+    let gone: Vec<Pair> = has.keys().copied().filter(|pair| had.contains(pair)).collect();
+    for some in gone.chunks(TOGETHER) {
+        let (places, values) = places(some);
+        execute(conn, format!("DELETE FROM likes WHERE {places}"), values).await?;
+    }
+    let new = has.iter().filter_map(|((what, user), since)| {
+        let (kind, subject) = what.subject();
+        since.map(|at| [kind.into(), subject.into(), user.get().into(), at.as_millis().into()])
+    });
+    let new: Vec<[Value; 4]> = new.collect();
+    many::insert(conn, "INSERT INTO likes (kind, subject_id, user_id, liked_ms)", "(?, ?, ?, ?)", &new).await
+}
+
+/// The clause of these rows, and its values. Of few lengths, so that few statements are prepared.
+fn places(pairs: &[Pair]) -> (String, Vec<Value>) {
+    let length = pairs.len().next_power_of_two();
+    let last = pairs.last().copied().into_iter().cycle();
+    let filled = pairs.iter().copied().chain(last).take(length);
+    let values = filled.flat_map(|(what, user)| {
+        let (kind, subject) = what.subject();
+        [Value::from(kind), subject.into(), user.get().into()]
+    });
+    (vec!["kind = ? AND subject_id = ? AND user_id = ?"; length].join(" OR "), values.collect())
+}
