@@ -21,6 +21,7 @@ pub mod geo_index;
 mod import;
 mod likes;
 pub mod locks;
+mod notes;
 mod order_log;
 mod orders;
 mod outbox;
@@ -65,6 +66,7 @@ pub use import::{
 pub use likes::{Likable, LikeChange, Liked, Likes};
 pub use locks::{FencingToken, HeldLock, LockAnswer, LockEntry, LockOwner, Locker, Locks};
 pub use money::Cents;
+pub use notes::{Note, NoteText, Notes, Visibility, picture_name};
 pub use order_log::{LogPosition, LogState, Logged, OrderLog};
 pub use orders::{Order, OrderCounts, OrderFilter, OrderStatus, Orders, Persisted, Step, Stepped};
 pub use outbox::{Errand, Outbox};

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::production::ProductionOptions;
 use crate::{
     Audit, DeadLetters, Deadlines, DiskFaults, Durability, Feeds, Follows, GeoIndex, Import, Likes, Locks,
-    OpenError, OrderLog, Orders, Outbox, PaymentRows, RateLimits, Sales, Sequences, Sessions, Shops, SignIns,
-    Upkeep, Users, Vouchers, embedded, production,
+    Notes, OpenError, OrderLog, Orders, Outbox, PaymentRows, RateLimits, Sales, Sequences, Sessions, Shops,
+    SignIns, Upkeep, Users, Vouchers, embedded, production,
 };
 
 /// Where a mall's memory is.
@@ -76,6 +76,8 @@ pub struct Storage {
     pub feeds: Arc<dyn Feeds>,
     /// Who likes what.
     pub likes: Arc<dyn Likes>,
+    /// Notes.
+    pub notes: Arc<dyn Notes>,
     /// Shops.
     pub shops: Arc<dyn Shops>,
     /// Shops by where they are.

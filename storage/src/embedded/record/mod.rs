@@ -23,6 +23,7 @@ mod holders;
 mod import;
 mod likes;
 mod migrations;
+mod notes;
 mod opening;
 mod orders;
 #[cfg(test)]
@@ -52,6 +53,7 @@ pub(crate) use follows::EmbeddedFollows;
 pub(crate) use holders::Holders;
 pub(crate) use import::EmbeddedImport;
 pub(crate) use likes::EmbeddedLikes;
+pub(crate) use notes::EmbeddedNotes;
 pub(crate) use orders::EmbeddedOrders;
 pub(crate) use outbox::EmbeddedOutbox;
 pub(crate) use payments::EmbeddedPayments;

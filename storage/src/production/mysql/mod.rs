@@ -41,6 +41,7 @@ mod job;
 mod likes;
 mod many;
 mod migrations;
+mod notes;
 mod orders;
 mod outbox;
 mod payments;
@@ -73,7 +74,7 @@ pub use self::upkeep::MysqlUpkeep;
 use super::{Holders, SignRows};
 use crate::feeds::FeedRows;
 use crate::{
-    Audit, DeadLetters, Durability, Follows, Import, Likes, OpenError, Orders, Outbox, PaymentRows,
+    Audit, DeadLetters, Durability, Follows, Import, Likes, Notes, OpenError, Orders, Outbox, PaymentRows,
     Sequences, Shops, StoreError, Users, Vouchers,
 };
 
@@ -91,6 +92,8 @@ pub struct MysqlPorts {
     pub feed_rows: Arc<dyn FeedRows>,
     /// Who likes what.
     pub likes: Arc<dyn Likes>,
+    /// Notes.
+    pub notes: Arc<dyn Notes>,
     /// Shops.
     pub shops: Arc<dyn Shops>,
     /// Vouchers and sales.
@@ -145,6 +148,7 @@ pub async fn connect(url: &str) -> Result<MysqlPorts, OpenError> {
         follows: Arc::new(follows::MysqlFollows(database.clone())),
         feed_rows: Arc::new(feed_rows::MysqlFeedRows(database.clone())),
         likes: Arc::new(likes::MysqlLikes::new(database.clone())),
+        notes: Arc::new(notes::MysqlNotes(database.clone())),
         shops: Arc::new(shops::MysqlShops(database.clone())),
         vouchers: Arc::new(vouchers::MysqlVouchers(database.clone())),
         orders: Arc::new(orders::MysqlOrders(database.clone())),
