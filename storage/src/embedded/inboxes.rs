@@ -146,8 +146,12 @@ impl Inboxes for MemoryInboxes {
     async fn push(&self, entry: FeedEntry, readers: &[UserId], now: Timestamp) -> Result<(), StoreError> {
         for reader in readers {
             let mut shard = self.shard(*reader).lock();
-            if shard.slots.get(reader).is_some_and(|slot| slot.is_live(now) || slot.filling.is_some()) {
-                shard.change(*reader, |slot| slot.add(entry));
+            match shard.slots.get(reader) {
+                None => {}
+                Some(slot) if slot.is_live(now) || slot.filling.is_some() => {
+                    shard.change(*reader, |slot| slot.add(entry));
+                }
+                Some(_) => shard.remove(*reader),
             }
         }
         Ok(())

@@ -50,8 +50,8 @@ pub(crate) trait Inboxes: Send + Sync {
         now: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Adds an entry to those inboxes of these readers that are live or being filled. The oldest beyond [`HOLDS`] go, and
-    /// the floor rises to them.
+    /// Adds an entry to those inboxes of these readers that are live or being filled, and drops the others: a clock that is
+    /// set back finds none that has missed something. The oldest beyond [`HOLDS`] go, and the floor rises to them.
     async fn push(&self, entry: FeedEntry, readers: &[UserId], now: Timestamp) -> Result<(), StoreError>;
 
     /// Drops an inbox, and makes void what fills it.

@@ -7,10 +7,13 @@ mod deadlines;
 #[path = "../../../tests/common/dice.rs"]
 #[expect(dead_code, reason = "other tests roll more kinds of dice")]
 mod dice;
+mod feeds;
+mod feeds_model;
 mod follows;
 mod geo_index;
 mod geo_index_model;
 mod import;
+mod likes;
 mod locks;
 mod mysql_faults;
 mod mysql_import;

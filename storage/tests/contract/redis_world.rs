@@ -13,8 +13,8 @@ use crate::world::World;
 /// What is in Redis, of a mall whose record is empty.
 pub async fn connect(options: &RedisOptions) -> Result<RedisPorts, OpenError> {
     let record = production_world::record(Database::fresh().url()).await;
-    let MysqlPorts { holders, orders, shops, sign_rows, .. } = record;
-    redis::connect(options, RecordForRedis { holders, orders, shops, sign_rows }).await
+    let MysqlPorts { holders, orders, shops, sign_rows, feed_rows, .. } = record;
+    redis::connect(options, RecordForRedis { holders, orders, shops, sign_rows, feed_rows }).await
 }
 
 /// A server of a case's own.

@@ -1,4 +1,4 @@
--- Adds a note to the inboxes that are live or being filled.
+-- Adds a note to the inboxes that are live or being filled, and drops the others.
 -- KEYS: inboxes and their states in turn
 -- ARGV: 1 when it was written, 2 the note, 3 now, 4 how many an inbox may hold
 -- Answers how many took it.
@@ -13,6 +13,8 @@ for i = 1, #KEYS, 2 do
             redis.call('PEXPIRE', KEYS[i], math.max(redis.call('PTTL', KEYS[i + 1]), 1))
         end
         pushed = pushed + 1
+    else
+        redis.call('DEL', KEYS[i], KEYS[i + 1])
     end
 end
 return pushed
