@@ -8,6 +8,8 @@ mod buyers;
 mod deadlines;
 mod disk;
 mod disk_faults;
+#[cfg(test)]
+mod feed_tests;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
 mod geo_index;
