@@ -19,6 +19,7 @@ mod follows;
 pub mod geo_index;
 mod import;
 pub mod locks;
+mod notes;
 mod order_log;
 mod orders;
 mod outbox;
@@ -52,7 +53,8 @@ pub use follows::{FollowCounts, Follows};
 pub use geo_index::{Around, GeoIndex, LatLng, NearShop, PlacedShop};
 pub use hex::hex;
 pub use ids::{
-    CommentId, DeadLetterId, NoteId, OrderId, PARTITIONS, PaymentId, Phone, ShopId, ShopTypeId, UserId, VoucherId,
+    CommentId, DeadLetterId, NoteId, OrderId, PARTITIONS, PaymentId, Phone, ShopId, ShopTypeId, UserId,
+    VoucherId,
 };
 pub use import::{
     Import, ImportFinding, ImportFindings, ImportKind, ImportRow, ImportedComment, ImportedNote,
@@ -60,6 +62,7 @@ pub use import::{
 };
 pub use locks::{FencingToken, HeldLock, LockAnswer, LockEntry, LockOwner, Locker, Locks};
 pub use money::Cents;
+pub use notes::{Note, NoteText, Notes, Visibility, picture_name};
 pub use order_log::{LogPosition, LogState, Logged, OrderLog};
 pub use orders::{Order, OrderCounts, OrderFilter, OrderStatus, Orders, Persisted, Step, Stepped};
 pub use outbox::{Errand, Outbox};

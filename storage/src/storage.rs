@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use crate::production::ProductionOptions;
 use crate::{
-    Audit, DeadLetters, Deadlines, DiskFaults, Durability, Follows, GeoIndex, Import, Locks, OpenError,
-    OrderLog, Orders, Outbox, PaymentRows, RateLimits, Sales, Sequences, Sessions, Shops, SignIns, Upkeep,
-    Users, Vouchers, embedded, production,
+    Audit, DeadLetters, Deadlines, DiskFaults, Durability, Follows, GeoIndex, Import, Locks, Notes,
+    OpenError, OrderLog, Orders, Outbox, PaymentRows, RateLimits, Sales, Sequences, Sessions, Shops, SignIns,
+    Upkeep, Users, Vouchers, embedded, production,
 };
 
 /// Where a mall's memory is.
@@ -72,6 +72,8 @@ pub struct Storage {
     pub users: Arc<dyn Users>,
     /// Who follows whom.
     pub follows: Arc<dyn Follows>,
+    /// Notes.
+    pub notes: Arc<dyn Notes>,
     /// Shops.
     pub shops: Arc<dyn Shops>,
     /// Shops by where they are.

@@ -105,6 +105,7 @@ fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
         rate_limits: Arc::clone(&rate_limits) as _,
         users: Arc::new(record::EmbeddedUsers::new(database.clone())),
         follows: Arc::new(record::EmbeddedFollows::new(database.clone())),
+        notes: Arc::new(record::EmbeddedNotes::new(database.clone())),
         shops: Arc::new(record::EmbeddedShops::new(database.clone())),
         geo_index: Arc::new(geo_index::EmbeddedGeoIndex::of(places)),
         vouchers: Arc::new(record::EmbeddedVouchers::new(database.clone())),

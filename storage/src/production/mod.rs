@@ -70,6 +70,7 @@ pub(crate) async fn open(options: &ProductionOptions) -> Result<Storage, OpenErr
     let MysqlPorts {
         users,
         follows,
+        notes,
         shops,
         vouchers,
         orders,
@@ -91,6 +92,7 @@ pub(crate) async fn open(options: &ProductionOptions) -> Result<Storage, OpenErr
         locks,
         users,
         follows,
+        notes,
         shops,
         geo_index,
         vouchers,

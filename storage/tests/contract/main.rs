@@ -16,6 +16,7 @@ mod mysql_faults;
 mod mysql_import;
 mod mysql_processes;
 mod mysql_setups;
+mod notes;
 mod order_counts;
 mod order_lists;
 mod order_log;

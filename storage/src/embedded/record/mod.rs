@@ -21,6 +21,7 @@ mod follows;
 mod holders;
 mod import;
 mod migrations;
+mod notes;
 mod opening;
 mod orders;
 #[cfg(test)]
@@ -48,6 +49,7 @@ pub(crate) use dead_letters::EmbeddedDeadLetters;
 pub(crate) use follows::EmbeddedFollows;
 pub(crate) use holders::Holders;
 pub(crate) use import::EmbeddedImport;
+pub(crate) use notes::EmbeddedNotes;
 pub(crate) use orders::EmbeddedOrders;
 pub(crate) use outbox::EmbeddedOutbox;
 pub(crate) use payments::EmbeddedPayments;

@@ -39,6 +39,7 @@ mod import;
 mod job;
 mod many;
 mod migrations;
+mod notes;
 mod orders;
 mod outbox;
 mod payments;
@@ -70,8 +71,8 @@ use self::trouble::Fault;
 pub use self::upkeep::MysqlUpkeep;
 use super::{Holders, SignRows};
 use crate::{
-    Audit, DeadLetters, Durability, Follows, Import, OpenError, Orders, Outbox, PaymentRows, Sequences,
-    Shops, StoreError, Users, Vouchers,
+    Audit, DeadLetters, Durability, Follows, Import, Notes, OpenError, Orders, Outbox, PaymentRows,
+    Sequences, Shops, StoreError, Users, Vouchers,
 };
 
 /// How long a server may take to take the first connection.
@@ -84,6 +85,8 @@ pub struct MysqlPorts {
     pub users: Arc<dyn Users>,
     /// Who follows whom.
     pub follows: Arc<dyn Follows>,
+    /// Notes.
+    pub notes: Arc<dyn Notes>,
     /// Shops.
     pub shops: Arc<dyn Shops>,
     /// Vouchers and sales.
@@ -136,6 +139,7 @@ pub async fn connect(url: &str) -> Result<MysqlPorts, OpenError> {
     Ok(MysqlPorts {
         users: Arc::new(users::MysqlUsers(database.clone())),
         follows: Arc::new(follows::MysqlFollows(database.clone())),
+        notes: Arc::new(notes::MysqlNotes(database.clone())),
         shops: Arc::new(shops::MysqlShops(database.clone())),
         vouchers: Arc::new(vouchers::MysqlVouchers(database.clone())),
         orders: Arc::new(orders::MysqlOrders(database.clone())),
