@@ -46,6 +46,9 @@ const STEPS: &[(&str, &str)] = steps![
     "0024_sign_ins_by_day",
     "0025_notes_at_work",
     "0026_note_pictures",
+    "0027_comments_at_work",
+    "0028_comments_moved_in",
+    "0029_reports",
 ];
 
 /// The step up to which this program knows the record.
