@@ -126,6 +126,7 @@ pub trait Notes: Send + Sync {
 
     /// Decides who gets to see a note, whatever was decided before. Answers what it was; `None` for no note.
     ///
+    /// What was reported of it is thereby decided, unless it is put to [`Visibility::Reported`].
     /// [`Visibility::Deleted`] empties the note and is final: no later call changes anything.
     ///
     /// # Errors

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use crate::production::ProductionOptions;
 use crate::{
-    Audit, DeadLetters, Deadlines, DiskFaults, Durability, Feeds, Follows, GeoIndex, Import, Likes, Locks,
-    Notes, OpenError, OrderLog, Orders, Outbox, PaymentRows, RateLimits, Sales, Sequences, Sessions, Shops,
-    SignIns, Upkeep, Users, Vouchers, embedded, production,
+    Audit, Comments, DeadLetters, Deadlines, DiskFaults, Durability, Feeds, Follows, GeoIndex, Import, Likes,
+    Locks, Notes, OpenError, OrderLog, Orders, Outbox, PaymentRows, RateLimits, Reports, Sales, Sequences,
+    Sessions, Shops, SignIns, Upkeep, Users, Vouchers, embedded, production,
 };
 
 /// Where a mall's memory is.
@@ -78,6 +78,10 @@ pub struct Storage {
     pub likes: Arc<dyn Likes>,
     /// Notes.
     pub notes: Arc<dyn Notes>,
+    /// Comments on notes.
+    pub comments: Arc<dyn Comments>,
+    /// What readers report.
+    pub reports: Arc<dyn Reports>,
     /// Shops.
     pub shops: Arc<dyn Shops>,
     /// Shops by where they are.

@@ -114,6 +114,8 @@ fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
         feeds: Arc::new(Desk::new(inboxes, feed_rows)),
         likes: Arc::new(record::EmbeddedLikes::new(database.clone())),
         notes: Arc::new(record::EmbeddedNotes::new(database.clone())),
+        comments: Arc::new(record::EmbeddedComments::new(database.clone())),
+        reports: Arc::new(record::EmbeddedReports::new(database.clone())),
         shops: Arc::new(record::EmbeddedShops::new(database.clone())),
         geo_index: Arc::new(geo_index::EmbeddedGeoIndex::of(places)),
         vouchers: Arc::new(record::EmbeddedVouchers::new(database.clone())),

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary: a failure is a failed test")]
 
 mod audit;
+mod comments;
 mod dead_letters;
 mod deadlines;
 #[path = "../../../tests/common/dice.rs"]
@@ -34,6 +35,7 @@ mod redis_geo;
 mod redis_instances;
 mod redis_setups;
 mod redis_world;
+mod reports;
 mod sales;
 mod sequences;
 mod sessions;

@@ -13,6 +13,7 @@ const VERSIONS: &[&str] = &[
     include_str!("migrations/0006_follows_by_time.sql"),
     include_str!("migrations/0007_sign_blocks.sql"),
     include_str!("migrations/0008_notes_at_work.sql"),
+    include_str!("migrations/0009_comments_at_work.sql"),
     include_str!("migrations/0010_likes.sql"),
     include_str!("migrations/0011_feeds.sql"),
 ];

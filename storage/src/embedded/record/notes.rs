@@ -5,10 +5,12 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 
-use super::Database;
 use super::columns::{get_count, get_id, get_known, get_time, id};
+use super::{Database, reports};
 use crate::stored::Numbered as _;
-use crate::{Note, NoteId, NoteText, Notes, Page, ShopId, StoreError, Timestamp, UserId, Visibility};
+use crate::{
+    Note, NoteId, NoteText, Notes, Page, ReportTarget, ShopId, StoreError, Timestamp, UserId, Visibility,
+};
 
 pub(crate) struct EmbeddedNotes(Database);
 
@@ -114,6 +116,9 @@ fn put_visibility(
         conn.prepare_cached("UPDATE notes SET title = '', images = '', content = '' WHERE id = ?1")?
             .execute([key])?;
         conn.prepare_cached("DELETE FROM note_pictures WHERE note_id = ?1")?.execute([key])?;
+    }
+    if visibility != Visibility::Reported {
+        reports::decide(conn, ReportTarget::Note(note), now)?;
     }
     Ok(was)
 }

@@ -28,6 +28,7 @@ mod apart;
 mod audit;
 mod burial;
 mod columns;
+mod comments;
 mod counts;
 mod database;
 mod dead_letters;
@@ -46,6 +47,7 @@ mod orders;
 mod outbox;
 mod payments;
 mod persist;
+mod reports;
 mod sale_rows;
 mod sequences;
 mod shops;
@@ -74,8 +76,8 @@ pub use self::upkeep::MysqlUpkeep;
 use super::{Holders, SignRows};
 use crate::feeds::FeedRows;
 use crate::{
-    Audit, DeadLetters, Durability, Follows, Import, Likes, Notes, OpenError, Orders, Outbox, PaymentRows,
-    Sequences, Shops, StoreError, Users, Vouchers,
+    Audit, Comments, DeadLetters, Durability, Follows, Import, Likes, Notes, OpenError, Orders, Outbox,
+    PaymentRows, Reports, Sequences, Shops, StoreError, Users, Vouchers,
 };
 
 /// How long a server may take to take the first connection.
@@ -94,6 +96,10 @@ pub struct MysqlPorts {
     pub likes: Arc<dyn Likes>,
     /// Notes.
     pub notes: Arc<dyn Notes>,
+    /// Comments on notes.
+    pub comments: Arc<dyn Comments>,
+    /// What readers report.
+    pub reports: Arc<dyn Reports>,
     /// Shops.
     pub shops: Arc<dyn Shops>,
     /// Vouchers and sales.
@@ -149,6 +155,8 @@ pub async fn connect(url: &str) -> Result<MysqlPorts, OpenError> {
         feed_rows: Arc::new(feed_rows::MysqlFeedRows(database.clone())),
         likes: Arc::new(likes::MysqlLikes::new(database.clone())),
         notes: Arc::new(notes::MysqlNotes(database.clone())),
+        comments: Arc::new(comments::MysqlComments(database.clone())),
+        reports: Arc::new(reports::MysqlReports(database.clone())),
         shops: Arc::new(shops::MysqlShops(database.clone())),
         vouchers: Arc::new(vouchers::MysqlVouchers(database.clone())),
         orders: Arc::new(orders::MysqlOrders(database.clone())),

@@ -8,10 +8,12 @@ use mysql_async::{Conn, Value, params};
 use super::columns::{Columns, all, execute, first};
 use super::database::Database;
 use super::job::run;
-use super::many;
 use super::trouble::Fault;
+use super::{many, reports};
 use crate::stored::Numbered as _;
-use crate::{Note, NoteId, NoteText, Notes, Page, ShopId, StoreError, Timestamp, UserId, Visibility};
+use crate::{
+    Note, NoteId, NoteText, Notes, Page, ReportTarget, ShopId, StoreError, Timestamp, UserId, Visibility,
+};
 
 pub(super) struct MysqlNotes(pub(super) Database);
 
@@ -105,6 +107,9 @@ async fn put_visibility(
         let sql = "UPDATE notes SET title = '', images = '', content = '' WHERE id = ?";
         execute(conn, sql, (note.get(),)).await?;
         execute(conn, "DELETE FROM note_pictures WHERE note_id = ?", (note.get(),)).await?;
+    }
+    if visibility != Visibility::Reported {
+        reports::decide(conn, ReportTarget::Note(note), now).await?;
     }
     Ok(was)
 }

@@ -29,6 +29,8 @@ pub(super) fn finish(
     let mut findings = References { conn, findings: Vec::new() };
     findings.check()?;
     findings.add_terms(sales)?;
+    raise_answers(conn)?;
+    count_comments(conn)?;
     let mut findings = findings.findings;
     conn.execute("UPDATE sales SET pay_within_ms = ?1", [span(pay_within)])?;
     findings.extend(bury_doubles(conn, now)?);
@@ -130,6 +132,29 @@ impl References<'_> {
         }
         Ok(())
     }
+}
+
+/// An answer that stands below no comment of its own note, or below another answer, stands below the note itself.
+fn raise_answers(conn: &Connection) -> rusqlite::Result<()> {
+    conn.execute(
+        "UPDATE note_comments SET parent_id = 0, answer_id = 0 WHERE id IN (
+           SELECT answers.id FROM note_comments AS answers LEFT JOIN note_comments AS above
+             ON above.id = answers.parent_id AND above.note_id = answers.note_id AND above.parent_id = 0
+           WHERE answers.parent_id <> 0 AND above.id IS NULL)",
+        [],
+    )
+    .map(drop)
+}
+
+/// No note says that it has fewer comments than moved in with it.
+fn count_comments(conn: &Connection) -> rusqlite::Result<()> {
+    conn.execute(
+        "UPDATE notes SET imported_comments = came.comments FROM
+           (SELECT note_id, COUNT(*) AS comments FROM note_comments WHERE imported = 1 GROUP BY note_id) AS came
+         WHERE came.note_id = notes.id AND came.comments > notes.imported_comments",
+        [],
+    )
+    .map(drop)
 }
 
 /// One user may have one live order of a sale. What is beyond keeps its unit as a dead letter, for the operator to see.

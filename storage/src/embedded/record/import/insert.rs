@@ -206,8 +206,8 @@ impl Tables<'_> {
         let numbers = [comment.id, comment.note, comment.user.get(), comment.parent, comment.answer].map(id);
         let [which, note, user, parent, answer] = numbers.each_ref().map(|number| number as &dyn ToSql);
         self.write(
-            "note_comments (id, note_id, user_id, parent_id, answer_id, content, imported_likes, status, created_ms)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            "note_comments (id, note_id, user_id, parent_id, answer_id, content, imported_likes, status, imported,
+               created_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8 < 2, ?9)",
             params![
                 which,
                 note,

@@ -27,6 +27,8 @@ pub(super) async fn finish(
     now: Timestamp,
 ) -> Result<Vec<ImportFindings>, Fault> {
     let mut findings = references::check(conn, sales).await?;
+    raise_answers(conn).await?;
+    count_comments(conn).await?;
     execute(conn, "UPDATE sales SET pay_within_ms = ?", (span(pay_within),)).await?;
     findings.extend(bury_doubles(conn, now).await?);
     complete_orders(conn, now + pay_within).await?;
@@ -37,6 +39,25 @@ pub(super) async fn finish(
         execute(conn, sql, (ORDER_NUMBERS, day, highest + 1)).await?;
     }
     Ok(findings)
+}
+
+/// An answer that stands below no comment of its own note, or below another answer, stands below the note itself.
+async fn raise_answers(conn: &mut Conn) -> Result<(), Fault> {
+    let sql = "SELECT answers.id FROM note_comments AS answers LEFT JOIN note_comments AS above
+                 ON above.id = answers.parent_id AND above.note_id = answers.note_id AND above.parent_id = 0
+               WHERE answers.parent_id <> 0 AND above.id IS NULL";
+    let answers: Vec<u64> = all(conn, sql, (), Columns::next).await?;
+    many::change(conn, "UPDATE note_comments SET parent_id = 0, answer_id = 0 WHERE id IN ({keys})", &answers)
+        .await
+}
+
+/// No note says that it has fewer comments than moved in with it.
+async fn count_comments(conn: &mut Conn) -> Result<(), Fault> {
+    let sql = "UPDATE notes JOIN
+                 (SELECT note_id, COUNT(*) AS comments FROM note_comments WHERE imported = 1 GROUP BY note_id) AS came
+               ON came.note_id = notes.id SET imported_comments = came.comments
+               WHERE came.comments > imported_comments";
+    execute(conn, sql, ()).await.map(drop)
 }
 
 /// One user may have one live order of a sale. What is beyond keeps its unit as a dead letter, for the operator to see.

@@ -52,7 +52,8 @@ tables! {
         "created_ms", "updated_ms",
     ];
     COMMENTS: "note_comments", true, [
-        "id", "note_id", "user_id", "parent_id", "answer_id", "content", "imported_likes", "status", "created_ms",
+        "id", "note_id", "user_id", "parent_id", "answer_id", "content", "imported_likes", "status", "imported",
+        "created_ms",
     ];
     FOLLOWS: "follows", false, ["user_id", "followee_id", "created_ms"];
     SIGN_INS: "sign_ins", false, ["user_id", "day", "made_up"];
@@ -204,6 +205,7 @@ fn comment_values(comment: ImportedComment) -> Vec<Value> {
         comment.content.into(),
         comment.liked.into(),
         comment.status.into(),
+        (comment.status < 2).into(),
         comment.created.as_millis().into(),
     ]
 }
