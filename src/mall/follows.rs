@@ -33,7 +33,8 @@ impl FollowBook {
         let storage = &self.context.storage;
         storage.users.get(followee).await?.ok_or(Refusal::NotFound("user"))?;
         let _ = storage.follows.follow(user, followee, now).await?;
-        Ok(())
+        // After a repeat too: the call that was repeated may have ended here.
+        Ok(storage.feeds.refresh(user).await?)
     }
 
     /// Not any more; a repeat changes nothing.
@@ -41,8 +42,9 @@ impl FollowBook {
     /// # Errors
     /// Only if the store is in trouble.
     pub async fn unfollow(&self, user: UserId, followee: UserId) -> Result<(), Failure> {
-        let _ = self.context.storage.follows.unfollow(user, followee).await?;
-        Ok(())
+        let storage = &self.context.storage;
+        let _ = storage.follows.unfollow(user, followee).await?;
+        Ok(storage.feeds.refresh(user).await?)
     }
 
     /// Whether `user` follows `followee`.

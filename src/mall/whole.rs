@@ -16,8 +16,8 @@ use super::payments::Payments;
 use super::repairs::{load_sales, see_out_the_blocked};
 use super::sms::{Inbox, SmsSender};
 use super::{
-    Accounts, AuditLog, Clock, Context, FollowBook, IMPORTED, OrderDesk, PeopleOffice, Random, SaleCounter,
-    Settings, ShopDirectory, SignBook, VoucherShelf, sale_chores,
+    Accounts, AuditLog, Clock, Context, FeedBook, FollowBook, IMPORTED, LikeBook, OrderDesk, PeopleOffice,
+    Random, SaleCounter, Settings, ShopDirectory, SignBook, VoucherShelf, feeds, sale_chores,
 };
 
 /// What a mall is made of. Nothing in it is process-wide.
@@ -46,6 +46,10 @@ pub struct Mall {
     pub context: Context,
     /// People.
     pub accounts: Accounts,
+    /// What those whom one follows have written.
+    pub feeds: FeedBook,
+    /// Who likes what.
+    pub likes: LikeBook,
     /// Who follows whom.
     pub follows: FollowBook,
     /// Shops and their types.
@@ -87,11 +91,15 @@ impl Mall {
         let context = Context { storage, clock: Arc::clone(&clock), zone, settings: Arc::new(settings) };
         let sales = SaleCounter::new(context.clone());
         let cashier = Cashier::new(context.clone(), payments);
-        let chores = Chores::new(clock, sale_chores::chores(&context, &sales, &cashier));
+        let mut all = sale_chores::chores(&context, &sales, &cashier);
+        all.extend(feeds::chores(&context));
+        let chores = Chores::new(clock, all);
         let audit = AuditLog::new(context.clone());
         let orders = OrderDesk::new(context.clone(), cashier);
         let books = Books::new(context.clone(), sales.clone());
         let mall = Self {
+            feeds: FeedBook::new(context.clone()),
+            likes: LikeBook::new(context.clone()),
             follows: FollowBook::new(context.clone()),
             shops: ShopDirectory::new(context.clone()),
             sign_ins: SignBook::new(context.clone()),

@@ -70,8 +70,8 @@ impl<I: Inboxes> Desk<I> {
         Ok(inbox)
     }
 
-    /// What the inbox has from `from` on down; the record in its place if it cannot be asked.
-    async fn from_inbox(
+    /// What is to be had without the record, from `from` on down: what the inbox has, or nothing above a floor if it cannot be asked.
+    async fn newest(
         &self,
         reader: UserId,
         from: Timestamp,
@@ -133,7 +133,7 @@ impl<I: Inboxes> Feeds for Desk<I> {
         most: u32,
         now: Timestamp,
     ) -> Result<Vec<FeedEntry>, StoreError> {
-        let Inbox { mut entries, floor } = self.from_inbox(reader, from, most, now).await?;
+        let Inbox { mut entries, floor } = self.newest(reader, from, most, now).await?;
         let wanted = most as usize;
         if let Some(floor) = floor
             && entries.len() < wanted

@@ -1,0 +1,67 @@
+//! What Redis can do to feeds, whose truth is in the record: lose inboxes, lack what was pushed last, or be away.
+
+use std::time::{Duration, Instant};
+
+use mallbox_storage::Timestamp;
+use mallbox_test_servers::RedisOptions as ServerOptions;
+
+use crate::feeds::{ANNE, BOB, feed, follow, minute, publish};
+use crate::production_world;
+use crate::redis_world::{start, tell};
+use crate::world::NOON;
+
+#[tokio::test(flavor = "multi_thread")]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
+async fn a_feed_outlives_the_loss_of_its_inbox_and_redis_itself() {
+    let mut server = start(ServerOptions::default()).await;
+    let w = production_world::fresh(server.url()).await;
+    follow(&w.storage, BOB, ANNE).await;
+    let first = publish(&w.storage, ANNE, minute(1)).await;
+    assert_eq!(feed(&w.storage, BOB).await, [first]);
+    tell(&server.url(), &["FLUSHALL"]);
+    assert_eq!(feed(&w.storage, BOB).await, [first]);
+    let second = publish(&w.storage, ANNE, minute(2)).await;
+    tell(&server.url(), &["FLUSHALL"]);
+    assert_eq!(feed(&w.storage, BOB).await, [second, first]);
+
+    tokio::task::block_in_place(|| server.kill());
+    let asked = Instant::now();
+    assert_eq!(feed(&w.storage, BOB).await, [second, first], "from the record alone");
+    assert!(asked.elapsed() < Duration::from_millis(1_500), "{:?}", asked.elapsed());
+    // It is in the record, and comes to inboxes when there are some.
+    let third = w.storage.notes.insert(ANNE, &crate::notes::text("面"), minute(3)).await.unwrap();
+    let entry = mallbox_storage::FeedEntry { note: third, written: minute(3) };
+    assert!(w.storage.feeds.pass_on(entry, ANNE, NOON).await.is_err());
+    assert_eq!(feed(&w.storage, BOB).await, [entry, second, first]);
+    tokio::task::block_in_place(|| server.restart().unwrap());
+    let until = Instant::now() + Duration::from_secs(20);
+    while w.storage.feeds.pass_on_the_rest(Timestamp::MAX, 10, NOON).await.is_err() {
+        assert!(Instant::now() < until);
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(feed(&w.storage, BOB).await, [entry, second, first]);
+}
+
+/// A server that comes back with an older state has inboxes that lack what was pushed since.
+#[tokio::test(flavor = "multi_thread")]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
+async fn inboxes_of_an_older_state_are_not_believed() {
+    let mut server = start(ServerOptions::default()).await;
+    let w = production_world::fresh(server.url()).await;
+    follow(&w.storage, BOB, ANNE).await;
+    let first = publish(&w.storage, ANNE, minute(1)).await;
+    assert_eq!(feed(&w.storage, BOB).await, [first]);
+    tell(&server.url(), &["SAVE"]);
+    let second = publish(&w.storage, ANNE, minute(2)).await;
+    assert_eq!(feed(&w.storage, BOB).await, [second, first]);
+    tokio::task::block_in_place(|| {
+        server.kill();
+        server.restart().unwrap();
+    });
+    let until = Instant::now() + Duration::from_secs(20);
+    while w.storage.upkeep.health().await.unwrap().servers.iter().any(|server| server.trouble.is_some()) {
+        assert!(Instant::now() < until);
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(feed(&w.storage, BOB).await, [second, first]);
+}
