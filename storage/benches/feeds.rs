@@ -48,20 +48,35 @@ async fn run(name: &str, ground: &Ground, likes: u64) {
     };
     time(&format!("{name}: a feed, its inbox to be filled"), &storage, READERS, page).await;
     time(&format!("{name}: a feed"), &storage, PAGES, page).await;
-    time(&format!("{name}: a feed with its notes"), &storage, PAGES, |storage: Storage, number| async move {
-        let entries = page(storage.clone(), number).await;
-        let notes: Vec<NoteId> = entries.iter().map(|entry| entry.note).collect();
-        let likable: Vec<Likable> = notes.iter().copied().map(Likable::Note).collect();
-        assert_eq!(storage.notes.those(&notes).await.unwrap().len(), 10);
-        storage.likes.liked(UserId::new(1), &likable).await.unwrap();
-    })
+    time(
+        &format!("{name}: a feed with its notes"),
+        &storage,
+        PAGES,
+        move |storage: Storage, number| async move {
+            let entries = page(storage.clone(), number).await;
+            let notes: Vec<NoteId> = entries.iter().map(|entry| entry.note).collect();
+            let likable: Vec<Likable> = notes.iter().copied().map(Likable::Note).collect();
+            assert_eq!(storage.notes.those(&notes).await.unwrap().len(), 10);
+            storage.likes.liked(UserId::new(1), &likable).await.unwrap();
+        },
+    )
     .await;
     pass_on(name, &storage).await;
 
     let one = Likable::Note(NoteId::new(1));
-    time(&format!("{name}: likes on one note"), &storage, likes, |storage: Storage, number| async move {
-        storage.likes.change(UserId::new(number + 1), one, LikeChange::Like, NOON).await.unwrap().unwrap();
-    })
+    time(
+        &format!("{name}: likes on one note"),
+        &storage,
+        likes,
+        move |storage: Storage, number| async move {
+            storage
+                .likes
+                .change(UserId::new(number + 1), one, LikeChange::Like, NOON)
+                .await
+                .unwrap()
+                .unwrap();
+        },
+    )
     .await;
     let counted = storage.notes.get(NoteId::new(1)).await.unwrap().unwrap().liked;
     let rows = storage.likes.likers(one, Page::new(1, u32::MAX)).await.unwrap().len() as u64;

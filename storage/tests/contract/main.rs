@@ -8,6 +8,7 @@ mod deadlines;
 #[path = "../../../tests/common/dice.rs"]
 #[expect(dead_code, reason = "other tests roll more kinds of dice")]
 mod dice;
+mod feed_faults;
 mod feeds;
 mod feeds_model;
 mod follows;
