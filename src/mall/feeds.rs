@@ -12,7 +12,7 @@ use super::sparse_log::SparseLog;
 use super::{Context, Failure};
 
 /// Notes on a page.
-const PAGE: usize = 10;
+const PAGE: u32 = 10;
 /// Of one instant, no page goes further.
 const OF_AN_INSTANT: u32 = 10_000;
 /// Entries looked at together where nobody is to see what was found first.
@@ -70,7 +70,7 @@ impl FeedBook {
         now: Timestamp,
     ) -> Result<Option<FeedPage>, Failure> {
         let storage = &self.context.storage;
-        let (mut page, mut wanted) = (FeedPage { notes: Vec::new(), next: from }, PAGE as u32);
+        let (mut page, mut wanted) = (FeedPage { notes: Vec::new(), next: from }, PAGE);
         for _ in 0..LOOKS {
             let FeedPlace { at, read } = page.next;
             let most = read.min(OF_AN_INSTANT) + wanted;
@@ -103,7 +103,7 @@ impl FeedPage {
         for entry in entries {
             self.next.pass(*entry);
             self.notes.extend(notes.remove(&entry.note));
-            if self.notes.len() == PAGE {
+            if self.notes.len() == PAGE as usize {
                 return true;
             }
         }
