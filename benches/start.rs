@@ -97,7 +97,7 @@ fn user(id: u64) -> ImportRow {
     )
 }
 
-/// Spread over a few hundred kilometres around Hangzhou, so that some are near.
+/// Spread over a hundred kilometres around Hangzhou, so that some are near.
 fn shop(id: u64) -> ImportRow {
     let (along, across) = ((id * 7_919 % 10_007) as f64 / 10_007.0, (id * 104_729 % 9_973) as f64 / 9_973.0);
     let text = ShopText {
@@ -106,8 +106,8 @@ fn shop(id: u64) -> ImportRow {
         images: "/imgs/a.jpg".into(),
         area: "大关".into(),
         address: format!("金华路{id}号"),
-        x: 118.0 + 4.3 * along,
-        y: 28.5 + 3.6 * across,
+        x: 119.65 + along,
+        y: 29.83 + across,
         avg_price: Some(80),
         open_hours: "10:00-22:00".into(),
         sold: 0,
