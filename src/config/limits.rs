@@ -18,6 +18,9 @@ pub struct LimitsConfig {
     /// Claims of one user a minute; 0 = no limit.
     #[arg(long, env = "MALLBOX_CLAIMS_PER_MINUTE", default_value_t = 5, value_name = "NUMBER")]
     pub claims_per_minute: u32,
+    /// Notes, comments and reports that one user writes a minute; 0 = no limit.
+    #[arg(long, env = "MALLBOX_WRITINGS_PER_MINUTE", default_value_t = 10, value_name = "NUMBER")]
+    pub writings_per_minute: u32,
     /// Calls from one address a second; 0 = no limit, since a company may share one address.
     #[arg(long, env = "MALLBOX_CALLS_PER_SECOND", default_value_t = 0, value_name = "NUMBER")]
     pub calls_per_second: u32,
@@ -63,6 +66,7 @@ impl LimitsConfig {
             },
             session_ttl: minutes(self.session_minutes),
             claim_limit: limit(self.claims_per_minute, minutes(1)),
+            writing_limit: limit(self.writings_per_minute, minutes(1)),
             address_limit: limit(self.calls_per_second, seconds(1)),
             pay_within: minutes(self.pay_minutes),
             max_backlog: self.max_backlog,
@@ -104,6 +108,7 @@ mod tests {
     fn each_limit_can_be_set() {
         let told = settings(&[
             "--claims-per-minute=7",
+            "--writings-per-minute=8",
             "--calls-per-second=9",
             "--code-gap=1",
             "--codes-per-day=2",
@@ -116,11 +121,12 @@ mod tests {
         ]);
         let limit = |count, seconds| Some(Limit { count, per: Duration::from_secs(seconds) });
         assert_eq!((told.claim_limit, told.address_limit), (limit(7, 60), limit(9, 1)));
+        assert_eq!(told.writing_limit, limit(8, 60));
         let CodeRules { lives, gap, per_day, tries } = told.codes;
         assert_eq!((lives.as_secs(), gap.as_secs(), per_day, tries), (3, 1, 2, 4));
         assert_eq!((told.session_ttl.as_secs(), told.pay_within.as_secs(), told.max_backlog), (300, 360, 8));
         assert_eq!(told.make_ups_a_month, 0);
-        let none = settings(&["--claims-per-minute=0", "--calls-per-second=0"]);
-        assert_eq!((none.claim_limit, none.address_limit), (None, None));
+        let none = settings(&["--claims-per-minute=0", "--calls-per-second=0", "--writings-per-minute=0"]);
+        assert_eq!((none.claim_limit, none.address_limit, none.writing_limit), (None, None, None));
     }
 }

@@ -3,10 +3,12 @@
 //! Streets and districts are real ones of Hangzhou; shops, house numbers, people and offers are
 //! invented. Positions were set by hand and are good to a few hundred metres.
 
+mod notes;
 mod people;
 mod shops;
 mod vouchers;
 
+pub use notes::{FOLLOWS, NOTES};
 pub use people::PEOPLE;
 pub use shops::SHOPS;
 pub use vouchers::{OPENING_SALE, RUNNING_SALE, VOUCHERS};
@@ -115,6 +117,36 @@ pub struct DemoPerson {
     pub credits: i64,
 }
 
+/// A note by somebody in the demo mall.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DemoNote {
+    /// The author's place in [`PEOPLE`], from 1.
+    pub author: usize,
+    /// The [`DemoShop`] it is about.
+    pub shop_id: u64,
+    /// How long before the mall's first start it was written.
+    pub hours_ago: u32,
+    /// How many pictures it shows, 1 to 3.
+    pub pictures: u64,
+    /// As shown, and its author's only one of that name.
+    pub title: &'static str,
+    /// Lines, between `<br/>`.
+    pub content: &'static str,
+    /// What others said to it, the first first.
+    pub comments: &'static [DemoComment],
+}
+
+/// A comment on a note of the demo mall.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DemoComment {
+    /// The author's place in [`PEOPLE`], from 1.
+    pub author: usize,
+    /// The place of the comment that it answers, among those of the note from 0.
+    pub answers: Option<usize>,
+    /// What it says.
+    pub content: &'static str,
+}
+
 /// The ten kinds of shop, by [`DemoType::sort`].
 pub static TYPES: [DemoType; 10] = [
     kind(1, "美食", "/types/food.svg"),
@@ -134,6 +166,13 @@ pub static TYPES: [DemoType; 10] = [
 pub fn shop_images(shop: &DemoShop) -> String {
     let paths: Vec<String> =
         (1..=PICTURES_PER_SHOP).map(|n| format!("/imgs/shops/{}-{n}.svg", shop.id)).collect();
+    paths.join(",")
+}
+
+/// The picture paths of the note with this number, counted from 1, separated by commas, with the `/imgs` prefix.
+#[must_use]
+pub fn note_images(number: u64, note: &DemoNote) -> String {
+    let paths: Vec<String> = (1..=note.pictures).map(|n| format!("/imgs/notes/{number}-{n}.svg")).collect();
     paths.join(",")
 }
 

@@ -25,10 +25,10 @@ mod theme;
 use self::canvas::Canvas;
 use self::dice::Dice;
 use self::theme::{Theme, theme};
-use super::catalogue::{DemoShop, SHOPS, TYPES};
+use super::catalogue::{DemoNote, DemoShop, NOTES, PEOPLE, SHOPS, TYPES};
 
 /// The SVG text behind a path without its `/imgs` prefix, such as `/types/food.svg`,
-/// `/shops/12-1.svg` or `/icons/3.svg`; `None` for any other spelling.
+/// `/shops/12-1.svg`, `/notes/3-1.svg` or `/icons/3.svg`; `None` for any other spelling.
 #[must_use]
 pub fn picture(path: &str) -> Option<String> {
     if let Some(kind) = TYPES.iter().find(|t| t.icon == path) {
@@ -37,6 +37,12 @@ pub fn picture(path: &str) -> Option<String> {
     let name = path.strip_suffix(".svg")?;
     if let Some(number) = name.strip_prefix("/icons/") {
         return faces::face(plain_number(number)?);
+    }
+    if let Some(name) = name.strip_prefix("/notes/") {
+        let (number, scene) = name.split_once('-')?;
+        let (number, scene) = (plain_number(number)?, plain_number(scene)?);
+        let place = usize::try_from(number.checked_sub(1)?).ok()?;
+        return note_picture(number, NOTES.get(place)?, scene);
     }
     let (shop, scene) = name.strip_prefix("/shops/")?.split_once('-')?;
     let (id, scene) = (plain_number(shop)?, plain_number(scene)?);
@@ -84,6 +90,25 @@ fn shop_picture(shop: &DemoShop, scene: u64) -> Option<String> {
         3 => (theme.detail)(&mut c, shop, &theme.palette, &mut d),
         _ => return None,
     }
+    Some(c.finish())
+}
+
+/// What a guest has photographed, with their name in the corner: 1 is a detail, 2 the inside, 3 the front.
+fn note_picture(number: u64, note: &DemoNote, scene: u64) -> Option<String> {
+    let shop = SHOPS.iter().find(|shop| shop.id == note.shop_id)?;
+    let (theme, author) = (theme(shop.type_id)?, PEOPLE.get(note.author.checked_sub(1)?)?);
+    let mut c = Canvas::new(400, 300);
+    // Not the dice of the shop's own pictures.
+    let mut d = Dice::new(10_000 + number * 8 + scene);
+    match scene {
+        _ if scene > note.pictures => return None,
+        1 => (theme.detail)(&mut c, shop, &theme.palette, &mut d),
+        2 => (theme.inside)(&mut c, &theme.palette, &mut d),
+        3 => front::front(&mut c, shop, theme, &mut d),
+        _ => return None,
+    }
+    c.rect([240, 268, 152, 24], 12, "#0007");
+    c.words(316, 285, 13, theme::CREAM, &format!("@{}", author.nick_name));
     Some(c.finish())
 }
 

@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use anyhow::ensure;
+use anyhow::{Context as _, bail, ensure};
 use mallbox_storage::{
-    Actor, Card, Cents, NewSale, Phone, Role, SaleRecord, ShopId, ShopText, ShopType, ShopTypeId, Timestamp,
-    VoucherId, VoucherStatus, VoucherText, geo_index,
+    Actor, Card, Cents, Commented, NewSale, NoteId, NoteText, Page, Phone, Role, SaleRecord, ShopId,
+    ShopText, ShopType, ShopTypeId, Timestamp, UserId, VoucherId, VoucherStatus, VoucherText, geo_index,
 };
 
 use super::catalogue::{
-    DemoPerson, DemoSale, DemoShop, OPENING_SALE, PEOPLE, RUNNING_SALE, SHOPS, TYPES, VOUCHERS, shop_images,
+    DemoComment, DemoNote, DemoPerson, DemoSale, DemoShop, FOLLOWS, NOTES, OPENING_SALE, PEOPLE,
+    RUNNING_SALE, SHOPS, TYPES, VOUCHERS, note_images, shop_images,
 };
 use crate::mall::Mall;
 use crate::mall::operator::By;
@@ -31,6 +32,7 @@ pub struct Seeded {
 
 /// The setting that says that the catalogue is in.
 const DONE: &str = "demo seeded";
+const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const PAY_WITHIN: Duration = Duration::from_secs(15 * 60);
 
@@ -83,9 +85,11 @@ async fn fill(mall: &Mall, now: Timestamp) -> anyhow::Result<()> {
             geo_index::place(&*storage.geo_index, &*storage.shops, id).await?;
         }
     }
+    let mut people = Vec::with_capacity(PEOPLE.len());
     for person in &PEOPLE {
-        add_person(mall, person, now).await?;
+        people.push(add_person(mall, person, now).await?);
     }
+    add_writings(mall, &People(people), now).await?;
     for voucher in VOUCHERS.iter() {
         let shop = ShopId::new(voucher.shop_id);
         let there = storage.vouchers.of_shop(shop).await?;
@@ -101,9 +105,9 @@ async fn fill(mall: &Mall, now: Timestamp) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn add_person(mall: &Mall, person: &DemoPerson, now: Timestamp) -> anyhow::Result<()> {
+async fn add_person(mall: &Mall, person: &DemoPerson, now: Timestamp) -> anyhow::Result<UserId> {
     let users = &mall.context.storage.users;
-    let Some(phone) = Phone::parse(person.phone) else { return Ok(()) };
+    let phone = Phone::parse(person.phone).context("a person's phone")?;
     let user = users.find_or_create(&phone, person.nick_name, now).await?;
     let card = Card {
         city: person.city.to_owned(),
@@ -117,6 +121,76 @@ async fn add_person(mall: &Mall, person: &DemoPerson, now: Timestamp) -> anyhow:
     if person.phone == PEOPLE[0].phone {
         let by = By { actor: Actor::CommandLine, at: now };
         mall.people.set_role(user.id, Role::Operator, by).await?;
+    }
+    Ok(user.id)
+}
+
+/// The ids of the catalogue's people, in its order.
+struct People(Vec<UserId>);
+
+impl People {
+    /// Whoever has this place, from 1.
+    fn at(&self, place: usize) -> anyhow::Result<UserId> {
+        place.checked_sub(1).and_then(|place| self.0.get(place)).copied().context("nobody has that place")
+    }
+}
+
+/// Notes, comments, and who follows whom.
+async fn add_writings(mall: &Mall, people: &People, now: Timestamp) -> anyhow::Result<()> {
+    let storage = &mall.context.storage;
+    for (who, whom) in FOLLOWS.iter().copied() {
+        storage.follows.follow(people.at(who)?, people.at(whom)?, now - 30 * DAY).await?;
+    }
+    for (number, note) in (1..).zip(NOTES) {
+        let id = add_note(mall, people, number, note, now).await?;
+        let (_, comments) = storage.comments.threads(id, Page::new(1, 1)).await?;
+        if comments == 0 {
+            add_comments(mall, people, id, note, now).await?;
+        }
+    }
+    Ok(())
+}
+
+/// The note, found or written.
+async fn add_note(
+    mall: &Mall,
+    people: &People,
+    number: u64,
+    note: &DemoNote,
+    now: Timestamp,
+) -> anyhow::Result<NoteId> {
+    let (notes, author) = (&mall.context.storage.notes, people.at(note.author)?);
+    let there = notes.of_author(author, Page::new(1, 100)).await?;
+    if let Some(known) = there.iter().find(|known| known.text.title == note.title) {
+        return Ok(known.id);
+    }
+    let text = NoteText {
+        shop: ShopId::new(note.shop_id),
+        title: note.title.to_owned(),
+        images: note_images(number, note),
+        content: note.content.to_owned(),
+    };
+    Ok(notes.insert(author, &text, now - HOUR * note.hours_ago).await?)
+}
+
+/// All of a note's comments, a few minutes after each other.
+async fn add_comments(
+    mall: &Mall,
+    people: &People,
+    id: NoteId,
+    note: &DemoNote,
+    now: Timestamp,
+) -> anyhow::Result<()> {
+    let comments = &mall.context.storage.comments;
+    let mut at = now - HOUR * note.hours_ago;
+    let mut written = Vec::with_capacity(note.comments.len());
+    for DemoComment { author, answers, content } in note.comments {
+        at = at + Duration::from_secs(11 * 60);
+        let answered = answers.and_then(|place| written.get(place)).copied();
+        match comments.insert(people.at(*author)?, id, answered, content, at).await? {
+            Commented::Written(comment) => written.push(comment),
+            refused => bail!("a comment on note {id} was refused: {refused:?}"),
+        }
     }
     Ok(())
 }

@@ -22,6 +22,11 @@ pub struct Login(pub UserId);
 #[derive(Clone, Copy, Debug)]
 pub struct MaybeLogin(pub Option<UserId>);
 
+/// The user whose live token came with the request, for what its author or an operator may take away; 401 without one.
+/// Who is neither gets 403, which is the service's to find out.
+#[derive(Clone, Copy, Debug)]
+pub struct Remover(pub UserId);
+
 /// The operator whose live token came with the request; 401 without a token, 403 for anybody else.
 ///
 /// The role is read from the record at each request, so that a revoke works at once.
@@ -82,6 +87,14 @@ impl FromRequestParts<App> for Login {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         Ok(Self(who(parts, app).await?.ok_or(Refusal::NotLoggedIn)?))
+    }
+}
+
+impl FromRequestParts<App> for Remover {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        Login::from_request_parts(parts, app).await.map(|Login(user)| Self(user))
     }
 }
 

@@ -16,8 +16,11 @@ mod query_text;
 mod words;
 mod wrong;
 
+pub mod blog;
+mod blog_comments;
 pub mod follow;
 pub mod ops;
+mod report;
 pub mod router;
 pub mod sale;
 pub mod shop;

@@ -17,7 +17,9 @@ use super::front::{DEADLINE, Front, FrontOptions};
 use super::health::Health;
 use super::metrics::Metrics;
 use super::ops::live::Live;
-use super::{ApiError, App, follow, ops, sale, shop, sign, user, voucher, voucher_order};
+use super::{
+    ApiError, App, blog, blog_comments, follow, ops, report, sale, shop, sign, user, voucher, voucher_order,
+};
 
 /// How the mall is served.
 #[derive(Clone, Debug)]
@@ -36,6 +38,9 @@ fn calls(live: Live) -> Calls {
         .merge(follow::routes())
         .merge(sign::routes())
         .merge(shop::routes())
+        .merge(blog::routes())
+        .merge(blog_comments::routes())
+        .merge(report::routes())
         .merge(voucher::routes())
         .merge(voucher_order::routes())
         .merge(sale::routes())

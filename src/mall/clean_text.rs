@@ -1,5 +1,7 @@
 //! Text that people write, made safe to show: hm-dianping's pages insert some of it as HTML.
 
+use super::Mistake;
+
 /// One line without markup: for names and titles.
 ///
 /// Tags and control characters go, white space at the ends and around line ends too. The answer has no `<`,
@@ -37,6 +39,14 @@ pub fn paragraphs(text: &str) -> String {
             _ => "",
         }
     }))
+}
+
+/// A text of at most so many characters.
+///
+/// # Errors
+/// [`Mistake::OutOfRange`] with the field's name.
+pub fn within(name: &'static str, text: String, most: usize) -> Result<String, Mistake> {
+    if text.chars().count() <= most { Ok(text) } else { Err(Mistake::OutOfRange(name)) }
 }
 
 /// Directional overrides: with them a name can be shown as another one.

@@ -18,6 +18,8 @@ pub struct Settings {
     pub session_ttl: Duration,
     /// Claims per user; `None` = no limit.
     pub claim_limit: Option<Limit>,
+    /// Notes, comments and reports that a user writes; `None` = no limit.
+    pub writing_limit: Option<Limit>,
     /// Calls per client address; `None` = no limit, since a company may share one address.
     pub address_limit: Option<Limit>,
     /// How long a buyer has to pay, for sales that do not say.
@@ -46,6 +48,7 @@ impl Default for Settings {
             },
             session_ttl: Duration::from_secs(30 * 60),
             claim_limit: Some(Limit { count: 5, per: Duration::from_secs(60) }),
+            writing_limit: Some(Limit { count: 10, per: Duration::from_secs(60) }),
             address_limit: None,
             pay_within: Duration::from_secs(15 * 60),
             // About 100 bytes each in memory and 50 on disk: half a gigabyte is where a box of 2 GB must say stop.
@@ -65,6 +68,7 @@ impl Settings {
         self.codes.gap = Duration::ZERO;
         self.codes.per_day = 0;
         self.claim_limit = None;
+        self.writing_limit = None;
         self.address_limit = None;
         self
     }

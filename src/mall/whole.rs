@@ -10,14 +10,13 @@ use tokio_util::sync::CancellationToken;
 use super::books::Books;
 use super::cashier::Cashier;
 use super::chores::Chores;
-use super::operator::{DeadLetterOffice, OrderOffice, SaleOffice};
+use super::operator::{DeadLetterOffice, OrderOffice, ReportOffice, SaleOffice};
 use super::order_workers::{OrderWorkers, WorkerFigures};
 use super::payments::Payments;
 use super::repairs::{load_sales, see_out_the_blocked};
 use super::sms::{Inbox, SmsSender};
 use super::{
-    Accounts, AuditLog, Clock, Context, FeedBook, FollowBook, IMPORTED, LikeBook, OrderDesk, PeopleOffice,
-    Random, SaleCounter, Settings, ShopDirectory, SignBook, VoucherShelf, feeds, sale_chores,
+    Accounts, AuditLog, Clock, CommentBook, Context, FeedBook, FollowBook, IMPORTED, LikeBook, NoteBook, OrderDesk, PeopleOffice, Random, SaleCounter, Settings, ShopDirectory, SignBook, VoucherShelf, feeds, sale_chores,
 };
 
 /// What a mall is made of. Nothing in it is process-wide.
@@ -52,6 +51,10 @@ pub struct Mall {
     pub likes: LikeBook,
     /// Who follows whom.
     pub follows: FollowBook,
+    /// What people write about shops.
+    pub notes: NoteBook,
+    /// What others say to it.
+    pub comments: CommentBook,
     /// Shops and their types.
     pub shops: ShopDirectory,
     /// The days on which people sign in.
@@ -72,6 +75,8 @@ pub struct Mall {
     pub order_office: OrderOffice,
     /// Claims that did not become orders.
     pub dead_letter_office: DeadLetterOffice,
+    /// Notes and comments that were reported.
+    pub report_office: ReportOffice,
     /// Whether everything adds up.
     pub books: Books,
     /// Whether it moved in from elsewhere: not all pictures that it names may have come with it.
@@ -101,6 +106,9 @@ impl Mall {
             feeds: FeedBook::new(context.clone()),
             likes: LikeBook::new(context.clone()),
             follows: FollowBook::new(context.clone()),
+            notes: NoteBook::new(context.clone(), audit.clone()),
+            comments: CommentBook::new(context.clone(), audit.clone()),
+            report_office: ReportOffice::new(context.clone(), audit.clone()),
             shops: ShopDirectory::new(context.clone()),
             sign_ins: SignBook::new(context.clone()),
             vouchers: VoucherShelf::new(context.clone(), sales.clone()),

@@ -168,7 +168,9 @@ const ROWS: &[Row] = &[
 #[test]
 fn every_bad_request_is_told_what_was_wrong() {
     let w = world();
-    for &(who, method, path, body, status, code, says) in ROWS.iter().chain(super::bad_ops_requests::ROWS) {
+    for &(who, method, path, body, status, code, says) in
+        ROWS.iter().chain(super::bad_note_requests::ROWS).chain(super::bad_ops_requests::ROWS)
+    {
         let token = match who {
             Nobody => String::new(),
             Customer => format!("authorization: {}\r\n", w.customer),

@@ -2,13 +2,16 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
 
+mod bad_note_requests;
 mod bad_ops_requests;
 mod bad_requests;
 mod calls;
 mod clock;
+mod comments;
 mod follows;
 mod live;
 mod nearby;
+mod notes;
 mod openapi;
 mod ops;
 mod people;

@@ -192,6 +192,42 @@ fn follows(check: &mut Checker<'_>) {
     }
 }
 
+fn notes(check: &mut Checker<'_>) {
+    let (customer, other, none) = (check.w.customer.clone(), check.w.other.clone(), &Value::Null);
+    let note = json!({ "shopId": 1, "title": "一碗面", "content": "好吃", "images": "/imgs/blogs/a.jpg" });
+    for token in ["", &customer, &customer] {
+        check.ask("POST /blog", "/blog", token, &note);
+        check.ask("GET /blog/of/me", "/blog/of/me?current=1", token, none);
+    }
+    check.ask("POST /blog", "/blog", &customer, &json!({ "title": 1 }));
+    for (token, answers) in [("", 0), (&customer, 0), (&other, 1), (&customer, 2), (&customer, 99)] {
+        let body = json!({ "blogId": 1, "answerId": answers, "content": "在哪里？" });
+        check.ask("POST /blog-comments", "/blog-comments", token, &body);
+    }
+    for id in ["1", "99", "x"] {
+        check.ask("GET /blog/{id}", &format!("/blog/{id}"), &other, none);
+        check.ask("GET /blog/of/user", &format!("/blog/of/user?id={id}"), "", none);
+        check.ask("GET /blog-comments/of/blog/{id}", &format!("/blog-comments/of/blog/{id}"), "", none);
+        check.ask("GET /blog-comments/answers/{id}", &format!("/blog-comments/answers/{id}"), "", none);
+        for kind in ["note", "comment", "shop"] {
+            let body = json!({ "kind": kind, "id": id.parse::<u64>().unwrap_or_default(), "reason": "广告" });
+            check.ask("POST /report", "/report", &other, &body);
+        }
+    }
+    check.ask("GET /blog/hot", "/blog/hot?current=1", "", none);
+    ask_as_each(check, "GET /ops/reports", "/ops/reports?current=1", none);
+    for kind in ["note", "comment"] {
+        for step in ["hide", "show"] {
+            let call = format!("POST /ops/reports/{kind}/{{id}}/{step}");
+            ask_as_each(check, &call, &format!("/ops/reports/{kind}/1/{step}"), none);
+        }
+    }
+    for token in ["", &other, &customer] {
+        check.ask("DELETE /blog-comments/{id}", "/blog-comments/1", token, none);
+        check.ask("DELETE /blog/{id}", "/blog/1", token, none);
+    }
+}
+
 fn shops_and_vouchers(check: &mut Checker<'_>) {
     let (customer, operator, none) = (check.w.customer.clone(), check.w.operator.clone(), &Value::Null);
     for token in ["", &customer, &operator] {
@@ -371,6 +407,7 @@ fn every_call_answers_what_is_described() {
     check.ask("GET /openapi.json", "/openapi.json", "", &Value::Null);
     people(&mut check);
     follows(&mut check);
+    notes(&mut check);
     shops_and_vouchers(&mut check);
     sales_and_orders(&mut check);
     running_sales(&mut check);

@@ -131,6 +131,38 @@ fn pictures_are_the_ones_that_came_along_or_a_drawn_one() {
 }
 
 #[test]
+fn its_notes_and_comments_are_read_as_they_were_and_go_on() {
+    let (_place, served) = served();
+    let note = json!({
+        "id": 1, "shopId": 1, "userId": 1, "icon": "/imgs/icons/cat.png", "name": "小满",
+        "title": "It's noodle time 🍜", "images": "/imgs/blogs/1/bowl.png,/imgs/blogs/1/gone.jpg",
+        "content": "<p>One\\two</p><br/>\nalert(1)\"three\"", "liked": 12, "comments": 3, "isLike": false,
+        "createTime": "2022-03-01T10:00:00",
+    });
+    let mut told = served.get("/blog/1")["data"].take();
+    // The file says nothing of its last change.
+    assert!(told.as_object_mut().unwrap().remove("updateTime").is_some());
+    assert_eq!(told, note);
+    let hot = served.get("/blog/hot")["data"].clone();
+    let ids: Vec<_> = hot.as_array().unwrap().iter().map(|note| note["id"].as_u64().unwrap()).collect();
+    assert_eq!(ids, [1, 3]);
+    assert_eq!(served.get("/blog/of/user?id=2")["data"][0]["title"], "a shop that closed");
+    let comments = served.get("/blog-comments/of/blog/1");
+    let first = &comments["data"][0];
+    let told = (&comments["total"], &first["content"], &first["liked"]);
+    assert_eq!(told, (&json!(1), &json!("Which street?"), &json!(4)));
+    let session = served.log_in("13900000011");
+    let answer = json!({"blogId": 1, "answerId": 1, "content": "湖滨路"});
+    assert_eq!(served.call("POST", "/blog-comments", &session, &answer)["data"], 4, "ids go on");
+    assert_eq!(served.get("/blog/1")["data"]["comments"], 4);
+    let own = json!({"title": "还是这家", "shopId": 1});
+    assert_eq!(served.call("POST", "/blog", &session, &own)["data"], 4);
+    assert_eq!(served.call("DELETE", "/blog/1", &session, &Value::Null)["success"], true);
+    assert_eq!(served.get("/blog/1")["code"], "NOT_FOUND");
+    assert_eq!(served.stop(), 0);
+}
+
+#[test]
 fn its_people_signed_in_on_the_days_on_which_they_did() {
     let (_place, served) = served();
     let token = served.log_in("13900000011");

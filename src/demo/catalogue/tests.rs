@@ -104,6 +104,39 @@ fn sales_are_at_two_shops_near_the_centre() {
 }
 
 #[test]
+fn notes_are_by_people_about_shops_that_exist_and_every_kind_has_some() {
+    assert!(NOTES.len() >= 20);
+    let titles: HashSet<_> = NOTES.iter().map(|n| n.title).collect();
+    assert_eq!(titles.len(), NOTES.len());
+    for (number, note) in (1..).zip(NOTES) {
+        assert!(
+            (1..=PEOPLE.len()).contains(&note.author) && (1..=3).contains(&note.pictures),
+            "{}",
+            note.title
+        );
+        assert!(SHOPS.iter().any(|s| s.id == note.shop_id), "{}", note.title);
+        assert_eq!(note_images(number, note).split(',').count() as u64, note.pictures);
+        assert_eq!(note.content, crate::mall::clean_text::paragraphs(note.content));
+        for (place, comment) in note.comments.iter().enumerate() {
+            assert!((1..=PEOPLE.len()).contains(&comment.author), "{}", comment.content);
+            assert!(comment.answers.is_none_or(|answered| answered < place), "{}", comment.content);
+        }
+    }
+    assert!(NOTES.is_sorted_by_key(|n| std::cmp::Reverse(n.hours_ago)));
+    let kinds: HashSet<_> =
+        SHOPS.iter().filter(|s| NOTES.iter().any(|n| n.shop_id == s.id)).map(|s| s.type_id).collect();
+    assert!(kinds.len() >= 8, "{kinds:?}");
+}
+
+#[test]
+fn people_follow_others_once() {
+    let pairs: HashSet<_> = FOLLOWS.iter().collect();
+    assert_eq!(pairs.len(), FOLLOWS.len());
+    let known = 1..=PEOPLE.len();
+    assert!(FOLLOWS.iter().all(|(who, whom)| who != whom && known.contains(who) && known.contains(whom)));
+}
+
+#[test]
 fn people_have_consecutive_phones_and_their_own_names_and_faces() {
     for (person, n) in PEOPLE.iter().zip(1..) {
         assert_eq!(person.phone, format!("139000000{n:02}"));

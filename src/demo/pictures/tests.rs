@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::super::catalogue::{PEOPLE, PICTURES_PER_SHOP, shop_images};
+use super::super::catalogue::{PEOPLE, PICTURES_PER_SHOP, note_images, shop_images};
 use super::*;
 
 /// Every path that the catalogue names, without the `/imgs` prefix.
@@ -10,6 +10,9 @@ fn named_paths() -> Vec<String> {
     let mut paths: Vec<String> = TYPES.iter().map(|t| t.icon.to_owned()).collect();
     for shop in SHOPS {
         paths.extend(shop_images(shop).split(',').map(|p| p["/imgs".len()..].to_owned()));
+    }
+    for (number, note) in (1..).zip(NOTES) {
+        paths.extend(note_images(number, note).split(',').map(|p| p["/imgs".len()..].to_owned()));
     }
     paths.extend(PEOPLE.iter().map(|p| p.icon["/imgs".len()..].to_owned()));
     paths
@@ -173,6 +176,12 @@ fn other_paths_give_nothing() {
         "/shops/../icons/1.svg",
         "/shops/-1.svg",
         "/shops/99999999999999999999999-1.svg",
+        "/notes/0-1.svg",
+        "/notes/1-0.svg",
+        "/notes/1-3.svg",
+        "/notes/5-2.svg",
+        "/notes/999-1.svg",
+        "/notes/1.svg",
         "/icons/0.svg",
         "/icons/13.svg",
         "/icons/01.svg",

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::operation::Operation;
 use super::schemas::{Schemas, strip_null};
-use crate::http::extract::{Json, JsonIfAny, Login, MaybeLogin, Now, Operator, Path, Query, Token};
+use crate::http::extract::{Json, JsonIfAny, Login, MaybeLogin, Now, Operator, Path, Query, Remover, Token};
 
 /// An argument of a handler.
 pub trait Input {
@@ -35,6 +35,13 @@ impl Input for MaybeLogin {
 impl Input for Login {
     fn describe(operation: &mut Operation, _: &mut Schemas) {
         operation.wants_token(true);
+    }
+}
+
+impl Input for Remover {
+    fn describe(operation: &mut Operation, _: &mut Schemas) {
+        operation.wants_token(true);
+        operation.refuses(StatusCode::FORBIDDEN);
     }
 }
 

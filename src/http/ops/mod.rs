@@ -7,6 +7,7 @@ pub mod audit;
 mod dead_letters;
 pub mod live;
 mod orders;
+mod reports;
 mod sales;
 pub mod users;
 
@@ -15,6 +16,7 @@ pub fn routes(live: Live) -> Calls {
     sales::routes()
         .merge(orders::routes())
         .merge(dead_letters::routes())
+        .merge(reports::routes())
         .merge(users::routes())
         .merge(audit::routes())
         .merge(live::routes(live))

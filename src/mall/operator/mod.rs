@@ -5,6 +5,7 @@ pub mod audit;
 pub mod dead_letters;
 pub mod orders;
 pub mod people;
+pub mod reports;
 mod running;
 pub mod sales;
 
@@ -13,5 +14,6 @@ pub use audit::{AuditLog, Doing};
 pub use dead_letters::DeadLetterOffice;
 pub use orders::OrderOffice;
 pub use people::PeopleOffice;
+pub use reports::ReportOffice;
 pub use running::running_sales;
 pub use sales::SaleOffice;

@@ -1,0 +1,175 @@
+//! Notes: `/blog/…`.
+
+use axum::extract::State;
+use jiff::tz::TimeZone;
+use mallbox_storage::{NoteId, ShopId, UserId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::App;
+use super::describe::Calls;
+use super::envelope::{Answer, Reply};
+use super::extract::{Json, Login, MaybeLogin, Now, Path, Query, Remover};
+use crate::language::both;
+use crate::mall::notes::{NoteForm, NoteView};
+use crate::mall::wall_time;
+
+/// The routes of this area.
+pub fn routes() -> Calls {
+    Calls::of(both("笔记", "Notes"))
+        .post("/blog", write, both("发布笔记，返回编号", "Write a note; answers its id"))
+        .get("/blog/{id}", one, both("一篇笔记", "One note"))
+        .delete("/blog/{id}", remove, both("删除自己的笔记", "Delete one's own note; an operator any"))
+        .get("/blog/hot", hot, both("热门笔记，每页10篇", "The most liked notes, 10 a page"))
+        .get(
+            "/blog/of/me",
+            of_me,
+            both("我的笔记，新的在前，每页10篇", "One's own notes, the newest first, 10 a page"),
+        )
+        .get(
+            "/blog/of/user",
+            of_user,
+            both("某人的笔记，新的在前，每页10篇", "Somebody's notes, the newest first, 10 a page"),
+        )
+}
+
+/// A note as pages know it. Texts are always there: pages split `images` without looking.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct BlogAnswer {
+    id: u64,
+    /// 0 if it is about no shop.
+    shop_id: u64,
+    user_id: u64,
+    /// The author's picture: a path, or empty.
+    icon: String,
+    /// The author's name.
+    #[schemars(example = &"小鱼")]
+    name: String,
+    #[schemars(example = &"一碗面的早晨")]
+    title: String,
+    /// Paths of pictures, between commas.
+    #[schemars(example = &"/imgs/blogs/1-1.svg")]
+    images: String,
+    #[schemars(example = &"汤头清亮，面也筋道。<br/>下次还来。")]
+    content: String,
+    liked: u64,
+    comments: u64,
+    /// Whether the caller likes it.
+    is_like: bool,
+    #[schemars(example = &"2026-11-21T10:09:17")]
+    create_time: String,
+    #[schemars(example = &"2026-11-21T10:09:17")]
+    update_time: String,
+}
+
+impl BlogAnswer {
+    pub(super) fn new(view: NoteView, zone: &TimeZone) -> Self {
+        let NoteView { note, author, is_liked } = view;
+        Self {
+            id: note.id.get(),
+            shop_id: note.text.shop.get(),
+            user_id: note.author.get(),
+            icon: author.icon,
+            name: author.nick_name,
+            title: note.text.title,
+            images: note.text.images,
+            content: note.text.content,
+            liked: note.liked,
+            comments: note.comments,
+            is_like: is_liked,
+            create_time: wall_time::text(note.created, zone),
+            update_time: wall_time::text(note.updated, zone),
+        }
+    }
+}
+
+fn answers(app: &App, views: Vec<NoteView>) -> Reply<Vec<BlogAnswer>> {
+    let zone = &app.context.zone;
+    Ok(Answer::ok(views.into_iter().map(|view| BlogAnswer::new(view, zone)).collect::<Vec<_>>()))
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct BlogBody {
+    /// The shop that it is about, if about one.
+    shop_id: Option<u64>,
+    /// 1 to 255 characters.
+    #[schemars(example = &"一碗面的早晨")]
+    #[serde(default)]
+    title: String,
+    /// At most 2,048 characters; of markup, paragraphs and line ends stay.
+    #[schemars(example = &"汤头清亮，面也筋道。<br/>下次还来。")]
+    #[serde(default)]
+    content: String,
+    /// Paths of pictures below `/imgs/`, between commas, at most nine.
+    #[schemars(example = &"/imgs/blogs/1-1.svg")]
+    #[serde(default)]
+    images: String,
+}
+
+async fn write(
+    State(app): State<App>,
+    Login(user): Login,
+    Now(now): Now,
+    Json(body): Json<BlogBody>,
+) -> Reply<u64> {
+    let BlogBody { shop_id, title, content, images } = body;
+    let form = NoteForm { shop: shop_id.map(ShopId::new), title, content, images };
+    Ok(Answer::ok(app.notes.write(user, &form, now).await?.get()))
+}
+
+async fn one(
+    State(app): State<App>,
+    MaybeLogin(reader): MaybeLogin,
+    Path(id): Path<u64>,
+) -> Reply<BlogAnswer> {
+    let view = app.notes.get(NoteId::new(id), reader).await?;
+    Ok(Answer::ok(BlogAnswer::new(view, &app.context.zone)))
+}
+
+async fn remove(State(app): State<App>, Remover(user): Remover, Now(now): Now, Path(id): Path<u64>) -> Reply {
+    app.notes.remove(NoteId::new(id), user, now).await?;
+    Ok(Answer::done())
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct PageQuery {
+    /// The page, from 1.
+    #[schemars(example = 1)]
+    current: Option<u32>,
+}
+
+async fn hot(
+    State(app): State<App>,
+    MaybeLogin(reader): MaybeLogin,
+    Query(query): Query<PageQuery>,
+) -> Reply<Vec<BlogAnswer>> {
+    answers(&app, app.notes.hot(query.current.unwrap_or(1), reader).await?)
+}
+
+async fn of_me(
+    State(app): State<App>,
+    Login(user): Login,
+    Query(query): Query<PageQuery>,
+) -> Reply<Vec<BlogAnswer>> {
+    answers(&app, app.notes.of_author(user, query.current.unwrap_or(1), Some(user)).await?)
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct UserQuery {
+    /// Whose.
+    id: u64,
+    /// The page, from 1.
+    #[schemars(example = 1)]
+    current: Option<u32>,
+}
+
+async fn of_user(
+    State(app): State<App>,
+    MaybeLogin(reader): MaybeLogin,
+    Query(query): Query<UserQuery>,
+) -> Reply<Vec<BlogAnswer>> {
+    let author = UserId::new(query.id);
+    answers(&app, app.notes.of_author(author, query.current.unwrap_or(1), reader).await?)
+}

@@ -1,0 +1,167 @@
+//! Comments on notes: `/blog-comments/…`.
+
+use axum::extract::State;
+use jiff::tz::TimeZone;
+use mallbox_storage::{CommentId, NoteId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::App;
+use super::describe::Calls;
+use super::envelope::{Answer, Paged, Reply};
+use super::extract::{Json, Login, Now, Path, Query, Remover};
+use crate::language::both;
+use crate::mall::notes::{CommentView, ThreadView};
+use crate::mall::wall_time;
+
+/// The routes of this area.
+pub fn routes() -> Calls {
+    Calls::of(both("评论", "Comments"))
+        .post("/blog-comments", write, both("评论或回复，返回编号", "Comment or answer; answers its id"))
+        .get(
+            "/blog-comments/of/blog/{id}",
+            of_note,
+            both("笔记的评论，新的在前，每页10条", "Comments on a note, the newest first, 10 a page"),
+        )
+        .get(
+            "/blog-comments/answers/{id}",
+            replies,
+            both("评论的回复，旧的在前，每页10条", "Answers to a comment, the oldest first, 10 a page"),
+        )
+        .delete(
+            "/blog-comments/{id}",
+            remove,
+            both("删除自己的评论", "Delete one's own comment; an operator any"),
+        )
+}
+
+/// A comment as pages know it.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct CommentAnswer {
+    id: u64,
+    blog_id: u64,
+    user_id: u64,
+    /// The author's name.
+    #[schemars(example = &"小鱼")]
+    name: String,
+    /// The author's picture: a path, or empty.
+    icon: String,
+    #[schemars(example = &"我也觉得好吃！")]
+    content: String,
+    liked: u64,
+    /// Whether only its place is left: it was deleted or hidden, and what was answered to it was not.
+    is_removed: bool,
+    /// The comment it stands below.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent_id: Option<u64>,
+    /// Which it answers: its parent, or another answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer_id: Option<u64>,
+    /// Whom it answers, if it answers another answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"阿杰")]
+    answer_name: Option<String>,
+    #[schemars(example = &"2026-11-21T10:09:17")]
+    create_time: String,
+}
+
+impl CommentAnswer {
+    fn new(view: CommentView, zone: &TimeZone) -> Self {
+        let CommentView { comment, author, answered } = view;
+        Self {
+            id: comment.id.get(),
+            blog_id: comment.note.get(),
+            user_id: author.id.get(),
+            name: author.nick_name,
+            icon: author.icon,
+            content: comment.content,
+            liked: comment.liked,
+            is_removed: !comment.visibility.is_seen(),
+            parent_id: comment.parent.map(CommentId::get),
+            answer_id: comment.answers.map(CommentId::get),
+            answer_name: answered.map(|brief| brief.nick_name),
+            create_time: wall_time::text(comment.created, zone),
+        }
+    }
+}
+
+/// A comment with what was answered to it.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ThreadAnswer {
+    #[serde(flatten)]
+    comment: CommentAnswer,
+    /// The first three answers.
+    answers: Vec<CommentAnswer>,
+    /// How many there are.
+    answer_count: u64,
+}
+
+impl ThreadAnswer {
+    fn new(view: ThreadView, zone: &TimeZone) -> Self {
+        let ThreadView { comment, answers, answer_count } = view;
+        let answers = answers.into_iter().map(|answer| CommentAnswer::new(answer, zone)).collect();
+        Self { comment: CommentAnswer::new(comment, zone), answers, answer_count }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct CommentBody {
+    /// The note.
+    blog_id: u64,
+    /// The comment or answer that it answers, if it answers one.
+    answer_id: Option<u64>,
+    /// 1 to 512 characters, without markup.
+    #[schemars(example = &"我也觉得好吃！")]
+    #[serde(default)]
+    content: String,
+}
+
+async fn write(
+    State(app): State<App>,
+    Login(user): Login,
+    Now(now): Now,
+    Json(body): Json<CommentBody>,
+) -> Reply<u64> {
+    let CommentBody { blog_id, answer_id, content } = body;
+    // Pages write 0 for none.
+    let answers = answer_id.filter(|id| *id != 0).map(CommentId::new);
+    let comment = app.comments.write(user, NoteId::new(blog_id), answers, &content, now).await?;
+    Ok(Answer::ok(comment.get()))
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct PageQuery {
+    /// The page, from 1.
+    #[schemars(example = 1)]
+    current: Option<u32>,
+}
+
+async fn of_note(
+    State(app): State<App>,
+    Path(id): Path<u64>,
+    Query(query): Query<PageQuery>,
+) -> Reply<Paged<ThreadAnswer>> {
+    let (threads, total) = app.comments.of_note(NoteId::new(id), query.current.unwrap_or(1)).await?;
+    let zone = &app.context.zone;
+    let list: Vec<_> = threads.into_iter().map(|view| ThreadAnswer::new(view, zone)).collect();
+    Ok(Answer::page(&list, total))
+}
+
+async fn replies(
+    State(app): State<App>,
+    Path(id): Path<u64>,
+    Query(query): Query<PageQuery>,
+) -> Reply<Paged<CommentAnswer>> {
+    let (answers, total) = app.comments.answers(CommentId::new(id), query.current.unwrap_or(1)).await?;
+    let zone = &app.context.zone;
+    let list: Vec<_> = answers.into_iter().map(|view| CommentAnswer::new(view, zone)).collect();
+    Ok(Answer::page(&list, total))
+}
+
+async fn remove(State(app): State<App>, Remover(user): Remover, Now(now): Now, Path(id): Path<u64>) -> Reply {
+    app.comments.remove(CommentId::new(id), user, now).await?;
+    Ok(Answer::done())
+}

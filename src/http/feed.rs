@@ -1,0 +1,65 @@
+//! What those whom one follows have written: `/blog/of/follow`.
+
+use axum::extract::State;
+use mallbox_storage::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::App;
+use super::blog::BlogAnswer;
+use super::describe::Calls;
+use super::envelope::{Answer, Perhaps, Reply};
+use super::extract::{Login, Now, Query};
+use crate::language::both;
+use crate::mall::feeds::{FeedPage, FeedPlace};
+
+/// The routes of this area.
+pub fn routes() -> Calls {
+    Calls::of(both("关注流", "Feed")).get(
+        "/blog/of/follow",
+        page,
+        both("我关注的人的笔记，滚动分页", "What those whom one follows have written, by scrolling"),
+    )
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct PlaceQuery {
+    /// From this instant on back, in milliseconds since 1970: now, and then the `minTime` of the last page.
+    #[schemars(example = 1_795_262_400_000_i64)]
+    last_id: i64,
+    /// How many notes of just that instant were read: 0, and then the `offset` of the last page.
+    #[schemars(example = 0)]
+    offset: Option<u32>,
+}
+
+/// A page of the feed, and where the next one begins.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct FeedAnswer {
+    /// Ten notes, or those that are left.
+    list: Vec<BlogAnswer>,
+    /// The next page's `lastId`.
+    #[schemars(example = 1_795_262_400_000_i64)]
+    min_time: i64,
+    /// The next page's `offset`.
+    #[schemars(example = 1)]
+    offset: u32,
+}
+
+async fn page(
+    State(app): State<App>,
+    Login(user): Login,
+    Now(now): Now,
+    Query(query): Query<PlaceQuery>,
+) -> Reply<Perhaps<FeedAnswer>> {
+    let from =
+        FeedPlace { at: Timestamp::from_millis(query.last_id), read: query.offset.unwrap_or_default() };
+    let Some(FeedPage { notes, next }) = app.feeds.page(user, from, now).await? else {
+        return Ok(Answer::perhaps(None).no_store());
+    };
+    let (views, zone) = (app.notes.views(notes, Some(user)).await?, &app.context.zone);
+    let list = views.into_iter().map(|view| BlogAnswer::new(view, zone)).collect();
+    let page = FeedAnswer { list, min_time: next.at.as_millis(), offset: next.read };
+    Ok(Answer::perhaps(Some(page)).no_store())
+}

@@ -1,0 +1,122 @@
+//! `/ops/reports`: what readers reported is hidden, or shown again.
+
+use axum::extract::State;
+use jiff::tz::TimeZone;
+use mallbox_storage::{CommentId, NoteId, OpenReports, ReportTarget, Timestamp, UserId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::http::App;
+use crate::http::describe::Calls;
+use crate::http::envelope::{Answer, Paged, Reply};
+use crate::http::extract::{Now, Operator, Path, Query};
+use crate::http::report::KindWord;
+use crate::language::both;
+use crate::mall::operator::By;
+use crate::mall::operator::reports::{Decision, ReportView};
+use crate::mall::wall_time;
+
+/// The routes of this area.
+pub(super) fn routes() -> Calls {
+    Calls::of(both("举报", "Reports"))
+        .get("/ops/reports", page, both("待处理的举报，每页20条", "What waits for a decision, 20 a page"))
+        .post("/ops/reports/note/{id}/hide", hide_note, both("隐藏笔记", "Let nobody see a note"))
+        .post("/ops/reports/note/{id}/show", show_note, both("恢复笔记", "Let everybody see a note"))
+        .post("/ops/reports/comment/{id}/hide", hide_comment, both("隐藏评论", "Let nobody see a comment"))
+        .post("/ops/reports/comment/{id}/show", show_comment, both("恢复评论", "Let everybody see a comment"))
+}
+
+/// What was reported of one note or comment.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ReportAnswer {
+    kind: KindWord,
+    /// The note's or the comment's.
+    id: u64,
+    /// The note it is, or is on.
+    blog_id: u64,
+    user_id: u64,
+    /// The note's title; empty for a comment.
+    title: String,
+    content: String,
+    /// The note's pictures, between commas.
+    images: String,
+    /// How many people reported it.
+    count: u64,
+    /// Why, the last few.
+    reasons: Vec<String>,
+    #[schemars(example = &"2026-11-21T10:09:17")]
+    latest_time: String,
+}
+
+impl ReportAnswer {
+    fn new(view: ReportView, zone: &TimeZone) -> Self {
+        let ReportView { reports, note, author, title, content, images } = view;
+        let OpenReports { target, count, reasons, latest } = reports;
+        let (kind, id) = match target {
+            ReportTarget::Note(note) => (KindWord::Note, note.get()),
+            ReportTarget::Comment(comment) => (KindWord::Comment, comment.get()),
+        };
+        let (blog_id, user_id, latest_time) = (note.get(), author.get(), wall_time::text(latest, zone));
+        Self { kind, id, blog_id, user_id, title, content, images, count, reasons, latest_time }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct PageQuery {
+    /// The page, from 1.
+    #[schemars(example = 1)]
+    current: Option<u32>,
+}
+
+async fn page(
+    State(app): State<App>,
+    _: Operator,
+    Query(query): Query<PageQuery>,
+) -> Reply<Paged<ReportAnswer>> {
+    let (views, total) = app.report_office.page(query.current.unwrap_or(1)).await?;
+    let zone = &app.context.zone;
+    let list: Vec<_> = views.into_iter().map(|view| ReportAnswer::new(view, zone)).collect();
+    Ok(Answer::page(&list, total).no_store())
+}
+
+async fn decide(app: &App, by: UserId, now: Timestamp, target: ReportTarget, decision: Decision) -> Reply {
+    app.report_office.decide(By::operator(by, now), target, decision).await?;
+    Ok(Answer::done())
+}
+
+async fn hide_note(
+    State(app): State<App>,
+    Operator(by): Operator,
+    Now(now): Now,
+    Path(id): Path<u64>,
+) -> Reply {
+    decide(&app, by, now, ReportTarget::Note(NoteId::new(id)), Decision::Hide).await
+}
+
+async fn show_note(
+    State(app): State<App>,
+    Operator(by): Operator,
+    Now(now): Now,
+    Path(id): Path<u64>,
+) -> Reply {
+    decide(&app, by, now, ReportTarget::Note(NoteId::new(id)), Decision::Show).await
+}
+
+async fn hide_comment(
+    State(app): State<App>,
+    Operator(by): Operator,
+    Now(now): Now,
+    Path(id): Path<u64>,
+) -> Reply {
+    decide(&app, by, now, ReportTarget::Comment(CommentId::new(id)), Decision::Hide).await
+}
+
+async fn show_comment(
+    State(app): State<App>,
+    Operator(by): Operator,
+    Now(now): Now,
+    Path(id): Path<u64>,
+) -> Reply {
+    decide(&app, by, now, ReportTarget::Comment(CommentId::new(id)), Decision::Show).await
+}

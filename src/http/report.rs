@@ -1,0 +1,55 @@
+//! What readers report: `/report`.
+
+use axum::extract::State;
+use mallbox_storage::{CommentId, NoteId, ReportTarget};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::App;
+use super::describe::Calls;
+use super::envelope::{Answer, Reply};
+use super::extract::{Json, Login, Now};
+use crate::language::both;
+
+/// The routes of this area.
+pub fn routes() -> Calls {
+    Calls::of(both("评论", "Comments")).post(
+        "/report",
+        report,
+        both("举报笔记或评论", "Tell the operators of a note or a comment that should not be there"),
+    )
+}
+
+/// What kind of thing is reported.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum KindWord {
+    Note,
+    Comment,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct ReportBody {
+    kind: KindWord,
+    /// The note's or the comment's.
+    id: u64,
+    /// Why, at most 255 characters.
+    #[schemars(example = &"广告")]
+    #[serde(default)]
+    reason: String,
+}
+
+async fn report(
+    State(app): State<App>,
+    Login(user): Login,
+    Now(now): Now,
+    Json(body): Json<ReportBody>,
+) -> Reply {
+    let ReportBody { kind, id, reason } = body;
+    let target = match kind {
+        KindWord::Note => ReportTarget::Note(NoteId::new(id)),
+        KindWord::Comment => ReportTarget::Comment(CommentId::new(id)),
+    };
+    app.notes.report(user, target, &reason, now).await?;
+    Ok(Answer::done())
+}

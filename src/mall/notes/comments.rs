@@ -1,0 +1,165 @@
+//! Comments on notes, with one level of answers.
+
+use std::collections::HashMap;
+
+use mallbox_storage::{Comment, CommentId, Commented, NoteId, Page, ReportTarget, Thread, Timestamp, UserId};
+
+use super::removal::{Removal, remove};
+use super::within_limit;
+use super::writers::Writers;
+use crate::mall::accounts::Brief;
+use crate::mall::operator::AuditLog;
+use crate::mall::{Context, Failure, Mistake, Refusal, clean_text};
+
+/// Comments, or answers, on a page.
+const PAGE: u32 = 10;
+
+/// A comment as others see it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CommentView {
+    /// The comment. What nobody is to see has no content here.
+    pub comment: Comment,
+    /// Who wrote it.
+    pub author: Brief,
+    /// Whom it answers, if it answers another answer.
+    pub answered: Option<Brief>,
+}
+
+/// A comment with what was answered to it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ThreadView {
+    /// The comment.
+    pub comment: CommentView,
+    /// The first answers.
+    pub answers: Vec<CommentView>,
+    /// How many there are.
+    pub answer_count: u64,
+}
+
+/// Keeps what people say to notes.
+pub struct CommentBook {
+    context: Context,
+    audit: AuditLog,
+}
+
+impl CommentBook {
+    /// Of this mall.
+    #[must_use]
+    pub fn new(context: Context, audit: AuditLog) -> Self {
+        Self { context, audit }
+    }
+
+    /// Writes a comment of 1 to 512 characters on a note, or an answer to a comment on it. Markup is taken out.
+    ///
+    /// # Errors
+    /// [`Mistake::Missing`], [`Mistake::OutOfRange`]; [`Refusal::NotFound`] for the note or the comment;
+    /// [`Refusal::RateLimited`].
+    pub async fn write(
+        &self,
+        author: UserId,
+        note: NoteId,
+        answers: Option<CommentId>,
+        content: &str,
+        now: Timestamp,
+    ) -> Result<CommentId, Failure> {
+        let content = clean_text::within("comment", clean_text::lines(content), 512)?;
+        if content.is_empty() {
+            return Err(Mistake::Missing("comment").into());
+        }
+        within_limit(&self.context, author, now).await?;
+        match self.context.storage.comments.insert(author, note, answers, &content, now).await? {
+            Commented::Written(comment) => Ok(comment),
+            Commented::NoNote => Err(Refusal::NotFound("note").into()),
+            Commented::NoComment => Err(Refusal::NotFound("comment").into()),
+        }
+    }
+
+    /// Comments on a note, the newest first, each with its first answers; and how many they are.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] for a note that is not seen.
+    pub async fn of_note(&self, note: NoteId, page: u32) -> Result<(Vec<ThreadView>, u64), Failure> {
+        self.see(note).await?;
+        let (threads, total) = self.context.storage.comments.threads(note, Page::new(page, PAGE)).await?;
+        let all: Vec<&Comment> =
+            threads.iter().flat_map(|thread| [&thread.comment].into_iter().chain(&thread.answers)).collect();
+        let people = self.people(&all).await?;
+        let view = |Thread { comment, answers, answer_count }| ThreadView {
+            comment: people.view(comment),
+            answers: answers.into_iter().map(|answer| people.view(answer)).collect(),
+            answer_count,
+        };
+        Ok((threads.into_iter().map(view).collect(), total))
+    }
+
+    /// Answers to a comment, the oldest first; and how many they are.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] for no comment, or one on a note that is not seen.
+    pub async fn answers(&self, parent: CommentId, page: u32) -> Result<(Vec<CommentView>, u64), Failure> {
+        let comments = &self.context.storage.comments;
+        let found = comments.those(&[parent]).await?.pop().ok_or(Refusal::NotFound("comment"))?;
+        self.see(found.note).await?;
+        let (answers, total) = comments.answers(parent, Page::new(page, PAGE)).await?;
+        let people = self.people(&answers.iter().collect::<Vec<_>>()).await?;
+        Ok((answers.into_iter().map(|answer| people.view(answer)).collect(), total))
+    }
+
+    /// Deletes a comment for ever: its author, or an operator, whose deed is written down. Again is no error.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`]; [`Refusal::Forbidden`] for anybody else.
+    pub async fn remove(&self, comment: CommentId, by: UserId, now: Timestamp) -> Result<(), Failure> {
+        let found = self.context.storage.comments.those(&[comment]).await?.pop();
+        let found = found.ok_or(Refusal::NotFound("comment"))?;
+        let removal = Removal {
+            target: ReportTarget::Comment(comment),
+            author: found.author,
+            visibility: found.visibility,
+        };
+        remove(&self.context, &self.audit, removal, by, now).await
+    }
+
+    async fn see(&self, note: NoteId) -> Result<(), Failure> {
+        let note = self.context.storage.notes.get(note).await?;
+        note.filter(|note| note.visibility.is_seen()).ok_or(Refusal::NotFound("note"))?;
+        Ok(())
+    }
+
+    /// Everybody who wrote these, and whom they answer.
+    async fn people(&self, comments: &[&Comment]) -> Result<People, Failure> {
+        let answered: Vec<CommentId> =
+            comments.iter().filter_map(|comment| answered_answer(comment)).collect();
+        let answered = match &*answered {
+            [] => Vec::new(),
+            answered => self.context.storage.comments.those(answered).await?,
+        };
+        let answered: HashMap<CommentId, UserId> =
+            answered.into_iter().map(|comment| (comment.id, comment.author)).collect();
+        let authors = comments.iter().map(|comment| comment.author).chain(answered.values().copied());
+        let writers = Writers::of(&self.context, authors).await?;
+        Ok(People { writers, answered })
+    }
+}
+
+/// Which answer it answers; none if it answers the comment it stands below.
+fn answered_answer(comment: &Comment) -> Option<CommentId> {
+    comment.answers.filter(|answered| Some(*answered) != comment.parent)
+}
+
+/// Who wrote what is on a page, and what is answered there.
+struct People {
+    writers: Writers,
+    answered: HashMap<CommentId, UserId>,
+}
+
+impl People {
+    fn view(&self, mut comment: Comment) -> CommentView {
+        if !comment.visibility.is_seen() {
+            comment.content.clear();
+        }
+        let answered = answered_answer(&comment).and_then(|answered| self.answered.get(&answered));
+        let answered = answered.map(|user| self.writers.brief(*user));
+        CommentView { author: self.writers.brief(comment.author), answered, comment }
+    }
+}

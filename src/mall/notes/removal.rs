@@ -1,0 +1,35 @@
+//! Deleting what somebody wrote: they may themselves, and operators may, whose deeds are written down.
+
+use mallbox_storage::{ReportTarget, Role, Timestamp, UserId, Visibility};
+
+use super::not_there;
+use crate::mall::operator::reports::{Decision, decide, put};
+use crate::mall::operator::{AuditLog, By};
+use crate::mall::{Context, Failure, Refusal};
+
+/// What is to be deleted.
+pub struct Removal {
+    pub target: ReportTarget,
+    pub author: UserId,
+    pub visibility: Visibility,
+}
+
+/// Deletes it. Again is no error for who may.
+pub async fn remove(
+    context: &Context,
+    audit: &AuditLog,
+    removal: Removal,
+    by: UserId,
+    now: Timestamp,
+) -> Result<(), Failure> {
+    let Removal { target, author, visibility } = removal;
+    if by == author {
+        return put(&context.storage, target, Visibility::Deleted, now).await.map(drop);
+    }
+    let is_operator = context.storage.users.get(by).await?.is_some_and(|user| user.role == Role::Operator);
+    if is_operator {
+        return decide(context, audit, By::operator(by, now), target, Decision::Delete).await;
+    }
+    // Nobody is told what they do not see.
+    Err(if visibility.is_seen() { Refusal::Forbidden } else { not_there(target) }.into())
+}

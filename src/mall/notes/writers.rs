@@ -1,0 +1,29 @@
+//! Who wrote what is on a page.
+
+use std::collections::{BTreeSet, HashMap};
+
+use mallbox_storage::UserId;
+
+use crate::mall::accounts::Brief;
+use crate::mall::{Context, Failure};
+
+/// Names and pictures of everybody on a page, read in one look.
+pub struct Writers(HashMap<UserId, Brief>);
+
+impl Writers {
+    /// Of these users, each named once or often.
+    pub async fn of(context: &Context, users: impl IntoIterator<Item = UserId>) -> Result<Self, Failure> {
+        let users: Vec<UserId> = users.into_iter().collect::<BTreeSet<_>>().into_iter().collect();
+        if users.is_empty() {
+            return Ok(Self(HashMap::new()));
+        }
+        let briefs = Brief::of(context, &users).await?;
+        Ok(Self(briefs.into_iter().map(|brief| (brief.id, brief)).collect()))
+    }
+
+    /// One of them; without a name if there is no such user.
+    pub fn brief(&self, user: UserId) -> Brief {
+        let nameless = || Brief { id: user, nick_name: String::new(), icon: String::new() };
+        self.0.get(&user).cloned().unwrap_or_else(nameless)
+    }
+}

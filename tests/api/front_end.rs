@@ -1,0 +1,223 @@
+//! Every call of hm-dianping's front end, as its pages make them and in the order in which somebody walks through them: a
+//! customer logs in, looks around, buys, writes a note with a picture, likes, follows, reads their feed, and leaves.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+use super::world::{EVENING, World, world};
+
+/// What a page sends.
+enum Body {
+    None,
+    Json(&'static str),
+    /// A picture, as its form sends it.
+    Picture,
+}
+
+/// What it must be told.
+enum Told {
+    /// No `data`.
+    Nothing,
+    /// These fields, and perhaps others; a list has at least these, in this order.
+    Has(&'static str),
+    /// This, and it is kept under a name: `{name}` stands for it in later calls.
+    Kept(&'static str),
+}
+
+use Body::{Json, None, Picture};
+use Told::{Has, Kept, Nothing};
+
+/// Page, method, path, body, answer. What is in braces was told before.
+const WALK: &[(&str, &str, &str, Body, Told)] = &[
+    ("login", "POST", "/user/code?phone=13900000077", None, Nothing),
+    ("login", "POST", "/user/login", Json(r#"{"phone": "13900000077", "code": "{code}"}"#), Kept("token")),
+    ("index", "GET", "/shop-type/list", None, Has(r#"[{"id": 2, "name": "美食", "icon": "/types/2.svg"}, {"id": 1}]"#)),
+    ("index", "GET", "/blog/hot?current=1", None, Has(r#"[{"id": 1, "liked": 0, "isLike": false}]"#)),
+    ("index", "PUT", "/blog/like/1", None, Nothing),
+    ("index", "GET", "/blog/1", None, Has(r#"{"id": 1, "liked": 1, "isLike": true, "images": ""}"#)),
+    ("shop-list", "GET", "/shop-type/list", None, Has(r#"[{"id": 2}]"#)),
+    (
+        "shop-list",
+        "GET",
+        "/shop/of/type?&typeId=2&current=1&x=120.149993&y=30.334229",
+        None,
+        Has(r#"[{"id": 1, "name": "103茶餐厅", "typeId": 2}]"#),
+    ),
+    ("shop-list", "GET", "/shop/of/type?&typeId=2&current=2&x=120.149993&y=30.334229", None, Has("[]")),
+    ("shop-list", "GET", "/shop/of/type?&typeId=2&current=1&sortBy=comments&x=120.149993&y=30.334229", None, Has(r#"[{"id": 1}]"#)),
+    ("shop-list", "GET", "/shop/of/type?&typeId=2&current=1&sortBy=score&x=120.149993&y=30.334229", None, Has(r#"[{"id": 1}]"#)),
+    (
+        "shop-detail",
+        "GET",
+        "/shop/1",
+        None,
+        Has(r#"{"id": 1, "name": "103茶餐厅", "typeId": 2, "images": "/imgs/a.jpg,/imgs/b.jpg", "area": "大关",
+               "address": "金华路29号", "x": 120.149192, "y": 30.316078, "avgPrice": 80, "sold": 4215, "comments": 3035,
+               "score": 37, "openHours": "10:00-22:00"}"#),
+    ),
+    (
+        "shop-detail",
+        "GET",
+        "/voucher/list/1",
+        None,
+        Has(r#"[{"id": 1, "shopId": 1, "title": "50元代金券", "payValue": 4750, "actualValue": 5000, "type": 0, "status": 1},
+               {"id": 2, "type": 1, "stock": 2, "beginTime": "2026-11-21T19:00:00", "endTime": "2026-11-21T23:00:00"},
+               {"id": 3, "type": 1, "stock": 999999}]"#),
+    ),
+    ("shop-detail", "POST", "/voucher-order/seckill/2", None, Kept("order")),
+    ("shop-detail", "GET", "/voucher/list/1", None, Has(r#"[{"id": 1}, {"id": 2, "stock": 1}]"#)),
+    ("blog-edit", "GET", "/user/me", None, Kept("me")),
+    ("blog-edit", "POST", "/upload/blog", Picture, Kept("spoiled")),
+    ("blog-edit", "GET", "/upload/blog/delete?name=/imgs{spoiled}", None, Nothing),
+    ("blog-edit", "POST", "/upload/blog", Picture, Kept("picture")),
+    ("blog-edit", "GET", "/shop/of/name?name=", None, Has(r#"[{"id": 1}]"#)),
+    ("blog-edit", "GET", "/shop/of/name?name=茶餐厅", None, Has(r#"[{"id": 1, "name": "103茶餐厅"}]"#)),
+    (
+        "blog-edit",
+        "POST",
+        "/blog",
+        Json(r#"{"title": "一碗面", "content": "好吃<br/>再来", "images": "/imgs{picture}", "shopId": 1}"#),
+        Kept("note"),
+    ),
+    (
+        "blog-detail",
+        "GET",
+        "/blog/{note}",
+        None,
+        Has(r#"{"title": "一碗面", "content": "好吃<br/>再来", "shopId": 1, "liked": 0, "comments": 0, "isLike": false,
+               "createTime": "2026-11-21T20:00:00", "updateTime": "2026-11-21T20:00:00"}"#),
+    ),
+    ("blog-detail", "GET", "/shop/1", None, Has(r#"{"name": "103茶餐厅"}"#)),
+    ("blog-detail", "GET", "/blog/likes/{note}", None, Has("[]")),
+    ("blog-detail", "GET", "/blog/1", None, Has(r#"{"id": 1, "userId": 1, "isLike": true}"#)),
+    ("blog-detail", "GET", "/blog/likes/1", None, Has(r#"[{"icon": ""}]"#)),
+    ("blog-detail", "GET", "/follow/or/not/1", None, Has("false")),
+    ("blog-detail", "PUT", "/follow/1/true", None, Nothing),
+    ("blog-detail", "GET", "/follow/or/not/1", None, Has("true")),
+    ("blog-detail", "PUT", "/blog/like/1", None, Nothing),
+    ("blog-detail", "GET", "/blog/1", None, Has(r#"{"liked": 0, "isLike": false}"#)),
+    ("other-info", "GET", "/user/1", None, Has(r#"{"id": 1}"#)),
+    ("other-info", "GET", "/user/info/1", None, Has(r#"{"userId": 1, "fans": 1, "followee": 0, "gender": false, "level": 0}"#)),
+    ("other-info", "GET", "/blog/of/user?&id=1&current=1", None, Has(r#"[{"id": 1, "userId": 1}]"#)),
+    ("other-info", "GET", "/follow/common/1", None, Has("[]")),
+    ("info", "GET", "/user/me", None, Has(r#"{"icon": ""}"#)),
+    ("info", "GET", "/user/info/{me}", None, Has(r#"{"fans": 0, "followee": 1}"#)),
+    ("info", "GET", "/blog/of/me?&current=1", None, Has(r#"[{"title": "一碗面"}]"#)),
+    (
+        "info",
+        "GET",
+        "/blog/of/follow?&offset=0&lastId={now}",
+        None,
+        Has(r#"{"list": [{"id": 1, "userId": 1, "isLike": false}], "minTime": 1795262400000, "offset": 1}"#),
+    ),
+    ("info", "GET", "/blog/of/follow?offset=1&lastId=1795262400000", None, Nothing),
+    ("info", "POST", "/user/sign", None, Nothing),
+    ("info", "GET", "/user/sign/count", None, Has("1")),
+    ("info", "POST", "/user/logout", None, Nothing),
+];
+
+/// Calls beside the walk: what pages ask when there is nothing to tell, and of whom is not logged in.
+const STRAYS: &[(&str, &str, u16, &str)] = &[
+    ("GET", "/user/me", 401, r#"{"success": false, "code": "NOT_LOGGED_IN"}"#),
+    ("GET", "/blog/of/me?&current=1", 401, r#"{"success": false}"#),
+    ("GET", "/follow/or/not/1", 401, r#"{"success": false}"#),
+    ("GET", "/user/999", 200, r#"{"success": true}"#),
+    ("GET", "/user/info/999", 200, r#"{"success": true}"#),
+    ("GET", "/shop/999", 200, r#"{"success": false, "code": "NOT_FOUND"}"#),
+    ("GET", "/blog/999", 200, r#"{"success": false, "code": "NOT_FOUND"}"#),
+    ("GET", "/blog/likes/999", 200, r#"{"success": true, "data": []}"#),
+    ("GET", "/blog/of/user?&id=999&current=1", 200, r#"{"success": true, "data": []}"#),
+    ("GET", "/blog/hot?current=9", 200, r#"{"success": true, "data": []}"#),
+    ("GET", "/voucher/list/999", 200, r#"{"success": true, "data": []}"#),
+];
+
+/// What was told so far, by name.
+type Kepts = HashMap<&'static str, String>;
+
+fn filled(text: &str, kept: &Kepts) -> String {
+    kept.iter().fold(text.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
+}
+
+/// Whether `told` has all of `wanted`.
+fn has(told: &Value, wanted: &Value) -> bool {
+    match (told, wanted) {
+        (Value::Object(told), Value::Object(wanted)) => {
+            wanted.iter().all(|(name, wanted)| told.get(name).is_some_and(|told| has(told, wanted)))
+        }
+        (Value::Array(told), Value::Array(wanted)) => {
+            told.len() >= wanted.len()
+                && (!wanted.is_empty() || told.is_empty())
+                && told.iter().zip(wanted).all(|(told, wanted)| has(told, wanted))
+        }
+        _ => told == wanted,
+    }
+}
+
+fn keep(name: &'static str, told: &Value, kept: &mut Kepts) {
+    let text = match told {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        other => other["id"].as_u64().unwrap_or_else(|| panic!("{name}: {other}")).to_string(),
+    };
+    kept.insert(name, text);
+}
+
+fn send(w: &World, method: &str, path: &str, body: &Body, kept: &Kepts) -> super::world::Said {
+    let token = kept.get("token").map(String::as_str).unwrap_or_default();
+    match body {
+        None => w.call(method, path, token, ""),
+        Json(text) => w.call(method, path, token, &filled(text, kept)),
+        Picture => w.upload(path, token),
+    }
+}
+
+/// A shop and its vouchers, and a note of the operator's.
+fn furnished() -> World {
+    let w = world();
+    w.add("/blog", &json!({"shopId": 1, "title": "开业了", "content": "欢迎", "images": ""}));
+    w
+}
+
+#[test]
+fn the_front_ends_calls_are_answered_as_its_pages_expect() {
+    let w = furnished();
+    let mut kept = Kepts::from([("now", EVENING.as_millis().to_string())]);
+    for (page, method, path, body, told) in WALK {
+        let path = filled(path, &kept);
+        let said = send(&w, method, &path, body, &kept);
+        let place = format!("{page}: {method} {path}: {}", said.text);
+        assert_eq!((said.status, &said.body["success"]), (200, &json!(true)), "{place}");
+        let data = said.body.get("data");
+        match told {
+            Nothing => assert_eq!(data, Option::None, "{place}"),
+            Has(wanted) => {
+                let wanted: Value = serde_json::from_str(wanted).unwrap();
+                assert!(data.is_some_and(|data| has(data, &wanted)), "{place}: {wanted}");
+            }
+            Kept(name) => keep(name, data.unwrap_or_else(|| panic!("{place}")), &mut kept),
+        }
+        if path.starts_with("/user/code") {
+            let (_, code) = w.mall.inbox().unwrap().pop().unwrap();
+            kept.insert("code", code);
+        }
+    }
+    // What was shown is there, and what was taken back is not.
+    assert_eq!(w.ask("GET", &format!("/imgs/{}", kept["picture"]), "", b"").status, 200, "merged slashes");
+    assert_eq!(w.ask("GET", &format!("/imgs{}", kept["spoiled"]), "", b"").status, 404);
+    assert_eq!(w.call("GET", "/user/me", &kept["token"], "").status, 401, "they have left");
+    w.settle_log();
+    w.assert_balanced();
+}
+
+#[test]
+fn pages_are_told_when_there_is_nothing_to_tell() {
+    let w = furnished();
+    for (method, path, status, told) in STRAYS {
+        let said = w.call(method, path, "", "");
+        let wanted: Value = serde_json::from_str(told).unwrap();
+        assert_eq!(said.status, *status, "{method} {path}: {}", said.text);
+        assert!(has(&said.body, &wanted), "{method} {path}: {}", said.text);
+        assert_eq!(said.body.get("data").is_some(), wanted.get("data").is_some(), "{method} {path}: {}", said.text);
+    }
+}
