@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::App;
 use super::describe::Calls;
 use super::envelope::{Answer, Paged, Reply};
-use super::extract::{Json, Login, Now, Path, Query, Remover};
+use super::extract::{Json, Login, MaybeLogin, Now, Path, Query, Remover};
 use crate::language::both;
 use crate::mall::notes::{CommentView, ThreadView};
 use crate::mall::wall_time;
@@ -50,6 +50,8 @@ struct CommentAnswer {
     #[schemars(example = &"我也觉得好吃！")]
     content: String,
     liked: u64,
+    /// Whether the caller likes it.
+    is_like: bool,
     /// Whether only its place is left: it was deleted or hidden, and what was answered to it was not.
     is_removed: bool,
     /// The comment it stands below.
@@ -68,7 +70,7 @@ struct CommentAnswer {
 
 impl CommentAnswer {
     fn new(view: CommentView, zone: &TimeZone) -> Self {
-        let CommentView { comment, author, answered } = view;
+        let CommentView { comment, author, answered, is_liked } = view;
         Self {
             id: comment.id.get(),
             blog_id: comment.note.get(),
@@ -77,6 +79,7 @@ impl CommentAnswer {
             icon: author.icon,
             content: comment.content,
             liked: comment.liked,
+            is_like: is_liked,
             is_removed: !comment.visibility.is_seen(),
             parent_id: comment.parent.map(CommentId::get),
             answer_id: comment.answers.map(CommentId::get),
@@ -141,10 +144,11 @@ struct PageQuery {
 
 async fn of_note(
     State(app): State<App>,
+    MaybeLogin(reader): MaybeLogin,
     Path(id): Path<u64>,
     Query(query): Query<PageQuery>,
 ) -> Reply<Paged<ThreadAnswer>> {
-    let (threads, total) = app.comments.of_note(NoteId::new(id), query.current.unwrap_or(1)).await?;
+    let (threads, total) = app.comments.of_note(NoteId::new(id), query.current.unwrap_or(1), reader).await?;
     let zone = &app.context.zone;
     let list: Vec<_> = threads.into_iter().map(|view| ThreadAnswer::new(view, zone)).collect();
     Ok(Answer::page(&list, total))
@@ -152,10 +156,12 @@ async fn of_note(
 
 async fn replies(
     State(app): State<App>,
+    MaybeLogin(reader): MaybeLogin,
     Path(id): Path<u64>,
     Query(query): Query<PageQuery>,
 ) -> Reply<Paged<CommentAnswer>> {
-    let (answers, total) = app.comments.answers(CommentId::new(id), query.current.unwrap_or(1)).await?;
+    let (answers, total) =
+        app.comments.answers(CommentId::new(id), query.current.unwrap_or(1), reader).await?;
     let zone = &app.context.zone;
     let list: Vec<_> = answers.into_iter().map(|view| CommentAnswer::new(view, zone)).collect();
     Ok(Answer::page(&list, total))

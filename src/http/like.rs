@@ -26,7 +26,12 @@ pub fn routes() -> Calls {
         )
 }
 
-async fn toggle_note(State(app): State<App>, Login(user): Login, Now(now): Now, Path(id): Path<u64>) -> Reply {
+async fn toggle_note(
+    State(app): State<App>,
+    Login(user): Login,
+    Now(now): Now,
+    Path(id): Path<u64>,
+) -> Reply {
     let _ = app.likes.toggle_note(user, NoteId::new(id), now).await?;
     Ok(Answer::done())
 }

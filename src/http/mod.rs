@@ -18,7 +18,9 @@ mod wrong;
 
 pub mod blog;
 mod blog_comments;
+mod feed;
 pub mod follow;
+mod like;
 pub mod ops;
 mod report;
 pub mod router;

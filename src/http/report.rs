@@ -1,7 +1,7 @@
 //! What readers report: `/report`.
 
 use axum::extract::State;
-use mallbox_storage::{CommentId, NoteId, ReportTarget};
+use mallbox_storage::{CommentId, NoteId, Post};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -47,8 +47,8 @@ async fn report(
 ) -> Reply {
     let ReportBody { kind, id, reason } = body;
     let target = match kind {
-        KindWord::Note => ReportTarget::Note(NoteId::new(id)),
-        KindWord::Comment => ReportTarget::Comment(CommentId::new(id)),
+        KindWord::Note => Post::Note(NoteId::new(id)),
+        KindWord::Comment => Post::Comment(CommentId::new(id)),
     };
     app.notes.report(user, target, &reason, now).await?;
     Ok(Answer::done())

@@ -18,7 +18,8 @@ use super::health::Health;
 use super::metrics::Metrics;
 use super::ops::live::Live;
 use super::{
-    ApiError, App, blog, blog_comments, follow, ops, report, sale, shop, sign, user, voucher, voucher_order,
+    ApiError, App, blog, blog_comments, feed, follow, like, ops, report, sale, shop, sign, user, voucher,
+    voucher_order,
 };
 
 /// How the mall is served.
@@ -36,6 +37,8 @@ pub struct SiteOptions {
 fn calls(live: Live) -> Calls {
     user::routes()
         .merge(follow::routes())
+        .merge(like::routes())
+        .merge(feed::routes())
         .merge(sign::routes())
         .merge(shop::routes())
         .merge(blog::routes())

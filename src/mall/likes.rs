@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use mallbox_storage::{CommentId, Likable, LikeChange, Liked, NoteId, Page, Timestamp, UserId};
+use mallbox_storage::{CommentId, LikeChange, Liked, NoteId, Page, Post, Timestamp, UserId};
 
 use super::accounts::Brief;
 use super::{Context, Failure, Refusal};
@@ -27,7 +27,7 @@ impl LikeBook {
     /// # Errors
     /// [`Refusal::NotFound`] for one that nobody sees.
     pub async fn toggle_note(&self, user: UserId, note: NoteId, now: Timestamp) -> Result<Liked, Failure> {
-        let liked = self.toggle(user, Likable::Note(note), now).await?;
+        let liked = self.toggle(user, Post::Note(note), now).await?;
         Ok(liked.ok_or(Refusal::NotFound("note"))?)
     }
 
@@ -41,11 +41,11 @@ impl LikeBook {
         comment: CommentId,
         now: Timestamp,
     ) -> Result<Liked, Failure> {
-        let liked = self.toggle(user, Likable::Comment(comment), now).await?;
+        let liked = self.toggle(user, Post::Comment(comment), now).await?;
         Ok(liked.ok_or(Refusal::NotFound("comment"))?)
     }
 
-    async fn toggle(&self, user: UserId, what: Likable, now: Timestamp) -> Result<Option<Liked>, Failure> {
+    async fn toggle(&self, user: UserId, what: Post, now: Timestamp) -> Result<Option<Liked>, Failure> {
         Ok(self.context.storage.likes.change(user, what, LikeChange::Toggle, now).await?)
     }
 
@@ -54,20 +54,22 @@ impl LikeBook {
     /// # Errors
     /// Only if the store is in trouble.
     pub async fn first_likers(&self, note: NoteId) -> Result<Vec<Brief>, Failure> {
-        let likers = self.context.storage.likes.likers(Likable::Note(note), Page::new(1, FIRST)).await?;
+        let likers = self.context.storage.likes.likers(Post::Note(note), Page::new(1, FIRST)).await?;
         Brief::of(&self.context, &likers).await
     }
+}
 
-    /// Those of these notes and comments that somebody likes; whoever is not logged in likes none.
-    ///
-    /// # Errors
-    /// Only if the store is in trouble.
-    pub async fn liked(&self, user: Option<UserId>, among: &[Likable]) -> Result<HashSet<Likable>, Failure> {
-        match user {
-            Some(user) if !among.is_empty() => {
-                Ok(self.context.storage.likes.liked(user, among).await?.into_iter().collect())
-            }
-            _ => Ok(HashSet::new()),
+/// Those of these that somebody likes; whoever is not logged in likes none.
+pub(super) async fn liked(
+    context: &Context,
+    user: Option<UserId>,
+    among: impl Iterator<Item = Post>,
+) -> Result<HashSet<Post>, Failure> {
+    let among: Vec<Post> = among.collect();
+    match user {
+        Some(user) if !among.is_empty() => {
+            Ok(context.storage.likes.liked(user, &among).await?.into_iter().collect())
         }
+        _ => Ok(HashSet::new()),
     }
 }

@@ -4,11 +4,14 @@ mod comments;
 mod removal;
 mod writers;
 
-use mallbox_storage::{Note, NoteId, NoteText, Page, ReportAnswer, ReportTarget, ShopId, Timestamp, UserId};
+use mallbox_storage::{
+    FeedEntry, Note, NoteId, NoteText, Page, Post, ReportAnswer, ShopId, Timestamp, UserId,
+};
 
 use self::removal::{Removal, remove};
 use self::writers::Writers;
 use super::accounts::Brief;
+use super::likes::liked;
 use super::operator::AuditLog;
 use super::{Context, Failure, Mistake, Refusal, clean_text, picture_path};
 
@@ -56,7 +59,7 @@ impl NoteBook {
         Self { context, audit }
     }
 
-    /// Writes a note.
+    /// Writes a note, and brings it into the feeds of those who follow its author.
     ///
     /// # Errors
     /// [`Mistake::Missing`] for its title, [`Mistake::OutOfRange`] with the value's name; [`Refusal::NotFound`] for a shop
@@ -68,7 +71,12 @@ impl NoteBook {
             storage.shops.get(text.shop).await?.ok_or(Refusal::NotFound("shop"))?;
         }
         within_limit(&self.context, author, now).await?;
-        Ok(storage.notes.insert(author, &text, now).await?)
+        let note = storage.notes.insert(author, &text, now).await?;
+        // It is written; a chore passes on what cannot be passed on now.
+        if let Err(error) = storage.feeds.pass_on(FeedEntry { note, written: now }, author, now).await {
+            tracing::warn!(%note, %error, "a note is not yet in all feeds");
+        }
+        Ok(note)
     }
 
     /// A note that is seen.
@@ -112,7 +120,7 @@ impl NoteBook {
     pub async fn remove(&self, note: NoteId, by: UserId, now: Timestamp) -> Result<(), Failure> {
         let found = self.context.storage.notes.get(note).await?.ok_or(Refusal::NotFound("note"))?;
         let removal =
-            Removal { target: ReportTarget::Note(note), author: found.author, visibility: found.visibility };
+            Removal { target: Post::Note(note), author: found.author, visibility: found.visibility };
         remove(&self.context, &self.audit, removal, by, now).await
     }
 
@@ -123,7 +131,7 @@ impl NoteBook {
     pub async fn report(
         &self,
         user: UserId,
-        target: ReportTarget,
+        target: Post,
         reason: &str,
         now: Timestamp,
     ) -> Result<(), Failure> {
@@ -138,10 +146,18 @@ impl NoteBook {
         }
     }
 
-    /// With their authors. What is liked by the reader is decided here, for every list of notes.
-    async fn views(&self, notes: Vec<Note>, _reader: Option<UserId>) -> Result<Vec<NoteView>, Failure> {
+    /// With their authors, and whether the reader likes them.
+    ///
+    /// # Errors
+    /// Only if the store is in trouble.
+    pub async fn views(&self, notes: Vec<Note>, reader: Option<UserId>) -> Result<Vec<NoteView>, Failure> {
         let writers = Writers::of(&self.context, notes.iter().map(|note| note.author)).await?;
-        let view = |note: Note| NoteView { author: writers.brief(note.author), is_liked: false, note };
+        let liked = liked(&self.context, reader, notes.iter().map(|note| Post::Note(note.id))).await?;
+        let view = |note: Note| NoteView {
+            author: writers.brief(note.author),
+            is_liked: liked.contains(&Post::Note(note.id)),
+            note,
+        };
         Ok(notes.into_iter().map(view).collect())
     }
 }
@@ -173,10 +189,10 @@ async fn within_limit(context: &Context, user: UserId, now: Timestamp) -> Result
 }
 
 /// There is no such thing, or nobody sees it.
-fn not_there(target: ReportTarget) -> Refusal {
+fn not_there(target: Post) -> Refusal {
     match target {
-        ReportTarget::Note(_) => Refusal::NotFound("note"),
-        ReportTarget::Comment(_) => Refusal::NotFound("comment"),
+        Post::Note(_) => Refusal::NotFound("note"),
+        Post::Comment(_) => Refusal::NotFound("comment"),
     }
 }
 

@@ -16,7 +16,9 @@ use super::payments::Payments;
 use super::repairs::{load_sales, see_out_the_blocked};
 use super::sms::{Inbox, SmsSender};
 use super::{
-    Accounts, AuditLog, Clock, CommentBook, Context, FeedBook, FollowBook, IMPORTED, LikeBook, NoteBook, OrderDesk, PeopleOffice, Random, SaleCounter, Settings, ShopDirectory, SignBook, VoucherShelf, feeds, sale_chores,
+    Accounts, AuditLog, Clock, CommentBook, Context, FeedBook, FollowBook, IMPORTED, LikeBook, NoteBook,
+    OrderDesk, PeopleOffice, Random, SaleCounter, Settings, ShopDirectory, SignBook, VoucherShelf, feeds,
+    sale_chores,
 };
 
 /// What a mall is made of. Nothing in it is process-wide.

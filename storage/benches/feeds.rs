@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use mallbox_storage::{
-    FeedEntry, ImportRow, ImportedNote, Likable, LikeChange, NoteId, NoteText, Page, Phone, Role, ShopId,
+    FeedEntry, ImportRow, ImportedNote, LikeChange, NoteId, NoteText, Page, Phone, Post, Role, ShopId,
     Storage, Timestamp, User, UserId,
 };
 use mallbox_test_servers::Ground;
@@ -55,7 +55,7 @@ async fn run(name: &str, ground: &Ground, likes: u64) {
         move |storage: Storage, number| async move {
             let entries = page(storage.clone(), number).await;
             let notes: Vec<NoteId> = entries.iter().map(|entry| entry.note).collect();
-            let likable: Vec<Likable> = notes.iter().copied().map(Likable::Note).collect();
+            let likable: Vec<Post> = notes.iter().copied().map(Post::Note).collect();
             assert_eq!(storage.notes.those(&notes).await.unwrap().len(), 10);
             storage.likes.liked(UserId::new(1), &likable).await.unwrap();
         },
@@ -63,7 +63,7 @@ async fn run(name: &str, ground: &Ground, likes: u64) {
     .await;
     pass_on(name, &storage).await;
 
-    let one = Likable::Note(NoteId::new(1));
+    let one = Post::Note(NoteId::new(1));
     time(
         &format!("{name}: likes on one note"),
         &storage,
@@ -82,7 +82,7 @@ async fn run(name: &str, ground: &Ground, likes: u64) {
     let rows = storage.likes.likers(one, Page::new(1, u32::MAX)).await.unwrap().len() as u64;
     assert_eq!((counted, rows), (likes, likes), "no like is lost or counted twice");
     time(&format!("{name}: likes on many notes"), &storage, likes, |storage: Storage, number| async move {
-        let note = Likable::Note(NoteId::new(2 + number % 1_000));
+        let note = Post::Note(NoteId::new(2 + number % 1_000));
         storage.likes.change(UserId::new(number + 1), note, LikeChange::Like, NOON).await.unwrap().unwrap();
     })
     .await;

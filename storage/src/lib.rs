@@ -27,6 +27,7 @@ mod order_log;
 mod orders;
 mod outbox;
 mod payments;
+mod posts;
 mod rate_limits;
 mod reports;
 mod sales;
@@ -66,7 +67,7 @@ pub use import::{
     Import, ImportFinding, ImportFindings, ImportKind, ImportRow, ImportedComment, ImportedNote,
     ImportedOrder, ImportedSale, ImportedVoucher, Importing,
 };
-pub use likes::{Likable, LikeChange, Liked, Likes};
+pub use likes::{LikeChange, Liked, Likes};
 pub use locks::{FencingToken, HeldLock, LockAnswer, LockEntry, LockOwner, Locker, Locks};
 pub use money::Cents;
 pub use notes::{Note, NoteText, Notes, Visibility, picture_name};
@@ -75,8 +76,9 @@ pub use orders::{Order, OrderCounts, OrderFilter, OrderStatus, Orders, Persisted
 pub use outbox::{Errand, Outbox};
 pub use page::Page;
 pub use payments::{Payment, PaymentFaults, PaymentRows, PaymentState};
+pub use posts::Post;
 pub use rate_limits::{Limit, Pass, RateLimits};
-pub use reports::{OpenReports, ReportAnswer, ReportTarget, Reports};
+pub use reports::{OpenReports, ReportAnswer, Reports};
 pub use sales::{Claim, ClaimAnswer, Release, Reservation, Sales, Terms, Units};
 pub use sequences::Sequences;
 pub use sessions::{CodeCheck, CodeIssue, CodeRules, Sessions, TokenHash};

@@ -2,16 +2,7 @@
 
 use async_trait::async_trait;
 
-use crate::{CommentId, NoteId, Page, StoreError, Timestamp, UserId};
-
-/// What can be liked.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Likable {
-    /// A note.
-    Note(NoteId),
-    /// A comment on one.
-    Comment(CommentId),
-}
+use crate::{Page, Post, StoreError, Timestamp, UserId};
 
 /// What somebody wants of their like.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,7 +50,7 @@ pub trait Likes: Send + Sync {
     async fn change(
         &self,
         user: UserId,
-        what: Likable,
+        what: Post,
         change: LikeChange,
         now: Timestamp,
     ) -> Result<Option<Liked>, StoreError>;
@@ -68,11 +59,11 @@ pub trait Likes: Send + Sync {
     ///
     /// # Errors
     /// [`StoreError`]: call again.
-    async fn likers(&self, what: Likable, page: Page) -> Result<Vec<UserId>, StoreError>;
+    async fn likers(&self, what: Post, page: Page) -> Result<Vec<UserId>, StoreError>;
 
     /// Those of `among` that a user likes, in the order of `among`, in one look.
     ///
     /// # Errors
     /// [`StoreError`]: call again.
-    async fn liked(&self, user: UserId, among: &[Likable]) -> Result<Vec<Likable>, StoreError>;
+    async fn liked(&self, user: UserId, among: &[Post]) -> Result<Vec<Post>, StoreError>;
 }

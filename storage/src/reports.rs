@@ -2,35 +2,7 @@
 
 use async_trait::async_trait;
 
-use crate::{CommentId, NoteId, Page, StoreError, Timestamp, UserId};
-
-/// What is reported.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum ReportTarget {
-    /// A note.
-    Note(NoteId),
-    /// A comment.
-    Comment(CommentId),
-}
-
-impl ReportTarget {
-    /// How it stands in a row: its kind, and its id.
-    pub(crate) fn in_row(self) -> (i64, u64) {
-        match self {
-            Self::Note(note) => (0, note.get()),
-            Self::Comment(comment) => (1, comment.get()),
-        }
-    }
-
-    /// `None` for a kind that nothing writes.
-    pub(crate) fn from_row(kind: i64, id: u64) -> Option<Self> {
-        match kind {
-            0 => Some(Self::Note(NoteId::new(id))),
-            1 => Some(Self::Comment(CommentId::new(id))),
-            _ => None,
-        }
-    }
-}
+use crate::{Page, Post, StoreError, Timestamp, UserId};
 
 /// What became of a report.
 #[must_use]
@@ -48,7 +20,7 @@ pub enum ReportAnswer {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OpenReports {
     /// Of what.
-    pub target: ReportTarget,
+    pub target: Post,
     /// By how many.
     pub count: u64,
     /// Why, in the words of the last few, no more than [`OpenReports::REASONS`]. Who gave none says nothing here.
@@ -79,7 +51,7 @@ pub trait Reports: Send + Sync {
     async fn report(
         &self,
         user: UserId,
-        target: ReportTarget,
+        target: Post,
         reason: &str,
         now: Timestamp,
     ) -> Result<ReportAnswer, StoreError>;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{DeadState, Likable, OrderCounts, OrderStatus, PaymentState, Role, Visibility, VoucherStatus};
+use crate::{DeadState, OrderCounts, OrderStatus, PaymentState, Role, Visibility, VoucherStatus};
 
 /// What is stored as a number.
 pub(crate) trait Numbered: Copy {
@@ -58,24 +58,6 @@ impl OrderCounts {
             OrderStatus::Refunding => &mut self.refunding,
             OrderStatus::Refunded => &mut self.refunded,
         })
-    }
-}
-
-impl Likable {
-    /// Its kind, and its number among them.
-    pub(crate) fn subject(self) -> (i64, u64) {
-        match self {
-            Self::Note(note) => (1, note.get()),
-            Self::Comment(comment) => (2, comment.get()),
-        }
-    }
-
-    /// The table that counts its likes, where `status` 0 and 1 are to be seen.
-    pub(crate) fn table(self) -> &'static str {
-        match self {
-            Self::Note(_) => "notes",
-            Self::Comment(_) => "note_comments",
-        }
     }
 }
 

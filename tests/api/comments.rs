@@ -35,7 +35,7 @@ fn a_comment_is_told_with_its_first_answers() {
     let thanks = say(&w, &w.other, note, answer, "谢谢");
     let comment = |id: u64, user: u64, name: &str, content: &str, second: u32| {
         json!({
-            "id": id, "blogId": note, "userId": user, "name": name, "icon": "", "content": content, "liked": 0,
+            "id": id, "blogId": note, "userId": user, "name": name, "icon": "", "content": content, "liked": 0, "isLike": false,
             "isRemoved": false, "createTime": format!("2026-11-21T20:00:0{second}"),
         })
     };

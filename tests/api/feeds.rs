@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use mallbox::fixture::Fault;
 use serde_json::{Value, json};
 
 use super::world::{EVENING, World, world};
@@ -30,7 +31,8 @@ fn ids(list: &Value) -> Vec<u64> {
 /// The whole feed, page by page; and how many pages it has.
 fn feed(w: &World, token: &str) -> (Vec<u64>, usize) {
     let (mut all, mut pages) = (Vec::new(), 0);
-    let mut path = format!("/blog/of/follow?&offset=0&lastId={}", (EVENING + Duration::from_secs(86_400)).as_millis());
+    let mut path =
+        format!("/blog/of/follow?&offset=0&lastId={}", (EVENING + Duration::from_secs(86_400)).as_millis());
     loop {
         let body = told(w, "GET", &path, token);
         let Some(page) = body.get("data") else { return (all, pages) };
@@ -89,7 +91,7 @@ fn a_comment_is_liked_and_liked_no_more() {
     let said = w.call("POST", "/blog-comments", &w.customer, &comment);
     let id = said.body["data"].as_u64().unwrap_or_else(|| panic!("{said:?}"));
     let liked = || {
-        let list = told(&w, "GET", &format!("/blog-comments/of/blog/{note}"), &w.other)["data"].take();
+        let mut list = told(&w, "GET", &format!("/blog-comments/of/blog/{note}"), &w.other)["data"].take();
         (list[0]["liked"].take(), list[0]["isLike"].take())
     };
     assert_eq!(liked(), (json!(0), json!(false)));
@@ -108,8 +110,9 @@ fn a_feed_is_read_to_its_end_though_hundreds_share_a_millisecond() {
     told(&w, "PUT", &format!("/follow/{OPERATOR}/true"), &w.customer);
     told(&w, "PUT", &format!("/follow/{OTHER}/true"), &w.customer);
     // The mall's clock stands still.
-    let mut notes: Vec<u64> =
-        (0..203).map(|number| write(&w, if number % 3 == 0 { &w.other } else { &w.operator }, "面")).collect();
+    let mut notes: Vec<u64> = (0..203)
+        .map(|number| write(&w, if number % 3 == 0 { &w.other } else { &w.operator }, "面"))
+        .collect();
     assert_eq!(feed(&w, &w.customer), (notes.clone(), 21));
     w.advance(Duration::from_millis(1));
     let newest = write(&w, &w.operator, "新");
@@ -156,7 +159,9 @@ fn a_follow_brings_notes_and_an_unfollow_takes_them() {
 #[test]
 fn a_place_in_the_feed_that_is_none_is_told() {
     let w = world();
-    for query in ["", "offset=0", "lastId=x", "lastId=1&offset=-1", "lastId=1&offset=x", "lastId=99999999999999999999"] {
+    for query in
+        ["", "offset=0", "lastId=x", "lastId=1&offset=-1", "lastId=1&offset=x", "lastId=99999999999999999999"]
+    {
         let said = w.call("GET", &format!("/blog/of/follow?{query}"), &w.customer, "");
         assert_eq!((said.status, &said.body["code"]), (400, &json!("BAD_REQUEST")), "{query}: {}", said.text);
     }
@@ -171,7 +176,7 @@ fn a_note_that_could_not_be_passed_on_comes_later() {
     let w = world();
     told(&w, "PUT", &format!("/follow/{OPERATOR}/true"), &w.customer);
     assert_eq!(feed(&w, &w.customer), (vec![], 0));
-    w.mall.fault(json!({"port": "feeds.pass_on", "fault": "error", "times": 1})).unwrap();
+    w.mall.faults().add(Fault::at_port("feeds.pass_on").error().times(1)).unwrap();
     let note = write(&w, &w.operator, "面");
     assert_eq!(told(&w, "GET", &format!("/blog/{note}"), "")["data"]["id"], note, "it was written");
     assert_eq!(feed(&w, &w.customer), (vec![], 0));

@@ -32,7 +32,13 @@ use Told::{Has, Kept, Nothing};
 const WALK: &[(&str, &str, &str, Body, Told)] = &[
     ("login", "POST", "/user/code?phone=13900000077", None, Nothing),
     ("login", "POST", "/user/login", Json(r#"{"phone": "13900000077", "code": "{code}"}"#), Kept("token")),
-    ("index", "GET", "/shop-type/list", None, Has(r#"[{"id": 2, "name": "美食", "icon": "/types/2.svg"}, {"id": 1}]"#)),
+    (
+        "index",
+        "GET",
+        "/shop-type/list",
+        None,
+        Has(r#"[{"id": 2, "name": "美食", "icon": "/types/2.svg"}, {"id": 1}]"#),
+    ),
     ("index", "GET", "/blog/hot?current=1", None, Has(r#"[{"id": 1, "liked": 0, "isLike": false}]"#)),
     ("index", "PUT", "/blog/like/1", None, Nothing),
     ("index", "GET", "/blog/1", None, Has(r#"{"id": 1, "liked": 1, "isLike": true, "images": ""}"#)),
@@ -45,25 +51,41 @@ const WALK: &[(&str, &str, &str, Body, Told)] = &[
         Has(r#"[{"id": 1, "name": "103茶餐厅", "typeId": 2}]"#),
     ),
     ("shop-list", "GET", "/shop/of/type?&typeId=2&current=2&x=120.149993&y=30.334229", None, Has("[]")),
-    ("shop-list", "GET", "/shop/of/type?&typeId=2&current=1&sortBy=comments&x=120.149993&y=30.334229", None, Has(r#"[{"id": 1}]"#)),
-    ("shop-list", "GET", "/shop/of/type?&typeId=2&current=1&sortBy=score&x=120.149993&y=30.334229", None, Has(r#"[{"id": 1}]"#)),
+    (
+        "shop-list",
+        "GET",
+        "/shop/of/type?&typeId=2&current=1&sortBy=comments&x=120.149993&y=30.334229",
+        None,
+        Has(r#"[{"id": 1}]"#),
+    ),
+    (
+        "shop-list",
+        "GET",
+        "/shop/of/type?&typeId=2&current=1&sortBy=score&x=120.149993&y=30.334229",
+        None,
+        Has(r#"[{"id": 1}]"#),
+    ),
     (
         "shop-detail",
         "GET",
         "/shop/1",
         None,
-        Has(r#"{"id": 1, "name": "103茶餐厅", "typeId": 2, "images": "/imgs/a.jpg,/imgs/b.jpg", "area": "大关",
+        Has(
+            r#"{"id": 1, "name": "103茶餐厅", "typeId": 2, "images": "/imgs/a.jpg,/imgs/b.jpg", "area": "大关",
                "address": "金华路29号", "x": 120.149192, "y": 30.316078, "avgPrice": 80, "sold": 4215, "comments": 3035,
-               "score": 37, "openHours": "10:00-22:00"}"#),
+               "score": 37, "openHours": "10:00-22:00"}"#,
+        ),
     ),
     (
         "shop-detail",
         "GET",
         "/voucher/list/1",
         None,
-        Has(r#"[{"id": 1, "shopId": 1, "title": "50元代金券", "payValue": 4750, "actualValue": 5000, "type": 0, "status": 1},
+        Has(
+            r#"[{"id": 1, "shopId": 1, "title": "50元代金券", "payValue": 4750, "actualValue": 5000, "type": 0, "status": 1},
                {"id": 2, "type": 1, "stock": 2, "beginTime": "2026-11-21T19:00:00", "endTime": "2026-11-21T23:00:00"},
-               {"id": 3, "type": 1, "stock": 999999}]"#),
+               {"id": 3, "type": 1, "stock": 999999}]"#,
+        ),
     ),
     ("shop-detail", "POST", "/voucher-order/seckill/2", None, Kept("order")),
     ("shop-detail", "GET", "/voucher/list/1", None, Has(r#"[{"id": 1}, {"id": 2, "stock": 1}]"#)),
@@ -85,8 +107,10 @@ const WALK: &[(&str, &str, &str, Body, Told)] = &[
         "GET",
         "/blog/{note}",
         None,
-        Has(r#"{"title": "一碗面", "content": "好吃<br/>再来", "shopId": 1, "liked": 0, "comments": 0, "isLike": false,
-               "createTime": "2026-11-21T20:00:00", "updateTime": "2026-11-21T20:00:00"}"#),
+        Has(
+            r#"{"title": "一碗面", "content": "好吃<br/>再来", "shopId": 1, "liked": 0, "comments": 0, "isLike": false,
+               "createTime": "2026-11-21T20:00:00", "updateTime": "2026-11-21T20:00:00"}"#,
+        ),
     ),
     ("blog-detail", "GET", "/shop/1", None, Has(r#"{"name": "103茶餐厅"}"#)),
     ("blog-detail", "GET", "/blog/likes/{note}", None, Has("[]")),
@@ -98,7 +122,13 @@ const WALK: &[(&str, &str, &str, Body, Told)] = &[
     ("blog-detail", "PUT", "/blog/like/1", None, Nothing),
     ("blog-detail", "GET", "/blog/1", None, Has(r#"{"liked": 0, "isLike": false}"#)),
     ("other-info", "GET", "/user/1", None, Has(r#"{"id": 1}"#)),
-    ("other-info", "GET", "/user/info/1", None, Has(r#"{"userId": 1, "fans": 1, "followee": 0, "gender": false, "level": 0}"#)),
+    (
+        "other-info",
+        "GET",
+        "/user/info/1",
+        None,
+        Has(r#"{"userId": 1, "fans": 1, "followee": 0, "gender": false, "level": 0}"#),
+    ),
     ("other-info", "GET", "/blog/of/user?&id=1&current=1", None, Has(r#"[{"id": 1, "userId": 1}]"#)),
     ("other-info", "GET", "/follow/common/1", None, Has("[]")),
     ("info", "GET", "/user/me", None, Has(r#"{"icon": ""}"#)),
@@ -218,6 +248,11 @@ fn pages_are_told_when_there_is_nothing_to_tell() {
         let wanted: Value = serde_json::from_str(told).unwrap();
         assert_eq!(said.status, *status, "{method} {path}: {}", said.text);
         assert!(has(&said.body, &wanted), "{method} {path}: {}", said.text);
-        assert_eq!(said.body.get("data").is_some(), wanted.get("data").is_some(), "{method} {path}: {}", said.text);
+        assert_eq!(
+            said.body.get("data").is_some(),
+            wanted.get("data").is_some(),
+            "{method} {path}: {}",
+            said.text
+        );
     }
 }

@@ -8,6 +8,7 @@ mod bad_requests;
 mod calls;
 mod clock;
 mod comments;
+mod feeds;
 mod follows;
 mod live;
 mod nearby;

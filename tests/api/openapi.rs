@@ -192,6 +192,27 @@ fn follows(check: &mut Checker<'_>) {
     }
 }
 
+fn likes_and_feed(check: &mut Checker<'_>) {
+    let (other, none) = (check.w.other.clone(), &Value::Null);
+    // By the operator, whom they follow.
+    let note = check.w.add("/blog", &json!({ "shopId": 1, "title": "一碗面", "content": "好吃" }));
+    let comment = check.w.add("/blog-comments", &json!({ "blogId": note, "content": "同感" }));
+    for token in ["", &other, &other] {
+        for id in [&*note.to_string(), "99", "x"] {
+            check.ask("PUT /blog/like/{id}", &format!("/blog/like/{id}"), token, none);
+            check.ask("GET /blog/likes/{id}", &format!("/blog/likes/{id}"), token, none);
+        }
+        for id in [&*comment.to_string(), "99", "x"] {
+            check.ask("PUT /blog-comments/like/{id}", &format!("/blog-comments/like/{id}"), token, none);
+        }
+        for query in
+            ["lastId=9999999999999&offset=0", "lastId=0", "offset=0", "lastId=x", "lastId=1&offset=-1"]
+        {
+            check.ask("GET /blog/of/follow", &format!("/blog/of/follow?{query}"), token, none);
+        }
+    }
+}
+
 fn notes(check: &mut Checker<'_>) {
     let (customer, other, none) = (check.w.customer.clone(), check.w.other.clone(), &Value::Null);
     let note = json!({ "shopId": 1, "title": "一碗面", "content": "好吃", "images": "/imgs/blogs/a.jpg" });
@@ -408,6 +429,7 @@ fn every_call_answers_what_is_described() {
     people(&mut check);
     follows(&mut check);
     notes(&mut check);
+    likes_and_feed(&mut check);
     shops_and_vouchers(&mut check);
     sales_and_orders(&mut check);
     running_sales(&mut check);

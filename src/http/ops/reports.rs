@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use jiff::tz::TimeZone;
-use mallbox_storage::{CommentId, NoteId, OpenReports, ReportTarget, Timestamp, UserId};
+use mallbox_storage::{CommentId, NoteId, OpenReports, Post, Timestamp, UserId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -54,8 +54,8 @@ impl ReportAnswer {
         let ReportView { reports, note, author, title, content, images } = view;
         let OpenReports { target, count, reasons, latest } = reports;
         let (kind, id) = match target {
-            ReportTarget::Note(note) => (KindWord::Note, note.get()),
-            ReportTarget::Comment(comment) => (KindWord::Comment, comment.get()),
+            Post::Note(note) => (KindWord::Note, note.get()),
+            Post::Comment(comment) => (KindWord::Comment, comment.get()),
         };
         let (blog_id, user_id, latest_time) = (note.get(), author.get(), wall_time::text(latest, zone));
         Self { kind, id, blog_id, user_id, title, content, images, count, reasons, latest_time }
@@ -80,7 +80,7 @@ async fn page(
     Ok(Answer::page(&list, total).no_store())
 }
 
-async fn decide(app: &App, by: UserId, now: Timestamp, target: ReportTarget, decision: Decision) -> Reply {
+async fn decide(app: &App, by: UserId, now: Timestamp, target: Post, decision: Decision) -> Reply {
     app.report_office.decide(By::operator(by, now), target, decision).await?;
     Ok(Answer::done())
 }
@@ -91,7 +91,7 @@ async fn hide_note(
     Now(now): Now,
     Path(id): Path<u64>,
 ) -> Reply {
-    decide(&app, by, now, ReportTarget::Note(NoteId::new(id)), Decision::Hide).await
+    decide(&app, by, now, Post::Note(NoteId::new(id)), Decision::Hide).await
 }
 
 async fn show_note(
@@ -100,7 +100,7 @@ async fn show_note(
     Now(now): Now,
     Path(id): Path<u64>,
 ) -> Reply {
-    decide(&app, by, now, ReportTarget::Note(NoteId::new(id)), Decision::Show).await
+    decide(&app, by, now, Post::Note(NoteId::new(id)), Decision::Show).await
 }
 
 async fn hide_comment(
@@ -109,7 +109,7 @@ async fn hide_comment(
     Now(now): Now,
     Path(id): Path<u64>,
 ) -> Reply {
-    decide(&app, by, now, ReportTarget::Comment(CommentId::new(id)), Decision::Hide).await
+    decide(&app, by, now, Post::Comment(CommentId::new(id)), Decision::Hide).await
 }
 
 async fn show_comment(
@@ -118,5 +118,5 @@ async fn show_comment(
     Now(now): Now,
     Path(id): Path<u64>,
 ) -> Reply {
-    decide(&app, by, now, ReportTarget::Comment(CommentId::new(id)), Decision::Show).await
+    decide(&app, by, now, Post::Comment(CommentId::new(id)), Decision::Show).await
 }

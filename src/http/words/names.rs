@@ -53,6 +53,8 @@ pub(super) fn field(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "x") => "经度",
         (Language::Zh, "y") => "纬度",
         (Language::Zh, "radius") => "半径",
+        (Language::Zh, "lastId") => "起始时间",
+        (Language::Zh, "offset") => "偏移量",
         (Language::Zh, "openHours") => "营业时间",
         (Language::Zh, "avgPrice") => "人均价格",
         (Language::Zh, "sold") => "销量",

@@ -1,13 +1,14 @@
 //! Comments on notes, with one level of answers.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use mallbox_storage::{Comment, CommentId, Commented, NoteId, Page, ReportTarget, Thread, Timestamp, UserId};
+use mallbox_storage::{Comment, CommentId, Commented, NoteId, Page, Post, Thread, Timestamp, UserId};
 
 use super::removal::{Removal, remove};
 use super::within_limit;
 use super::writers::Writers;
 use crate::mall::accounts::Brief;
+use crate::mall::likes::liked;
 use crate::mall::operator::AuditLog;
 use crate::mall::{Context, Failure, Mistake, Refusal, clean_text};
 
@@ -23,6 +24,8 @@ pub struct CommentView {
     pub author: Brief,
     /// Whom it answers, if it answers another answer.
     pub answered: Option<Brief>,
+    /// Whether who reads it likes it.
+    pub is_liked: bool,
 }
 
 /// A comment with what was answered to it.
@@ -78,12 +81,17 @@ impl CommentBook {
     ///
     /// # Errors
     /// [`Refusal::NotFound`] for a note that is not seen.
-    pub async fn of_note(&self, note: NoteId, page: u32) -> Result<(Vec<ThreadView>, u64), Failure> {
+    pub async fn of_note(
+        &self,
+        note: NoteId,
+        page: u32,
+        reader: Option<UserId>,
+    ) -> Result<(Vec<ThreadView>, u64), Failure> {
         self.see(note).await?;
         let (threads, total) = self.context.storage.comments.threads(note, Page::new(page, PAGE)).await?;
         let all: Vec<&Comment> =
             threads.iter().flat_map(|thread| [&thread.comment].into_iter().chain(&thread.answers)).collect();
-        let people = self.people(&all).await?;
+        let people = self.people(&all, reader).await?;
         let view = |Thread { comment, answers, answer_count }| ThreadView {
             comment: people.view(comment),
             answers: answers.into_iter().map(|answer| people.view(answer)).collect(),
@@ -96,12 +104,17 @@ impl CommentBook {
     ///
     /// # Errors
     /// [`Refusal::NotFound`] for no comment, or one on a note that is not seen.
-    pub async fn answers(&self, parent: CommentId, page: u32) -> Result<(Vec<CommentView>, u64), Failure> {
+    pub async fn answers(
+        &self,
+        parent: CommentId,
+        page: u32,
+        reader: Option<UserId>,
+    ) -> Result<(Vec<CommentView>, u64), Failure> {
         let comments = &self.context.storage.comments;
         let found = comments.those(&[parent]).await?.pop().ok_or(Refusal::NotFound("comment"))?;
         self.see(found.note).await?;
         let (answers, total) = comments.answers(parent, Page::new(page, PAGE)).await?;
-        let people = self.people(&answers.iter().collect::<Vec<_>>()).await?;
+        let people = self.people(&answers.iter().collect::<Vec<_>>(), reader).await?;
         Ok((answers.into_iter().map(|answer| people.view(answer)).collect(), total))
     }
 
@@ -112,11 +125,8 @@ impl CommentBook {
     pub async fn remove(&self, comment: CommentId, by: UserId, now: Timestamp) -> Result<(), Failure> {
         let found = self.context.storage.comments.those(&[comment]).await?.pop();
         let found = found.ok_or(Refusal::NotFound("comment"))?;
-        let removal = Removal {
-            target: ReportTarget::Comment(comment),
-            author: found.author,
-            visibility: found.visibility,
-        };
+        let removal =
+            Removal { target: Post::Comment(comment), author: found.author, visibility: found.visibility };
         remove(&self.context, &self.audit, removal, by, now).await
     }
 
@@ -126,8 +136,8 @@ impl CommentBook {
         Ok(())
     }
 
-    /// Everybody who wrote these, and whom they answer.
-    async fn people(&self, comments: &[&Comment]) -> Result<People, Failure> {
+    /// Everybody who wrote these, whom they answer, and which of them the reader likes.
+    async fn people(&self, comments: &[&Comment], reader: Option<UserId>) -> Result<People, Failure> {
         let answered: Vec<CommentId> =
             comments.iter().filter_map(|comment| answered_answer(comment)).collect();
         let answered = match &*answered {
@@ -138,7 +148,9 @@ impl CommentBook {
             answered.into_iter().map(|comment| (comment.id, comment.author)).collect();
         let authors = comments.iter().map(|comment| comment.author).chain(answered.values().copied());
         let writers = Writers::of(&self.context, authors).await?;
-        Ok(People { writers, answered })
+        let posts = comments.iter().map(|comment| Post::Comment(comment.id));
+        let liked = liked(&self.context, reader, posts).await?;
+        Ok(People { writers, answered, liked })
     }
 }
 
@@ -151,6 +163,7 @@ fn answered_answer(comment: &Comment) -> Option<CommentId> {
 struct People {
     writers: Writers,
     answered: HashMap<CommentId, UserId>,
+    liked: HashSet<Post>,
 }
 
 impl People {
@@ -160,6 +173,7 @@ impl People {
         }
         let answered = answered_answer(&comment).and_then(|answered| self.answered.get(&answered));
         let answered = answered.map(|user| self.writers.brief(*user));
-        CommentView { author: self.writers.brief(comment.author), answered, comment }
+        let is_liked = self.liked.contains(&Post::Comment(comment.id));
+        CommentView { author: self.writers.brief(comment.author), answered, is_liked, comment }
     }
 }

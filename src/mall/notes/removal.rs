@@ -1,6 +1,6 @@
 //! Deleting what somebody wrote: they may themselves, and operators may, whose deeds are written down.
 
-use mallbox_storage::{ReportTarget, Role, Timestamp, UserId, Visibility};
+use mallbox_storage::{Post, Role, Timestamp, UserId, Visibility};
 
 use super::not_there;
 use crate::mall::operator::reports::{Decision, decide, put};
@@ -9,7 +9,7 @@ use crate::mall::{Context, Failure, Refusal};
 
 /// What is to be deleted.
 pub struct Removal {
-    pub target: ReportTarget,
+    pub target: Post,
     pub author: UserId,
     pub visibility: Visibility,
 }

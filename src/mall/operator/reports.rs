@@ -1,6 +1,6 @@
 //! What readers report, and what operators decide about it.
 
-use mallbox_storage::{NoteId, OpenReports, Page, ReportTarget, Storage, Timestamp, UserId, Visibility};
+use mallbox_storage::{NoteId, OpenReports, Page, Post, Storage, Timestamp, UserId, Visibility};
 use serde_json::Value;
 
 use super::act::{By, Deed, act};
@@ -61,14 +61,14 @@ impl ReportOffice {
         let (mut notes, mut comments) = (Vec::new(), Vec::new());
         for reports in &open {
             match reports.target {
-                ReportTarget::Note(note) => notes.push(note),
-                ReportTarget::Comment(comment) => comments.push(comment),
+                Post::Note(note) => notes.push(note),
+                Post::Comment(comment) => comments.push(comment),
             }
         }
         let (notes, comments) =
             (storage.notes.those(&notes).await?, storage.comments.those(&comments).await?);
         let view = |reports: OpenReports| match reports.target {
-            ReportTarget::Note(id) => notes.iter().find(|note| note.id == id).map(|note| ReportView {
+            Post::Note(id) => notes.iter().find(|note| note.id == id).map(|note| ReportView {
                 reports,
                 note: id,
                 author: note.author,
@@ -76,16 +76,14 @@ impl ReportOffice {
                 content: note.text.content.clone(),
                 images: note.text.images.clone(),
             }),
-            ReportTarget::Comment(id) => {
-                comments.iter().find(|comment| comment.id == id).map(|comment| ReportView {
-                    reports,
-                    note: comment.note,
-                    author: comment.author,
-                    title: String::new(),
-                    content: comment.content.clone(),
-                    images: String::new(),
-                })
-            }
+            Post::Comment(id) => comments.iter().find(|comment| comment.id == id).map(|comment| ReportView {
+                reports,
+                note: comment.note,
+                author: comment.author,
+                title: String::new(),
+                content: comment.content.clone(),
+                images: String::new(),
+            }),
         };
         Ok((open.into_iter().filter_map(view).collect(), total))
     }
@@ -94,7 +92,7 @@ impl ReportOffice {
     ///
     /// # Errors
     /// [`Refusal::NotFound`], for what is deleted too.
-    pub async fn decide(&self, by: By, target: ReportTarget, decision: Decision) -> Result<(), Failure> {
+    pub async fn decide(&self, by: By, target: Post, decision: Decision) -> Result<(), Failure> {
         decide(&self.context, &self.audit, by, target, decision).await
     }
 }
@@ -104,7 +102,7 @@ pub(in crate::mall) async fn decide(
     context: &Context,
     audit: &AuditLog,
     by: By,
-    target: ReportTarget,
+    target: Post,
     decision: Decision,
 ) -> Result<(), Failure> {
     let (action, subject, missing) = words(target, decision);
@@ -126,9 +124,9 @@ pub(in crate::mall) async fn decide(
 }
 
 /// In the audit log's words, and what is said if it is not there.
-fn words(target: ReportTarget, decision: Decision) -> (&'static str, String, Refusal) {
+fn words(target: Post, decision: Decision) -> (&'static str, String, Refusal) {
     match target {
-        ReportTarget::Note(note) => {
+        Post::Note(note) => {
             let action = match decision {
                 Decision::Hide => "note.hide",
                 Decision::Show => "note.show",
@@ -136,7 +134,7 @@ fn words(target: ReportTarget, decision: Decision) -> (&'static str, String, Ref
             };
             (action, format!("note {note}"), Refusal::NotFound("note"))
         }
-        ReportTarget::Comment(comment) => {
+        Post::Comment(comment) => {
             let action = match decision {
                 Decision::Hide => "comment.hide",
                 Decision::Show => "comment.show",
@@ -150,12 +148,12 @@ fn words(target: ReportTarget, decision: Decision) -> (&'static str, String, Ref
 /// Decides who gets to see it; answers what it was.
 pub(in crate::mall) async fn put(
     storage: &Storage,
-    target: ReportTarget,
+    target: Post,
     visibility: Visibility,
     now: Timestamp,
 ) -> Result<Option<Visibility>, Failure> {
     Ok(match target {
-        ReportTarget::Note(note) => storage.notes.put_visibility(note, visibility, now).await?,
-        ReportTarget::Comment(comment) => storage.comments.put_visibility(comment, visibility, now).await?,
+        Post::Note(note) => storage.notes.put_visibility(note, visibility, now).await?,
+        Post::Comment(comment) => storage.comments.put_visibility(comment, visibility, now).await?,
     })
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mallbox_storage::{Likable, LikeChange, Liked, NoteId, Page, UserId, Visibility};
+use mallbox_storage::{LikeChange, Liked, NoteId, Page, Post, UserId, Visibility};
 
 use crate::dice::Dice;
 use crate::notes::text;
@@ -29,12 +29,12 @@ fn user(number: u64) -> UserId {
     UserId::new(number)
 }
 
-async fn note(w: &World) -> (NoteId, Likable) {
+async fn note(w: &World) -> (NoteId, Post) {
     let note = w.storage.notes.insert(ANNE, &text("面"), NOON).await.unwrap();
-    (note, Likable::Note(note))
+    (note, Post::Note(note))
 }
 
-async fn changed(w: &World, who: UserId, what: Likable, change: LikeChange) -> Option<Liked> {
+async fn changed(w: &World, who: UserId, what: Post, change: LikeChange) -> Option<Liked> {
     w.storage.likes.change(who, what, change, NOON).await.unwrap()
 }
 
@@ -44,7 +44,7 @@ fn is(likes: bool, count: u64) -> Option<Liked> {
 
 async fn what_is_not_there_cannot_be_liked(w: &World) {
     for id in [0, 1, u64::MAX] {
-        let what = Likable::Note(NoteId::new(id));
+        let what = Post::Note(NoteId::new(id));
         assert_eq!(changed(w, ANNE, what, LikeChange::Like).await, None);
         assert_eq!(w.storage.likes.likers(what, ALL).await.unwrap(), []);
         assert_eq!(w.storage.likes.liked(ANNE, &[what]).await.unwrap(), []);
@@ -100,7 +100,7 @@ async fn of_many_those_that_somebody_likes_are_told_in_one_look(w: &World) {
         }
     }
     all.reverse();
-    let of_bob: Vec<Likable> =
+    let of_bob: Vec<Post> =
         all.iter().copied().enumerate().filter(|(n, _)| (29 - n) % 3 == 2).map(|(_, w)| w).collect();
     assert_eq!(w.storage.likes.liked(BOB, &all).await.unwrap(), of_bob);
     assert_eq!(w.storage.likes.liked(user(3), &all).await.unwrap(), []);
@@ -170,7 +170,7 @@ async fn random_likes_agree_with_a_plain_map(w: &World) {
     for _ in 0..4 {
         things.push(note(w).await.1);
     }
-    let mut model: BTreeMap<(Likable, UserId), u32> = BTreeMap::new();
+    let mut model: BTreeMap<(Post, UserId), u32> = BTreeMap::new();
     for step in 0..400 {
         let (what, who) = (dice.pick(&things), user(dice.below(8)));
         let change = dice.pick(&[LikeChange::Like, LikeChange::Unlike, LikeChange::Toggle]);
@@ -200,7 +200,7 @@ async fn random_likes_agree_with_a_plain_map(w: &World) {
         assert_eq!(w.storage.likes.likers(*what, ALL).await.unwrap(), likers);
     }
     for who in (0..8).map(user) {
-        let liked: Vec<Likable> =
+        let liked: Vec<Post> =
             things.iter().copied().filter(|what| model.contains_key(&(*what, who))).collect();
         assert_eq!(w.storage.likes.liked(who, &things).await.unwrap(), liked);
     }

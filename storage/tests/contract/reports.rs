@@ -1,7 +1,7 @@
 //! `Reports`: one a person and thing, decided by whoever decides who gets to see it.
 
 use mallbox_storage::{
-    CommentId, Commented, NoteId, OpenReports, Page, ReportAnswer, ReportTarget, UserId, Visibility,
+    CommentId, Commented, NoteId, OpenReports, Page, Post, ReportAnswer, UserId, Visibility,
 };
 
 use crate::notes::text;
@@ -30,26 +30,26 @@ async fn comment(w: &World, note: NoteId) -> CommentId {
     }
 }
 
-async fn report(w: &World, user: u64, target: ReportTarget, reason: &str, hours: u32) -> ReportAnswer {
+async fn report(w: &World, user: u64, target: Post, reason: &str, hours: u32) -> ReportAnswer {
     w.storage.reports.report(UserId::new(user), target, reason, NOON + HOUR * hours).await.unwrap()
 }
 
-async fn visibility(w: &World, target: ReportTarget) -> Visibility {
+async fn visibility(w: &World, target: Post) -> Visibility {
     match target {
-        ReportTarget::Note(note) => w.storage.notes.get(note).await.unwrap().unwrap().visibility,
-        ReportTarget::Comment(comment) => w.storage.comments.those(&[comment]).await.unwrap()[0].visibility,
+        Post::Note(note) => w.storage.notes.get(note).await.unwrap().unwrap().visibility,
+        Post::Comment(comment) => w.storage.comments.those(&[comment]).await.unwrap()[0].visibility,
     }
 }
 
-async fn decide(w: &World, target: ReportTarget, to: Visibility) {
+async fn decide(w: &World, target: Post, to: Visibility) {
     let was = match target {
-        ReportTarget::Note(note) => w.storage.notes.put_visibility(note, to, NOON).await,
-        ReportTarget::Comment(comment) => w.storage.comments.put_visibility(comment, to, NOON).await,
+        Post::Note(note) => w.storage.notes.put_visibility(note, to, NOON).await,
+        Post::Comment(comment) => w.storage.comments.put_visibility(comment, to, NOON).await,
     };
     assert!(was.unwrap().is_some());
 }
 
-fn open(target: ReportTarget, count: u64, reasons: &[&str], hours: u32) -> OpenReports {
+fn open(target: Post, count: u64, reasons: &[&str], hours: u32) -> OpenReports {
     let reasons = reasons.iter().map(|&reason| reason.to_owned()).collect();
     OpenReports { target, count, reasons, latest: NOON + HOUR * hours }
 }
@@ -57,7 +57,7 @@ fn open(target: ReportTarget, count: u64, reasons: &[&str], hours: u32) -> OpenR
 async fn nothing_is_reported_at_first(w: &World) {
     assert_eq!(w.storage.reports.open(ALL).await.unwrap(), (vec![], 0));
     for id in [0, 1, i64::MAX as u64, u64::MAX] {
-        for target in [ReportTarget::Note(NoteId::new(id)), ReportTarget::Comment(CommentId::new(id))] {
+        for target in [Post::Note(NoteId::new(id)), Post::Comment(CommentId::new(id))] {
             assert_eq!(report(w, 1, target, "x", 0).await, ReportAnswer::NotThere);
         }
     }
@@ -68,22 +68,21 @@ async fn a_person_reports_a_thing_once(w: &World) {
     let note = note(w).await;
     let comment = comment(w, note).await;
     assert_eq!(note.get(), comment.get(), "a note and a comment with one number are two things");
-    for target in [ReportTarget::Note(note), ReportTarget::Comment(comment)] {
+    for target in [Post::Note(note), Post::Comment(comment)] {
         assert_eq!(visibility(w, target).await, Visibility::Shown);
         assert_eq!(report(w, 5, target, "广告", 1).await, ReportAnswer::Taken);
         assert_eq!(visibility(w, target).await, Visibility::Reported);
         assert_eq!(report(w, 5, target, "again", 2).await, ReportAnswer::Repeat);
         assert_eq!(report(w, 6, target, "", 3).await, ReportAnswer::Taken);
     }
-    let waiting = [ReportTarget::Note(note), ReportTarget::Comment(comment)]
-        .map(|target| open(target, 2, &["广告"], 3))
-        .to_vec();
+    let waiting =
+        [Post::Note(note), Post::Comment(comment)].map(|target| open(target, 2, &["广告"], 3)).to_vec();
     assert_eq!(w.storage.reports.open(ALL).await.unwrap(), (waiting, 2));
     assert_eq!(w.storage.notes.get(note).await.unwrap().unwrap().comments, 1, "it is seen still");
 }
 
 async fn what_an_operator_shows_again_is_not_reported_anew_by_the_same(w: &World) {
-    let target = ReportTarget::Note(note(w).await);
+    let target = Post::Note(note(w).await);
     assert_eq!(report(w, 5, target, "spam", 1).await, ReportAnswer::Taken);
     decide(w, target, Visibility::Shown).await;
     assert_eq!(w.storage.reports.open(ALL).await.unwrap(), (vec![], 0));
@@ -98,10 +97,10 @@ async fn what_an_operator_shows_again_is_not_reported_anew_by_the_same(w: &World
 async fn whatever_is_decided_waits_for_nobody(w: &World) {
     let on = note(w).await;
     let other = note(w).await;
-    let untouched = ReportTarget::Note(other);
+    let untouched = Post::Note(other);
     assert_eq!(report(w, 9, untouched, "", 9).await, ReportAnswer::Taken);
     for to in [Visibility::Hidden, Visibility::Deleted, Visibility::Shown, Visibility::Reported] {
-        for target in [ReportTarget::Comment(comment(w, on).await), ReportTarget::Note(note(w).await)] {
+        for target in [Post::Comment(comment(w, on).await), Post::Note(note(w).await)] {
             assert_eq!(report(w, 5, target, "", 1).await, ReportAnswer::Taken);
             decide(w, target, to).await;
             let (waiting, _) = w.storage.reports.open(ALL).await.unwrap();
@@ -117,8 +116,8 @@ async fn whatever_is_decided_waits_for_nobody(w: &World) {
 
 async fn what_most_have_reported_comes_first(w: &World) {
     let notes = [note(w).await, note(w).await, note(w).await];
-    let first = ReportTarget::Comment(comment(w, notes[0]).await);
-    let [old, new, newest] = notes.map(ReportTarget::Note);
+    let first = Post::Comment(comment(w, notes[0]).await);
+    let [old, new, newest] = notes.map(Post::Note);
     for (user, hours) in [(1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (6, 6), (7, 6)] {
         assert_eq!(report(w, user, first, &format!("reason {user}"), hours).await, ReportAnswer::Taken);
     }
@@ -135,7 +134,7 @@ async fn what_most_have_reported_comes_first(w: &World) {
 }
 
 async fn a_rush_of_reporters_is_counted_exactly(w: &World) {
-    let target = ReportTarget::Note(note(w).await);
+    let target = Post::Note(note(w).await);
     let mut rush = tokio::task::JoinSet::new();
     for user in 0..40 {
         let reports = w.storage.reports.clone();
@@ -158,7 +157,7 @@ async fn a_rush_of_reporters_is_counted_exactly(w: &World) {
 
 async fn reports_outlive_a_restart(w: &World) {
     let another = w.another().await;
-    let target = ReportTarget::Note(note(&another).await);
+    let target = Post::Note(note(&another).await);
     assert_eq!(report(&another, 5, target, "spam", 1).await, ReportAnswer::Taken);
     let another = another.reopen().await;
     assert_eq!(report(&another, 5, target, "spam", 2).await, ReportAnswer::Repeat);

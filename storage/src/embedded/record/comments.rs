@@ -10,8 +10,8 @@ use super::{Database, reports};
 use crate::comments::change_of_count;
 use crate::stored::Numbered as _;
 use crate::{
-    Comment, CommentId, Commented, Comments, NoteId, Page, ReportTarget, StoreError, Thread, Timestamp,
-    UserId, Visibility,
+    Comment, CommentId, Commented, Comments, NoteId, Page, Post, StoreError, Thread, Timestamp, UserId,
+    Visibility,
 };
 
 pub(crate) struct EmbeddedComments(Database);
@@ -186,7 +186,7 @@ fn put_visibility(
     }
     change_count(conn, note, change_of_count(was, visibility))?;
     if visibility != Visibility::Reported {
-        reports::decide(conn, ReportTarget::Comment(comment), now)?;
+        reports::decide(conn, Post::Comment(comment), now)?;
     }
     Ok(Some(was))
 }

@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::Database;
 use super::columns::{get_count, get_id, id};
-use crate::{Likable, LikeChange, Liked, Likes, Page, StoreError, Timestamp, UserId};
+use crate::{LikeChange, Liked, Likes, Page, Post, StoreError, Timestamp, UserId};
 
 pub(crate) struct EmbeddedLikes(Database);
 
@@ -20,7 +20,7 @@ impl Likes for EmbeddedLikes {
     async fn change(
         &self,
         user: UserId,
-        what: Likable,
+        what: Post,
         change: LikeChange,
         now: Timestamp,
     ) -> Result<Option<Liked>, StoreError> {
@@ -38,11 +38,11 @@ impl Likes for EmbeddedLikes {
         self.0.write("change like", job).await
     }
 
-    async fn likers(&self, what: Likable, page: Page) -> Result<Vec<UserId>, StoreError> {
-        let (kind, subject) = what.subject();
+    async fn likers(&self, what: Post, page: Page) -> Result<Vec<UserId>, StoreError> {
+        let (kind, subject) = what.in_row();
         let job = move |conn: &Connection| {
             conn.prepare_cached(
-                "SELECT user_id FROM likes WHERE kind = ?1 AND subject_id = ?2
+                "SELECT user_id FROM likes WHERE kind = ?1 AND target_id = ?2
                  ORDER BY liked_ms, user_id LIMIT ?3 OFFSET ?4",
             )?
             .query_map(params![kind, id(subject), page.size(), id(page.skipped())], |row| {
@@ -53,7 +53,7 @@ impl Likes for EmbeddedLikes {
         self.0.read("likers", job).await
     }
 
-    async fn liked(&self, user: UserId, among: &[Likable]) -> Result<Vec<Likable>, StoreError> {
+    async fn liked(&self, user: UserId, among: &[Post]) -> Result<Vec<Post>, StoreError> {
         let among = among.to_vec();
         let job = move |conn: &Connection| {
             let asked = among.into_iter().map(|what| Ok(likes(conn, user, what)?.then_some(what)));
@@ -64,35 +64,35 @@ impl Likes for EmbeddedLikes {
 }
 
 /// How many like it; `None` if it is not there to be seen.
-fn count(conn: &Connection, what: Likable) -> rusqlite::Result<Option<u64>> {
+fn count(conn: &Connection, what: Post) -> rusqlite::Result<Option<u64>> {
     let sql = format!("SELECT imported_likes + likes FROM {} WHERE id = ?1 AND status < 2", what.table());
-    conn.prepare_cached(&sql)?.query_row([id(what.subject().1)], |row| get_count(row, 0)).optional()
+    conn.prepare_cached(&sql)?.query_row([id(what.in_row().1)], |row| get_count(row, 0)).optional()
 }
 
-fn likes(conn: &Connection, user: UserId, what: Likable) -> rusqlite::Result<bool> {
-    let (kind, subject) = what.subject();
-    conn.prepare_cached("SELECT 1 FROM likes WHERE kind = ?1 AND subject_id = ?2 AND user_id = ?3")?.exists([
+fn likes(conn: &Connection, user: UserId, what: Post) -> rusqlite::Result<bool> {
+    let (kind, subject) = what.in_row();
+    conn.prepare_cached("SELECT 1 FROM likes WHERE kind = ?1 AND target_id = ?2 AND user_id = ?3")?.exists([
         kind,
         id(subject),
         id(user.get()),
     ])
 }
 
-fn like(conn: &Connection, user: UserId, what: Likable, now: Timestamp) -> rusqlite::Result<()> {
-    let (kind, subject) = what.subject();
-    conn.prepare_cached("INSERT INTO likes (kind, subject_id, user_id, liked_ms) VALUES (?1, ?2, ?3, ?4)")?
+fn like(conn: &Connection, user: UserId, what: Post, now: Timestamp) -> rusqlite::Result<()> {
+    let (kind, subject) = what.in_row();
+    conn.prepare_cached("INSERT INTO likes (kind, target_id, user_id, liked_ms) VALUES (?1, ?2, ?3, ?4)")?
         .execute([kind, id(subject), id(user.get()), now.as_millis()])?;
     count_on(conn, what, 1)
 }
 
-fn unlike(conn: &Connection, user: UserId, what: Likable) -> rusqlite::Result<()> {
-    let (kind, subject) = what.subject();
-    conn.prepare_cached("DELETE FROM likes WHERE kind = ?1 AND subject_id = ?2 AND user_id = ?3")?
+fn unlike(conn: &Connection, user: UserId, what: Post) -> rusqlite::Result<()> {
+    let (kind, subject) = what.in_row();
+    conn.prepare_cached("DELETE FROM likes WHERE kind = ?1 AND target_id = ?2 AND user_id = ?3")?
         .execute([kind, id(subject), id(user.get())])?;
     count_on(conn, what, -1)
 }
 
-fn count_on(conn: &Connection, what: Likable, by: i64) -> rusqlite::Result<()> {
+fn count_on(conn: &Connection, what: Post, by: i64) -> rusqlite::Result<()> {
     let sql = format!("UPDATE {} SET likes = likes + ?2 WHERE id = ?1", what.table());
-    conn.prepare_cached(&sql)?.execute([id(what.subject().1), by]).map(drop)
+    conn.prepare_cached(&sql)?.execute([id(what.in_row().1), by]).map(drop)
 }

@@ -8,9 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 use super::columns::{get_count, get_id, get_known, get_time, id};
 use super::{Database, reports};
 use crate::stored::Numbered as _;
-use crate::{
-    Note, NoteId, NoteText, Notes, Page, ReportTarget, ShopId, StoreError, Timestamp, UserId, Visibility,
-};
+use crate::{Note, NoteId, NoteText, Notes, Page, Post, ShopId, StoreError, Timestamp, UserId, Visibility};
 
 pub(crate) struct EmbeddedNotes(Database);
 
@@ -118,7 +116,7 @@ fn put_visibility(
         conn.prepare_cached("DELETE FROM note_pictures WHERE note_id = ?1")?.execute([key])?;
     }
     if visibility != Visibility::Reported {
-        reports::decide(conn, ReportTarget::Note(note), now)?;
+        reports::decide(conn, Post::Note(note), now)?;
     }
     Ok(was)
 }

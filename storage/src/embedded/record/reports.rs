@@ -9,9 +9,7 @@ use super::Database;
 use super::columns::{get_count, get_id, get_known, get_time, id};
 use super::trouble::unreadable;
 use crate::stored::Numbered as _;
-use crate::{
-    OpenReports, Page, ReportAnswer, ReportTarget, Reports, StoreError, Timestamp, UserId, Visibility,
-};
+use crate::{OpenReports, Page, Post, ReportAnswer, Reports, StoreError, Timestamp, UserId, Visibility};
 
 pub(crate) struct EmbeddedReports(Database);
 
@@ -26,7 +24,7 @@ impl Reports for EmbeddedReports {
     async fn report(
         &self,
         user: UserId,
-        target: ReportTarget,
+        target: Post,
         reason: &str,
         now: Timestamp,
     ) -> Result<ReportAnswer, StoreError> {
@@ -40,7 +38,7 @@ impl Reports for EmbeddedReports {
 }
 
 /// What was reported of this is decided.
-pub(super) fn decide(conn: &Connection, target: ReportTarget, now: Timestamp) -> rusqlite::Result<()> {
+pub(super) fn decide(conn: &Connection, target: Post, now: Timestamp) -> rusqlite::Result<()> {
     let (kind, target) = target.in_row();
     conn.prepare_cached(
         "UPDATE reports SET decided_ms = ?3 WHERE kind = ?1 AND target_id = ?2 AND decided_ms IS NULL",
@@ -52,14 +50,11 @@ pub(super) fn decide(conn: &Connection, target: ReportTarget, now: Timestamp) ->
 fn report(
     conn: &Connection,
     user: UserId,
-    target: ReportTarget,
+    target: Post,
     reason: &str,
     now: Timestamp,
 ) -> rusqlite::Result<ReportAnswer> {
-    let table = match target {
-        ReportTarget::Note(_) => "notes",
-        ReportTarget::Comment(_) => "note_comments",
-    };
+    let table = target.table();
     let (kind, which) = target.in_row();
     let visibility: Option<Visibility> = conn
         .prepare_cached(&format!("SELECT status FROM {table} WHERE id = ?1"))?
@@ -107,7 +102,7 @@ fn open(conn: &Connection, page: Page) -> rusqlite::Result<(Vec<OpenReports>, u6
 }
 
 /// The last few reasons of each, the last first.
-fn reasons(conn: &Connection, of: &[OpenReports]) -> rusqlite::Result<HashMap<ReportTarget, Vec<String>>> {
+fn reasons(conn: &Connection, of: &[OpenReports]) -> rusqlite::Result<HashMap<Post, Vec<String>>> {
     let ids: Vec<i64> = of.iter().map(|reports| id(reports.target.in_row().1)).collect();
     let mut select = conn.prepare_cached(
         "SELECT kind, target_id, reason FROM (
@@ -119,7 +114,7 @@ fn reasons(conn: &Connection, of: &[OpenReports]) -> rusqlite::Result<HashMap<Re
     let rows = select.query_map(params![format!("{ids:?}"), OpenReports::REASONS], |row| {
         Ok((target(row)?, row.get(2)?))
     })?;
-    let mut reasons: HashMap<ReportTarget, Vec<String>> = HashMap::new();
+    let mut reasons: HashMap<Post, Vec<String>> = HashMap::new();
     for row in rows {
         let (target, reason) = row?;
         reasons.entry(target).or_default().push(reason);
@@ -127,7 +122,7 @@ fn reasons(conn: &Connection, of: &[OpenReports]) -> rusqlite::Result<HashMap<Re
     Ok(reasons)
 }
 
-fn target(row: &Row<'_>) -> rusqlite::Result<ReportTarget> {
+fn target(row: &Row<'_>) -> rusqlite::Result<Post> {
     let (kind, which) = (row.get(0)?, get_id(row, 1)?);
-    ReportTarget::from_row(kind, which).ok_or_else(|| unreadable(0, kind))
+    Post::from_row(kind, which).ok_or_else(|| unreadable(0, kind))
 }

@@ -16,8 +16,8 @@ use super::{many, reports};
 use crate::comments::change_of_count;
 use crate::stored::Numbered as _;
 use crate::{
-    Comment, CommentId, Commented, Comments, NoteId, Page, ReportTarget, StoreError, Thread, Timestamp,
-    UserId, Visibility,
+    Comment, CommentId, Commented, Comments, NoteId, Page, Post, StoreError, Thread, Timestamp, UserId,
+    Visibility,
 };
 
 pub(super) struct MysqlComments(pub(super) Database);
@@ -178,7 +178,7 @@ async fn put_visibility(
     }
     change_count(conn, note, change_of_count(was, visibility)).await?;
     if visibility != Visibility::Reported {
-        reports::decide(conn, ReportTarget::Comment(comment), now).await?;
+        reports::decide(conn, Post::Comment(comment), now).await?;
     }
     Ok(Some(was))
 }

@@ -15,7 +15,7 @@ use super::database::Database;
 use super::job::run;
 use super::many;
 use super::trouble::Fault;
-use crate::{Likable, LikeChange, Liked, Likes, Page, StoreError, Timestamp, UserId};
+use crate::{LikeChange, Liked, Likes, Page, Post, StoreError, Timestamp, UserId};
 
 /// Changes written together at the most: some ten milliseconds.
 const TOGETHER: usize = 256;
@@ -32,7 +32,7 @@ struct Waiting {
 #[derive(Clone, Copy)]
 struct Change {
     user: UserId,
-    what: Likable,
+    what: Post,
     change: LikeChange,
     now: Timestamp,
 }
@@ -62,7 +62,7 @@ impl Likes for MysqlLikes {
     async fn change(
         &self,
         user: UserId,
-        what: Likable,
+        what: Post,
         change: LikeChange,
         now: Timestamp,
     ) -> Result<Option<Liked>, StoreError> {
@@ -73,9 +73,9 @@ impl Likes for MysqlLikes {
         answered.await.map_err(|_| gone())?
     }
 
-    async fn likers(&self, what: Likable, page: Page) -> Result<Vec<UserId>, StoreError> {
-        let (kind, subject) = what.subject();
-        let sql = "SELECT user_id FROM likes WHERE kind = ? AND subject_id = ?
+    async fn likers(&self, what: Post, page: Page) -> Result<Vec<UserId>, StoreError> {
+        let (kind, subject) = what.in_row();
+        let sql = "SELECT user_id FROM likes WHERE kind = ? AND target_id = ?
                    ORDER BY liked_ms, user_id LIMIT ? OFFSET ?";
         self.database
             .read("likers", |conn| {
@@ -87,7 +87,7 @@ impl Likes for MysqlLikes {
             .await
     }
 
-    async fn liked(&self, user: UserId, among: &[Likable]) -> Result<Vec<Likable>, StoreError> {
+    async fn liked(&self, user: UserId, among: &[Post]) -> Result<Vec<Post>, StoreError> {
         let pairs: BTreeSet<Pair> = among.iter().map(|what| (*what, user)).collect();
         let pairs = &pairs;
         let liked = self.database.read("liked", |conn| run(async move { rows(conn, pairs).await })).await?;
@@ -96,7 +96,7 @@ impl Likes for MysqlLikes {
 }
 
 /// Somebody, and what they may like.
-type Pair = (Likable, UserId);
+type Pair = (Post, UserId);
 
 async fn write(database: &Database, batch: Vec<Waiting>) {
     let (changes, answers): (Vec<Change>, Vec<_>) =
@@ -122,7 +122,7 @@ async fn write(database: &Database, batch: Vec<Waiting>) {
 
 /// Makes changes in their order. Answers what each came to.
 async fn change_all(conn: &mut Conn, changes: &[Change]) -> Result<Vec<Option<Liked>>, Fault> {
-    let subjects: BTreeSet<Likable> = changes.iter().map(|change| change.what).collect();
+    let subjects: BTreeSet<Post> = changes.iter().map(|change| change.what).collect();
     let before = locked(conn, &subjects).await?;
     let seen = changes.iter().filter(|change| before.contains_key(&change.what));
     let pairs: BTreeSet<Pair> = seen.map(|change| (change.what, change.user)).collect();
@@ -148,21 +148,21 @@ async fn change_all(conn: &mut Conn, changes: &[Change]) -> Result<Vec<Option<Li
     for (what, count) in &counts {
         if before.get(what) != Some(count) {
             let sql = format!("UPDATE {} SET likes = ? - imported_likes WHERE id = ?", what.table());
-            execute(conn, sql, (count, what.subject().1)).await?;
+            execute(conn, sql, (count, what.in_row().1)).await?;
         }
     }
     Ok(answers)
 }
 
 /// How many like each of these, of what is there to be seen; nobody else changes them before the transaction ends.
-async fn locked(conn: &mut Conn, subjects: &BTreeSet<Likable>) -> Result<BTreeMap<Likable, u64>, Fault> {
+async fn locked(conn: &mut Conn, subjects: &BTreeSet<Post>) -> Result<BTreeMap<Post, u64>, Fault> {
     let mut counts = BTreeMap::new();
     for what in subjects {
         let sql = format!(
             "SELECT imported_likes + likes FROM {} WHERE id = ? AND status < 2 FOR UPDATE",
             what.table()
         );
-        if let Some(count) = first(conn, sql, (what.subject().1,), |row| row.count()).await? {
+        if let Some(count) = first(conn, sql, (what.in_row().1,), |row| row.count()).await? {
             counts.insert(*what, count);
         }
     }
@@ -175,13 +175,13 @@ async fn rows(conn: &mut Conn, pairs: &BTreeSet<Pair>) -> Result<BTreeSet<Pair>,
     let pairs: Vec<Pair> = pairs.iter().copied().collect();
     for some in pairs.chunks(TOGETHER) {
         let (places, values) = places(some);
-        let sql = format!("SELECT kind, subject_id, user_id FROM likes WHERE {places}");
+        let sql = format!("SELECT kind, target_id, user_id FROM likes WHERE {places}");
         let rows = all(conn, sql, values, |row| {
             Ok((row.next::<i64>()?, row.next::<u64>()?, UserId::new(row.next()?)))
         });
         let rows: BTreeSet<_> = rows.await?.into_iter().collect();
         let is_there = |(what, user): &Pair| {
-            let (kind, subject) = what.subject();
+            let (kind, subject) = what.in_row();
             rows.contains(&(kind, subject, *user))
         };
         found.extend(some.iter().copied().filter(is_there));
@@ -202,11 +202,11 @@ async fn put(
         execute(conn, format!("DELETE FROM likes WHERE {places}"), values).await?;
     }
     let new = has.iter().filter_map(|((what, user), since)| {
-        let (kind, subject) = what.subject();
+        let (kind, subject) = what.in_row();
         since.map(|at| [kind.into(), subject.into(), user.get().into(), at.as_millis().into()])
     });
     let new: Vec<[Value; 4]> = new.collect();
-    many::insert(conn, "INSERT INTO likes (kind, subject_id, user_id, liked_ms)", "(?, ?, ?, ?)", &new).await
+    many::insert(conn, "INSERT INTO likes (kind, target_id, user_id, liked_ms)", "(?, ?, ?, ?)", &new).await
 }
 
 /// The clause of these rows, and its values. Of few lengths, so that few statements are prepared.
@@ -215,8 +215,8 @@ fn places(pairs: &[Pair]) -> (String, Vec<Value>) {
     let last = pairs.last().copied().into_iter().cycle();
     let filled = pairs.iter().copied().chain(last).take(length);
     let values = filled.flat_map(|(what, user)| {
-        let (kind, subject) = what.subject();
+        let (kind, subject) = what.in_row();
         [Value::from(kind), subject.into(), user.get().into()]
     });
-    (vec!["kind = ? AND subject_id = ? AND user_id = ?"; length].join(" OR "), values.collect())
+    (vec!["kind = ? AND target_id = ? AND user_id = ?"; length].join(" OR "), values.collect())
 }

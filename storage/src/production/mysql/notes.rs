@@ -11,9 +11,7 @@ use super::job::run;
 use super::trouble::Fault;
 use super::{many, reports};
 use crate::stored::Numbered as _;
-use crate::{
-    Note, NoteId, NoteText, Notes, Page, ReportTarget, ShopId, StoreError, Timestamp, UserId, Visibility,
-};
+use crate::{Note, NoteId, NoteText, Notes, Page, Post, ShopId, StoreError, Timestamp, UserId, Visibility};
 
 pub(super) struct MysqlNotes(pub(super) Database);
 
@@ -109,7 +107,7 @@ async fn put_visibility(
         execute(conn, "DELETE FROM note_pictures WHERE note_id = ?", (note.get(),)).await?;
     }
     if visibility != Visibility::Reported {
-        reports::decide(conn, ReportTarget::Note(note), now).await?;
+        reports::decide(conn, Post::Note(note), now).await?;
     }
     Ok(was)
 }

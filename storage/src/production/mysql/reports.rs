@@ -11,9 +11,7 @@ use super::job::run;
 use super::many;
 use super::trouble::Fault;
 use crate::stored::Numbered as _;
-use crate::{
-    OpenReports, Page, ReportAnswer, ReportTarget, Reports, StoreError, Timestamp, UserId, Visibility,
-};
+use crate::{OpenReports, Page, Post, ReportAnswer, Reports, StoreError, Timestamp, UserId, Visibility};
 
 pub(super) struct MysqlReports(pub(super) Database);
 
@@ -22,7 +20,7 @@ impl Reports for MysqlReports {
     async fn report(
         &self,
         user: UserId,
-        target: ReportTarget,
+        target: Post,
         reason: &str,
         now: Timestamp,
     ) -> Result<ReportAnswer, StoreError> {
@@ -35,7 +33,7 @@ impl Reports for MysqlReports {
 }
 
 /// What was reported of this is decided.
-pub(super) async fn decide(conn: &mut Conn, target: ReportTarget, now: Timestamp) -> Result<(), Fault> {
+pub(super) async fn decide(conn: &mut Conn, target: Post, now: Timestamp) -> Result<(), Fault> {
     let (kind, target) = target.in_row();
     let sql = "UPDATE reports SET decided_ms = ? WHERE kind = ? AND target_id = ? AND decided_ms IS NULL";
     execute(conn, sql, (now.as_millis(), kind, target)).await.map(drop)
@@ -45,14 +43,11 @@ pub(super) async fn decide(conn: &mut Conn, target: ReportTarget, now: Timestamp
 async fn report(
     conn: &mut Conn,
     user: UserId,
-    target: ReportTarget,
+    target: Post,
     reason: &str,
     now: Timestamp,
 ) -> Result<ReportAnswer, Fault> {
-    let table = match target {
-        ReportTarget::Note(_) => "notes",
-        ReportTarget::Comment(_) => "note_comments",
-    };
+    let table = target.table();
     let (kind, which) = target.in_row();
     let sql = format!("SELECT status FROM {table} WHERE id = ? FOR UPDATE");
     let visibility: Option<Visibility> = first(conn, sql, (which,), Columns::known).await?;
@@ -90,7 +85,7 @@ async fn open(conn: &mut Conn, page: Page) -> Result<(Vec<OpenReports>, u64), Fa
 }
 
 /// The last few reasons of each, the last first.
-async fn reasons(conn: &mut Conn, of: &[OpenReports]) -> Result<HashMap<ReportTarget, Vec<String>>, Fault> {
+async fn reasons(conn: &mut Conn, of: &[OpenReports]) -> Result<HashMap<Post, Vec<String>>, Fault> {
     let ids: Vec<u64> = of.iter().map(|reports| reports.target.in_row().1).collect();
     let sql = format!(
         "SELECT kind, target_id, reason FROM (
@@ -100,7 +95,7 @@ async fn reasons(conn: &mut Conn, of: &[OpenReports]) -> Result<HashMap<ReportTa
                WHERE place <= {} ORDER BY kind, target_id, place",
         OpenReports::REASONS
     );
-    let mut reasons: HashMap<ReportTarget, Vec<String>> = HashMap::new();
+    let mut reasons: HashMap<Post, Vec<String>> = HashMap::new();
     let read = |row: &mut Columns| Ok((target(row)?, row.next()?));
     for (target, reason) in many::look(conn, &sql, &[], &ids, read).await? {
         reasons.entry(target).or_default().push(reason);
@@ -108,7 +103,7 @@ async fn reasons(conn: &mut Conn, of: &[OpenReports]) -> Result<HashMap<ReportTa
     Ok(reasons)
 }
 
-fn target(row: &mut Columns) -> Result<ReportTarget, Fault> {
+fn target(row: &mut Columns) -> Result<Post, Fault> {
     let (kind, which) = (row.next()?, row.next()?);
-    ReportTarget::from_row(kind, which).ok_or_else(|| row.unreadable_last("of no known kind"))
+    Post::from_row(kind, which).ok_or_else(|| row.unreadable_last("of no known kind"))
 }
