@@ -23,6 +23,7 @@ mod order_log;
 mod orders;
 mod outbox;
 mod payments;
+mod pictures;
 mod rate_limits;
 mod sales;
 mod sequences;
@@ -52,7 +53,8 @@ pub use follows::{FollowCounts, Follows};
 pub use geo_index::{Around, GeoIndex, LatLng, NearShop, PlacedShop};
 pub use hex::hex;
 pub use ids::{
-    CommentId, DeadLetterId, NoteId, OrderId, PARTITIONS, PaymentId, Phone, ShopId, ShopTypeId, UserId, VoucherId,
+    CommentId, DeadLetterId, NoteId, OrderId, PARTITIONS, PaymentId, Phone, ShopId, ShopTypeId, UserId,
+    VoucherId,
 };
 pub use import::{
     Import, ImportFinding, ImportFindings, ImportKind, ImportRow, ImportedComment, ImportedNote,
@@ -65,6 +67,9 @@ pub use orders::{Order, OrderCounts, OrderFilter, OrderStatus, Orders, Persisted
 pub use outbox::{Errand, Outbox};
 pub use page::Page;
 pub use payments::{Payment, PaymentFaults, PaymentRows, PaymentState};
+pub use pictures::{
+    NewPicture, Picture, PictureKind, PicturePut, PictureRemoval, PictureRoom, PictureSweep, Pictures,
+};
 pub use rate_limits::{Limit, Pass, RateLimits};
 pub use sales::{Claim, ClaimAnswer, Release, Reservation, Sales, Terms, Units};
 pub use sequences::Sequences;

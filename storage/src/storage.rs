@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::production::ProductionOptions;
 use crate::{
     Audit, DeadLetters, Deadlines, DiskFaults, Durability, Follows, GeoIndex, Import, Locks, OpenError,
-    OrderLog, Orders, Outbox, PaymentRows, RateLimits, Sales, Sequences, Sessions, Shops, SignIns, Upkeep,
-    Users, Vouchers, embedded, production,
+    OrderLog, Orders, Outbox, PaymentRows, Pictures, RateLimits, Sales, Sequences, Sessions, Shops, SignIns,
+    Upkeep, Users, Vouchers, embedded, production,
 };
 
 /// Where a mall's memory is.
@@ -86,6 +86,8 @@ pub struct Storage {
     pub dead_letters: Arc<dyn DeadLetters>,
     /// Payments.
     pub payments: Arc<dyn PaymentRows>,
+    /// What people upload.
+    pub pictures: Arc<dyn Pictures>,
     /// The days on which people sign in.
     pub sign_ins: Arc<dyn SignIns>,
     /// What operators did.

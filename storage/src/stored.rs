@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{DeadState, OrderCounts, OrderStatus, PaymentState, Role, VoucherStatus};
+use crate::{DeadState, OrderCounts, OrderStatus, PaymentState, PictureKind, Role, VoucherStatus};
 
 /// What is stored as a number.
 pub(crate) trait Numbered: Copy {
@@ -34,6 +34,7 @@ numbered! {
     Role { 0 = Customer, 1 = Operator }
     VoucherStatus { 1 = OnShelf, 2 = OffShelf, 3 = Expired }
     DeadState { 0 = Open, 1 = Replayed, 2 = Voided }
+    PictureKind { 1 = Jpeg, 2 = Webp }
     PaymentState { 0 = Started, 1 = Captured, 2 = Refunded, 3 = Failed }
 }
 

@@ -13,6 +13,7 @@ const VERSIONS: &[&str] = &[
     include_str!("migrations/0006_follows_by_time.sql"),
     include_str!("migrations/0007_sign_blocks.sql"),
     include_str!("migrations/0008_notes_at_work.sql"),
+    include_str!("migrations/0011_pictures.sql"),
 ];
 
 /// The version that this program writes, and the newest it can read: SQLite's `user_version`.

@@ -46,6 +46,9 @@ const STEPS: &[(&str, &str)] = steps![
     "0024_sign_ins_by_day",
     "0025_notes_at_work",
     "0026_note_pictures",
+    "0036_pictures",
+    "0037_picture_contents",
+    "0038_users_by_icon",
 ];
 
 /// The step up to which this program knows the record.

@@ -43,6 +43,7 @@ mod orders;
 mod outbox;
 mod payments;
 mod persist;
+mod pictures;
 mod sale_rows;
 mod sequences;
 mod shops;
@@ -70,8 +71,8 @@ use self::trouble::Fault;
 pub use self::upkeep::MysqlUpkeep;
 use super::{Holders, SignRows};
 use crate::{
-    Audit, DeadLetters, Durability, Follows, Import, OpenError, Orders, Outbox, PaymentRows, Sequences,
-    Shops, StoreError, Users, Vouchers,
+    Audit, DeadLetters, Durability, Follows, Import, OpenError, Orders, Outbox, PaymentRows, Pictures,
+    Sequences, Shops, StoreError, Users, Vouchers,
 };
 
 /// How long a server may take to take the first connection.
@@ -96,6 +97,8 @@ pub struct MysqlPorts {
     pub dead_letters: Arc<dyn DeadLetters>,
     /// Payments.
     pub payments: Arc<dyn PaymentRows>,
+    /// What people upload.
+    pub pictures: Arc<dyn Pictures>,
     /// What operators did.
     pub audit: Arc<dyn Audit>,
     /// The way in for a whole mall.
@@ -142,6 +145,7 @@ pub async fn connect(url: &str) -> Result<MysqlPorts, OpenError> {
         outbox: Arc::new(outbox::MysqlOutbox(database.clone())),
         dead_letters: Arc::new(dead_letters::MysqlDeadLetters(database.clone())),
         payments: Arc::new(payments::MysqlPayments(database.clone())),
+        pictures: Arc::new(pictures::MysqlPictures(database.clone())),
         audit: Arc::new(audit::MysqlAudit(database.clone())),
         import: Arc::new(import::MysqlImport(database.clone())),
         sequences: Arc::new(sequences::MysqlSequences::new(database.clone())),

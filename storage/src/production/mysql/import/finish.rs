@@ -61,7 +61,7 @@ async fn bury_doubles(conn: &mut Conn, now: Timestamp) -> Result<Option<ImportFi
     }
     burial::insert(conn, &burials, now).await?;
     let orders: Vec<u64> = burials.iter().map(|burial| burial.logged.claim.order.get()).collect();
-    many::change(conn, "DELETE FROM orders WHERE id IN ({keys})", &orders).await?;
+    many::change(conn, "DELETE FROM orders WHERE id IN ({keys})", &[], &orders).await?;
     let (kind, finding, count) = (ImportKind::Order, ImportFinding::SecondLive, orders.len() as u64);
     let examples = orders.into_iter().take(EXAMPLES).collect();
     Ok(Some(ImportFindings { kind, finding, count, examples }))
