@@ -17,7 +17,7 @@ use super::front::{DEADLINE, Front, FrontOptions};
 use super::health::Health;
 use super::metrics::Metrics;
 use super::ops::live::Live;
-use super::{ApiError, App, follow, ops, sale, shop, sign, user, voucher, voucher_order};
+use super::{ApiError, App, follow, ops, sale, shop, sign, upload, user, voucher, voucher_order};
 
 /// How the mall is served.
 #[derive(Clone, Debug)]
@@ -35,6 +35,7 @@ fn calls(live: Live) -> Calls {
     user::routes()
         .merge(follow::routes())
         .merge(sign::routes())
+        .merge(upload::routes())
         .merge(shop::routes())
         .merge(voucher::routes())
         .merge(voucher_order::routes())
@@ -68,7 +69,8 @@ impl Site {
         let context = &app.context;
         let health = Health::new(context.clone(), app.worker_figures(), Arc::clone(metrics), &options.prefix);
         let live = Live::new(health.clone(), Arc::clone(metrics), context.settings.live_places, stop);
-        let files = Files::new(options.uploads.as_deref(), options.web.as_deref(), Some(health));
+        let files = Files::new(options.uploads.as_deref(), options.web.as_deref(), Some(health))
+            .with_pictures(app.pictures.clone());
         let pages = pages(files.with_placeholders(app.is_imported));
         let calls = calls(live);
         let listed = calls.list();

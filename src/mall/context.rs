@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
-use mallbox_storage::{Storage, Timestamp};
+use mallbox_storage::{Limit, Pass, Storage, Timestamp, UserId};
 
-use super::{Clock, Settings};
+use super::{Clock, Failure, Refusal, Settings};
 
 /// Handed to every service; cheap to clone. Nothing of it is process-wide, so two malls live in one process.
 #[derive(Clone)]
@@ -25,5 +25,20 @@ impl Context {
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    /// Counts a call of a user, if there is a limit. `what` names the calls that it is on.
+    pub(super) async fn within_limit(
+        &self,
+        limit: Option<Limit>,
+        what: &str,
+        user: UserId,
+        now: Timestamp,
+    ) -> Result<(), Failure> {
+        let Some(limit) = limit else { return Ok(()) };
+        match self.storage.rate_limits.pass(&format!("{what}:{user}"), limit, now).await? {
+            Pass::Allowed => Ok(()),
+            Pass::Refused { retry_after } => Err(Refusal::RateLimited { retry_after }.into()),
+        }
     }
 }

@@ -13,7 +13,6 @@ use mallbox_storage::{
 use super::cashier::{Cashier, closed};
 use super::detached::detached;
 use super::order_numbers::OrderNumbers;
-use super::sales::within_limit;
 use super::{Context, Failure, Refusal};
 
 /// Orders on a page.
@@ -111,7 +110,7 @@ impl OrderDesk {
     /// the store's trouble.
     pub async fn buy(&self, user: UserId, voucher: VoucherId, now: Timestamp) -> Result<OrderId, Failure> {
         let storage = &self.context.storage;
-        within_limit(&self.context, "buy", user, now).await?;
+        self.context.within_limit(self.context.settings.claim_limit, "buy", user, now).await?;
         let found = storage.vouchers.get(voucher).await?;
         let found = found
             .filter(|voucher| voucher.text.status == VoucherStatus::OnShelf)

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use mallbox_storage::{
-    Claim, ClaimAnswer, OrderId, Pass, SaleRecord, Shop, StoreError, Terms, Timestamp, UserId, Voucher,
-    VoucherId, VoucherStatus,
+    Claim, ClaimAnswer, OrderId, SaleRecord, Shop, StoreError, Terms, Timestamp, UserId, Voucher, VoucherId,
+    VoucherStatus,
 };
 use parking_lot::Mutex;
 
@@ -163,7 +163,7 @@ impl SaleCounter {
     /// [`Failure`]: why not. A store in trouble leaves it open whether the unit was taken; the user's orders tell.
     pub async fn claim(&self, user: UserId, voucher: VoucherId, now: Timestamp) -> Result<OrderId, Failure> {
         let inner = &*self.inner;
-        within_limit(&inner.context, "claim", user, now).await?;
+        inner.context.within_limit(inner.context.settings.claim_limit, "claim", user, now).await?;
         let known = inner.known(voucher, now).await?;
         if let Some(refusal) = refusal(&known.sale.terms, now) {
             return Err(refusal.into());
@@ -389,20 +389,6 @@ impl Inner {
             Ok(true)
         });
         put.await.map_err(|error| shared(&error))
-    }
-}
-
-/// Counts a call of a user, if there is a limit.
-pub(super) async fn within_limit(
-    context: &Context,
-    what: &str,
-    user: UserId,
-    now: Timestamp,
-) -> Result<(), Failure> {
-    let Some(limit) = context.settings.claim_limit else { return Ok(()) };
-    match context.storage.rate_limits.pass(&format!("{what}:{user}"), limit, now).await? {
-        Pass::Allowed => Ok(()),
-        Pass::Refused { retry_after } => Err(Refusal::RateLimited { retry_after }.into()),
     }
 }
 

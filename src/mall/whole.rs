@@ -16,8 +16,8 @@ use super::payments::Payments;
 use super::repairs::{load_sales, see_out_the_blocked};
 use super::sms::{Inbox, SmsSender};
 use super::{
-    Accounts, AuditLog, Clock, Context, FollowBook, IMPORTED, OrderDesk, PeopleOffice, Random, SaleCounter,
-    Settings, ShopDirectory, SignBook, VoucherShelf, sale_chores,
+    Accounts, AuditLog, Clock, Context, FollowBook, IMPORTED, OrderDesk, PeopleOffice, PictureAlbum, Random,
+    SaleCounter, Settings, ShopDirectory, SignBook, VoucherShelf, sale_chores,
 };
 
 /// What a mall is made of. Nothing in it is process-wide.
@@ -50,6 +50,8 @@ pub struct Mall {
     pub follows: FollowBook,
     /// Shops and their types.
     pub shops: ShopDirectory,
+    /// What people upload.
+    pub pictures: PictureAlbum,
     /// The days on which people sign in.
     pub sign_ins: SignBook,
     /// Vouchers.
@@ -87,7 +89,10 @@ impl Mall {
         let context = Context { storage, clock: Arc::clone(&clock), zone, settings: Arc::new(settings) };
         let sales = SaleCounter::new(context.clone());
         let cashier = Cashier::new(context.clone(), payments);
-        let chores = Chores::new(clock, sale_chores::chores(&context, &sales, &cashier));
+        let pictures = PictureAlbum::new(context.clone(), Arc::clone(&random));
+        let mut chores = sale_chores::chores(&context, &sales, &cashier);
+        chores.push(pictures.sweeper());
+        let chores = Chores::new(clock, chores);
         let audit = AuditLog::new(context.clone());
         let orders = OrderDesk::new(context.clone(), cashier);
         let books = Books::new(context.clone(), sales.clone());
@@ -97,6 +102,7 @@ impl Mall {
             sign_ins: SignBook::new(context.clone()),
             vouchers: VoucherShelf::new(context.clone(), sales.clone()),
             is_imported,
+            pictures,
             people: PeopleOffice::new(context.clone(), audit.clone(), Arc::clone(&random)),
             accounts: Accounts::new(context.clone(), random, sms, inbox),
             sale_office: SaleOffice::new(context.clone(), sales.clone(), books.clone(), audit.clone()),

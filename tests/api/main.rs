@@ -15,5 +15,6 @@ mod people;
 mod schemathesis;
 mod signs;
 mod steps;
+mod uploads;
 mod web;
 mod world;

@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use image::ImageFormat;
 use serde_json::{Value, json};
 
 use super::live::Stream;
+use super::uploads::{file, upload};
 use super::world::{CUSTOMER, OTHER, Said, World, sale, shop, voucher, within_reach, world};
 
 const METHODS: [&str; 4] = ["get", "post", "put", "delete"];
@@ -192,6 +194,23 @@ fn follows(check: &mut Checker<'_>) {
     }
 }
 
+fn pictures(check: &mut Checker<'_>) {
+    let (customer, call, remove) = (check.w.customer.clone(), "POST /upload/blog", "GET /upload/blog/delete");
+    for token in ["", &customer] {
+        for file in [file(ImageFormat::Png), b"no picture".to_vec(), vec![b' '; 6 << 20]] {
+            let said = upload(check.w, token, &file);
+            check.check(call, &said);
+            if let Some(name) = said.body["data"].as_str() {
+                let removed = format!("/upload/blog/delete?name={name}");
+                assert_eq!(check.ask(remove, &removed, token, &Value::Null).body["success"], true);
+            }
+        }
+        check.ask(call, "/upload/blog", token, &json!({}));
+        check.ask(remove, "/upload/blog/delete", token, &Value::Null);
+        check.ask(remove, "/upload/blog/delete?name=/blogs/1/2/nobodys.jpg", token, &Value::Null);
+    }
+}
+
 fn shops_and_vouchers(check: &mut Checker<'_>) {
     let (customer, operator, none) = (check.w.customer.clone(), check.w.operator.clone(), &Value::Null);
     for token in ["", &customer, &operator] {
@@ -371,6 +390,7 @@ fn every_call_answers_what_is_described() {
     check.ask("GET /openapi.json", "/openapi.json", "", &Value::Null);
     people(&mut check);
     follows(&mut check);
+    pictures(&mut check);
     shops_and_vouchers(&mut check);
     sales_and_orders(&mut check);
     running_sales(&mut check);

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::operation::Operation;
 use super::schemas::{Schemas, strip_null};
+use crate::http::ApiError;
 use crate::http::extract::{Json, JsonIfAny, Login, MaybeLogin, Now, Operator, Path, Query, Token};
 
 /// An argument of a handler.
@@ -35,6 +36,13 @@ impl Input for MaybeLogin {
 impl Input for Login {
     fn describe(operation: &mut Operation, _: &mut Schemas) {
         operation.wants_token(true);
+    }
+}
+
+/// A refusal that the handler itself tells.
+impl<T: Input> Input for Result<T, ApiError> {
+    fn describe(operation: &mut Operation, schemas: &mut Schemas) {
+        T::describe(operation, schemas);
     }
 }
 

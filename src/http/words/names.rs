@@ -13,6 +13,7 @@ pub(super) fn thing(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "sale") => "秒杀",
         (Language::Zh, "code") => "验证码",
         (Language::Zh, "dead letter") => "死信",
+        (Language::Zh, "picture") => "图片",
         _ => name,
     }
 }
@@ -29,6 +30,7 @@ pub(super) fn field(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "images") => "图片",
         (Language::Zh, "nickName") => "昵称",
         (Language::Zh, "icon") => "头像",
+        (Language::Zh, "file") => "图片文件",
         (Language::Zh, "city") => "城市",
         (Language::Zh, "introduce") => "个人介绍",
         (Language::Zh, "birthday") => "生日",

@@ -132,6 +132,10 @@ async fn only_the_owner_removes_a_picture_and_never_one_that_is_shown(w: &World)
     assert_eq!(pictures.remove(owner, &name(2)).await.unwrap(), PictureRemoval::NotTheirs);
     assert!(is_there(w, 1).await && !is_there(w, 2).await);
     assert_eq!(pictures.usage(owner).await.unwrap(), room(1, 100));
+    // The name is free again, and so is whatever the picture had inside the record.
+    let again = NewPicture { name: name(2), ..picture(3, owner, 50) };
+    assert_eq!(pictures.put(again.clone(), PLENTY, NOON).await.unwrap(), PicturePut::Put);
+    assert!(pictures.get(&name(2)).await.unwrap().unwrap().content == again.content);
 }
 
 async fn set_icon(w: &World, user: UserId, icon: &str) {
