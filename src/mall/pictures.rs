@@ -17,7 +17,8 @@ use super::{Context, Failure, Mistake, Random, Refusal};
 
 /// The largest file that is taken: what a phone's camera makes of a photograph.
 pub const LARGEST: usize = 5 << 20;
-/// Uploads on hand at once, each of which has its file in memory. One user has no more than a minute's limit of them.
+/// Uploads on hand at once, each of which has its file in memory: 160 MB. With the limit that is usual, one user alone never has
+/// all of them.
 const PLACES: usize = 32;
 /// Pictures drawn at once: each keeps a core busy, and up to 160 MB.
 const TURNS: usize = 2;

@@ -214,13 +214,31 @@ fn five_mebibytes_are_taken_and_more_are_not() {
     }
 }
 
+/// Sends a file to the end, as a client does that reads no answer before; what it is answered then.
+fn insist(w: &World, token: &str, bytes: usize) -> String {
+    let head = format!(
+        "POST /api/upload/blog HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: {token}\r\n{FORM}content-length: {bytes}\r\n\r\n"
+    );
+    let mut stream = w.connect();
+    stream.write_all(&[head.as_bytes(), &vec![b' '; bytes]].concat()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
 #[test]
-fn who_is_not_logged_in_is_told_so_however_large_the_file() {
-    let w = world();
+fn who_is_refused_before_their_file_has_come_reads_why() {
+    let w = World::with("/api", |mall| {
+        let upload_limit = Some(Limit { count: 1, per: Duration::from_secs(60) });
+        mall.settings(Settings { upload_limit, ..Settings::default().without_limits() })
+    });
     for token in ["", "no-token-of-anybody"] {
-        let said = upload(&w, token, &vec![b' '; 5 << 20]);
-        assert_eq!((said.status, &said.body["code"]), (401, &json!("NOT_LOGGED_IN")), "{said:?}");
+        let answer = insist(&w, token, 5 << 20);
+        assert!(answer.starts_with("HTTP/1.1 401") && answer.contains("NOT_LOGGED_IN"), "{answer}");
     }
+    taken(&w, &w.customer);
+    let answer = insist(&w, &w.customer, 5 << 20);
+    assert!(answer.starts_with("HTTP/1.1 429") && answer.contains("RATE_LIMITED"), "{answer}");
     assert_eq!(w.call("GET", "/upload/blog/delete?name=/blogs/1/2/a.jpg", "", "").status, 401);
 }
 
