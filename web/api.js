@@ -142,7 +142,8 @@ function bodyOf(path, method, operation) {
     made.append(element("h3", w.parameters), table(parameters.map(({ name, in: place, required, schema, description }) =>
       ({ name, type: typeOf(schema), meaning: [w.place[place], required && w.required, description] }))));
   }
-  const body = operation.requestBody?.content["application/json"].schema;
+  const [kind, content] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
+  const body = content?.schema;
   if (body) made.append(element("h3", w.body), table(fields(resolved(body))));
   made.append(element("h3", w.answers), table(Object.entries(operation.responses).map(([status, answer]) => {
     const whole = resolved(answer);
@@ -153,7 +154,7 @@ function bodyOf(path, method, operation) {
   const good = operation.responses[200]?.content?.["application/json"].schema;
   const shown = exampleOf(good?.oneOf?.[0] ?? good);
   if (shown && Object.keys(shown).length) made.append(element("h3", w.example), element("pre", JSON.stringify(shown, null, 2)));
-  made.append(element("h3", w.tryIt), formOf(path, method, parameters, body));
+  made.append(element("h3", w.tryIt), formOf(path, method, parameters, kind, body));
   return made;
 }
 
@@ -163,7 +164,7 @@ function answerType(schema) {
   return data ? typeOf(data) : schema?.oneOf ? ["—"] : typeOf(schema);
 }
 
-function formOf(path, method, parameters, body) {
+function formOf(path, method, parameters, kind, body) {
   const w = words();
   const form = element("form");
   const inputs = parameters.map((parameter) => {
@@ -176,14 +177,7 @@ function formOf(path, method, parameters, body) {
     form.append(label);
     return { ...parameter, input };
   });
-  const text = body && element("textarea");
-  if (text) {
-    text.value = JSON.stringify(exampleOf(body), null, 2);
-    text.spellcheck = false;
-    const label = element("label", w.body, "wide");
-    label.append(text);
-    form.append(label);
-  }
+  const written = { "application/json": jsonField, "multipart/form-data": fileField }[kind]?.(form, body);
   const button = element("button", w.send);
   const said = element("pre", "", "wide");
   said.hidden = true;
@@ -191,9 +185,36 @@ function formOf(path, method, parameters, body) {
   form.append(button, said);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    send({ path, method, inputs, body: text?.value }, button, said);
+    send({ path, method, inputs, body: written?.() }, button, said);
   });
   return form;
+}
+
+/** Answers what reads the body that is written in it. */
+function jsonField(form, body) {
+  const label = element("label", words().body, "wide");
+  const text = element("textarea");
+  text.value = JSON.stringify(exampleOf(body), null, 2);
+  text.spellcheck = false;
+  label.append(text);
+  form.append(label);
+  return () => text.value;
+}
+
+/** The same for the one file of a form. */
+function fileField(form, body) {
+  const [name] = Object.keys(body.properties);
+  const label = element("label", name, "wide");
+  const input = element("input");
+  input.type = "file";
+  input.required = true;
+  label.append(input);
+  form.append(label);
+  return () => {
+    const filled = new FormData();
+    filled.append(name, input.files[0]);
+    return filled;
+  };
 }
 
 async function send({ path, method, inputs, body }, button, said) {
@@ -205,7 +226,8 @@ async function send({ path, method, inputs, body }, button, said) {
   const headers = Object.fromEntries(of("header").map(({ name, input }) => [name, input.value]));
   headers["accept-language"] = language;
   if ($("token").value) headers.authorization = $("token").value.trim();
-  if (body !== undefined) headers["content-type"] = "application/json";
+  // Of a form with a file, the browser itself says what it is.
+  if (typeof body === "string") headers["content-type"] = "application/json";
   button.disabled = true;
   said.hidden = false;
   said.textContent = w.sending;

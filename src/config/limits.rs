@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
-use mallbox_storage::{CodeRules, Limit};
+use mallbox_storage::{CodeRules, Limit, PictureRoom};
 
 use super::{Switch, at_least_one};
 use crate::mall::Settings;
@@ -21,6 +21,15 @@ pub struct LimitsConfig {
     /// Notes, comments and reports that one user writes a minute; 0 = no limit.
     #[arg(long, env = "MALLBOX_WRITINGS_PER_MINUTE", default_value_t = 10, value_name = "NUMBER")]
     pub writings_per_minute: u32,
+    /// Pictures that one user may upload a minute; 0 = no limit.
+    #[arg(long, env = "MALLBOX_UPLOADS_PER_MINUTE", default_value_t = 30, value_name = "NUMBER")]
+    pub uploads_per_minute: u32,
+    /// Pictures that one user may have; 0 = no limit.
+    #[arg(long, env = "MALLBOX_PICTURES_PER_USER", default_value_t = 1_000, value_name = "NUMBER")]
+    pub pictures_per_user: u32,
+    /// What the pictures of one user may take on the disk; 0 = no limit.
+    #[arg(long, env = "MALLBOX_PICTURE_MIB_PER_USER", default_value_t = 256, value_name = "MIB")]
+    pub picture_mib_per_user: u32,
     /// Calls from one address a second; 0 = no limit, since a company may share one address.
     #[arg(long, env = "MALLBOX_CALLS_PER_SECOND", default_value_t = 0, value_name = "NUMBER")]
     pub calls_per_second: u32,
@@ -57,6 +66,7 @@ impl LimitsConfig {
         let seconds = |count: u32| Duration::from_secs(count.into());
         let minutes = |count: u32| seconds(60) * count;
         let limit = |count: u32, per: Duration| (count > 0).then_some(Limit { count, per });
+        let unless_none = |most: u32| if most > 0 { most.into() } else { u64::MAX };
         let settings = Settings {
             codes: CodeRules {
                 lives: seconds(self.code_lives),
@@ -67,6 +77,11 @@ impl LimitsConfig {
             session_ttl: minutes(self.session_minutes),
             claim_limit: limit(self.claims_per_minute, minutes(1)),
             writing_limit: limit(self.writings_per_minute, minutes(1)),
+            upload_limit: limit(self.uploads_per_minute, minutes(1)),
+            picture_room: PictureRoom {
+                pictures: unless_none(self.pictures_per_user),
+                bytes: unless_none(self.picture_mib_per_user).saturating_mul(1 << 20),
+            },
             address_limit: limit(self.calls_per_second, seconds(1)),
             pay_within: minutes(self.pay_minutes),
             max_backlog: self.max_backlog,
@@ -109,6 +124,9 @@ mod tests {
         let told = settings(&[
             "--claims-per-minute=7",
             "--writings-per-minute=8",
+            "--uploads-per-minute=11",
+            "--pictures-per-user=12",
+            "--picture-mib-per-user=13",
             "--calls-per-second=9",
             "--code-gap=1",
             "--codes-per-day=2",
@@ -122,11 +140,24 @@ mod tests {
         let limit = |count, seconds| Some(Limit { count, per: Duration::from_secs(seconds) });
         assert_eq!((told.claim_limit, told.address_limit), (limit(7, 60), limit(9, 1)));
         assert_eq!(told.writing_limit, limit(8, 60));
+        assert_eq!(told.upload_limit, limit(11, 60));
+        assert_eq!(told.picture_room, PictureRoom { pictures: 12, bytes: 13 << 20 });
         let CodeRules { lives, gap, per_day, tries } = told.codes;
         assert_eq!((lives.as_secs(), gap.as_secs(), per_day, tries), (3, 1, 2, 4));
         assert_eq!((told.session_ttl.as_secs(), told.pay_within.as_secs(), told.max_backlog), (300, 360, 8));
         assert_eq!(told.make_ups_a_month, 0);
-        let none = settings(&["--claims-per-minute=0", "--calls-per-second=0", "--writings-per-minute=0"]);
-        assert_eq!((none.claim_limit, none.address_limit, none.writing_limit), (None, None, None));
+        let zeros = [
+            "claims-per-minute",
+            "calls-per-second",
+            "writings-per-minute",
+            "uploads-per-minute",
+            "pictures-per-user",
+            "picture-mib-per-user",
+        ];
+        let zeros = zeros.map(|name| format!("--{name}=0"));
+        let none = settings(&zeros.each_ref().map(String::as_str));
+        assert_eq!((none.claim_limit, none.address_limit, none.upload_limit), (None, None, None));
+        assert_eq!(none.picture_room, PictureRoom { pictures: u64::MAX, bytes: u64::MAX });
+        assert_eq!(none.writing_limit, None);
     }
 }

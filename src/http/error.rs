@@ -28,7 +28,7 @@ enum Problem {
     Bug(String),
     UnknownPath,
     WrongMethod,
-    TooLarge,
+    TooLarge(usize),
     BodyTooSlow,
     TooSlow,
     Busy(Told),
@@ -68,10 +68,10 @@ impl ApiError {
         Self(Problem::WrongMethod)
     }
 
-    /// The body is larger than any form is.
+    /// The body, or what is in it, has more than so many bytes.
     #[must_use]
-    pub fn too_large() -> Self {
-        Self(Problem::TooLarge)
+    pub fn too_large(most: usize) -> Self {
+        Self(Problem::TooLarge(most))
     }
 
     /// The body did not arrive in the time that a call has.
@@ -102,7 +102,7 @@ impl ApiError {
             Problem::Store(_) | Problem::Bug(_) => StatusCode::INTERNAL_SERVER_ERROR,
             Problem::UnknownPath => StatusCode::NOT_FOUND,
             Problem::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
-            Problem::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Problem::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Problem::BodyTooSlow => StatusCode::REQUEST_TIMEOUT,
         }
     }
@@ -153,7 +153,15 @@ impl ApiError {
                     "This address does not take that method."
                 )
             }
-            Problem::TooLarge => fixed!(l, "TOO_LARGE", "请求内容太大", "The request is too large."),
+            Problem::TooLarge(most) => {
+                let mib = most >> 20;
+                words::made(
+                    l,
+                    "TOO_LARGE",
+                    format!("请求内容太大，最多{mib}MB"),
+                    format!("The request is too large; at most {mib} MiB are taken."),
+                )
+            }
             Problem::BodyTooSlow => {
                 fixed!(
                     l,
@@ -196,6 +204,8 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::DeadLetterStands(_)
         | Refusal::SignedAlready
         | Refusal::MakeUpsUsed(_)
+        | Refusal::PicturesFull(_)
+        | Refusal::PictureBytesFull(_)
         | Refusal::PaymentDeclined => StatusCode::OK,
         Refusal::SoldInSale | Refusal::BadValue(_) => StatusCode::BAD_REQUEST,
         Refusal::NotLoggedIn => StatusCode::UNAUTHORIZED,
@@ -347,6 +357,8 @@ mod tests {
             (Refusal::OrderStands(99).into(), 200, "ORDER_STANDS"),
             (Refusal::SignedAlready.into(), 200, "SIGNED_ALREADY"),
             (Refusal::MakeUpsUsed(3).into(), 200, "MAKE_UPS_USED"),
+            (Refusal::PicturesFull(9).into(), 200, "PICTURES_FULL"),
+            (Refusal::PictureBytesFull(1 << 20).into(), 200, "PICTURES_FULL"),
             (Refusal::PaymentDeclined.into(), 200, "PAYMENT_DECLINED"),
             (Refusal::Busy.into(), 503, "BUSY"),
             (Mistake::Phone.into(), 200, "PHONE_INVALID"),
@@ -358,6 +370,8 @@ mod tests {
             (Mistake::CodeTooSoon(7).into(), 200, "CODE_TOO_SOON"),
             (Mistake::Missing("title").into(), 200, "MISSING"),
             (Mistake::OutOfRange("stock").into(), 200, "OUT_OF_RANGE"),
+            (Mistake::NoPicture.into(), 200, "PICTURE_INVALID"),
+            (Mistake::TooManyPixels(32).into(), 200, "PICTURE_TOO_LARGE"),
             (Mistake::Oneself.into(), 200, "ONESELF"),
             (store(|op| StoreError::Unavailable { op, source: "secret".into() }), 503, "UNAVAILABLE"),
             (store(|op| StoreError::Full { op, detail: "secret".into() }), 503, "DISK_FULL"),
@@ -366,7 +380,7 @@ mod tests {
             (ApiError::bug("secret"), 500, "INTERNAL"),
             (ApiError::unknown_path(), 404, "NOT_FOUND"),
             (ApiError::wrong_method(), 405, "METHOD_NOT_ALLOWED"),
-            (ApiError::too_large(), 413, "TOO_LARGE"),
+            (ApiError::too_large(1 << 20), 413, "TOO_LARGE"),
             (ApiError::body_too_slow(), 408, "REQUEST_TIMEOUT"),
             (ApiError::too_slow(), 503, "BUSY"),
         ]

@@ -9,6 +9,7 @@ use axum::http::request::Parts;
 use mallbox_storage::{Role, Timestamp, UserId};
 use serde::de::DeserializeOwned;
 
+use super::allowance::LARGEST_FORM;
 use super::error::ApiError;
 use super::wrong::{Expected, Wrong};
 use super::{App, body_text, query_text};
@@ -150,7 +151,7 @@ impl<T: DeserializeOwned + Default, S: Send + Sync> FromRequest<S> for JsonIfAny
 /// A body that did not arrive whole is the client's doing: it went away, or sent more than it may.
 fn of_body(rejection: BytesRejection) -> ApiError {
     if rejection.status() == axum::http::StatusCode::PAYLOAD_TOO_LARGE {
-        return ApiError::too_large();
+        return ApiError::too_large(LARGEST_FORM);
     }
     ApiError::bad_request(Wrong::CutOff)
 }

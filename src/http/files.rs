@@ -10,7 +10,7 @@ use axum::http::header::{
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
 use axum::response::{IntoResponse, Response};
-use mallbox_storage::hex;
+use mallbox_storage::{Picture, PictureKind, hex};
 use rust_embed::{EmbeddedFile, RustEmbed};
 use tower_http::services::ServeDir;
 
@@ -18,6 +18,7 @@ use super::error::ApiError;
 use super::health::Health;
 use super::query_text::path_text;
 use crate::demo::pictures::{picture, placeholder};
+use crate::mall::PictureAlbum;
 
 /// mallbox's own pages.
 #[derive(RustEmbed)]
@@ -31,6 +32,9 @@ pub struct Files {
     web: Option<Folder>,
     /// Another front end's pictures.
     web_pictures: Option<Folder>,
+    /// What people upload.
+    pictures: Option<PictureAlbum>,
+    /// Pictures that moved in.
     uploads: Option<Folder>,
     /// Whether a picture that is missing is a drawn one.
     placeholders: bool,
@@ -47,6 +51,8 @@ const PICTURE_POLICY: HeaderValue =
     HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; sandbox");
 /// What may have changed is asked for again, and answered with 304.
 const ASK_AGAIN: HeaderValue = HeaderValue::from_static("no-cache");
+/// What an upload's name shows never changes.
+const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 /// A drawn picture changes with the program only.
 const FOR_AN_HOUR: HeaderValue = HeaderValue::from_static("public, max-age=3600");
 
@@ -58,10 +64,17 @@ impl Files {
         Self {
             web: web.map(folder),
             web_pictures: web.map(|web| folder(&web.join("imgs"))),
+            pictures: None,
             uploads: uploads.map(folder),
             placeholders: false,
             health,
         }
+    }
+
+    /// With what people upload, before any folder.
+    #[must_use]
+    pub fn with_pictures(self, pictures: PictureAlbum) -> Self {
+        Self { pictures: Some(pictures), ..self }
     }
 
     /// Answers with a drawn picture where one is missing, if `placeholders`.
@@ -102,8 +115,16 @@ impl Files {
         }
     }
 
-    /// Uploads first, then the other front end's own, then the demo's, then the one that stands for any.
+    /// What was uploaded here first, then what moved in, then the other front end's own, then the demo's, then the one that
+    /// stands for any.
     async fn picture(&self, name: &str, asked: &Parts) -> Response {
+        let uploaded = match &self.pictures {
+            Some(pictures) => pictures.get(name).await,
+            None => Ok(None),
+        };
+        if let Ok(Some(picture)) = uploaded {
+            return upload(name, picture, &asked.headers);
+        }
         let rest = asked.uri.path().strip_prefix("/imgs").unwrap_or_default();
         if let Some(uploads) = &self.uploads
             && let Some(mut found) = uploads.get(rest, asked).await
@@ -118,6 +139,8 @@ impl Files {
         }
         let (svg, how_long) = match picture(name) {
             Some(svg) => (svg, FOR_AN_HOUR),
+            // It may be there, and must not be remembered as missing.
+            None if let Err(trouble) = uploaded => return ApiError::from(trouble).into_response(),
             None if self.placeholders => (placeholder(), ASK_AGAIN),
             None => return not_found(),
         };
@@ -171,12 +194,31 @@ pub(super) fn is_plain(path: &str) -> bool {
         && path.split('/').all(|part| !part.starts_with('.') || part == ".well-known")
 }
 
+/// Its name stands for its content.
+fn upload(name: &str, picture: Picture, headers: &HeaderMap) -> Response {
+    let stem = name.rsplit('/').next().and_then(|file| file.split('.').next()).unwrap_or_default();
+    let etag = quoted(stem);
+    let mut response = if is_known(headers, &etag) {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        let kind = match picture.kind {
+            PictureKind::Jpeg => "image/jpeg",
+            PictureKind::Webp => "image/webp",
+        };
+        ([(CONTENT_TYPE, HeaderValue::from_static(kind))], picture.content).into_response()
+    };
+    let headers = response.headers_mut();
+    headers.insert(ETAG, etag);
+    headers.insert(CACHE_CONTROL, FOR_EVER);
+    headers.insert(CONTENT_SECURITY_POLICY, PICTURE_POLICY);
+    response
+}
+
 fn own_page(name: &str, headers: &HeaderMap) -> Response {
     let name = if name.is_empty() { "index.html" } else { name };
     let Some(file) = Own::get(name) else { return not_found() };
     let etag = etag(&file);
-    let known = headers.get(IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == etag.as_bytes());
-    let mut response = if known {
+    let mut response = if is_known(headers, &etag) {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
         let mut response = Body::from(file.data.into_owned()).into_response();
@@ -192,8 +234,16 @@ fn own_page(name: &str, headers: &HeaderMap) -> Response {
 }
 
 fn etag(file: &EmbeddedFile) -> HeaderValue {
-    let text = format!("\"{}\"", hex(&file.metadata.sha256_hash()[..16]));
-    HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("\"\""))
+    quoted(&hex(&file.metadata.sha256_hash()[..16]))
+}
+
+fn quoted(tag: &str) -> HeaderValue {
+    HeaderValue::from_str(&format!("\"{tag}\"")).unwrap_or(HeaderValue::from_static("\"\""))
+}
+
+/// Whether the client has what this tag stands for.
+fn is_known(headers: &HeaderMap, etag: &HeaderValue) -> bool {
+    headers.get(IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == etag.as_bytes())
 }
 
 fn content_type(mime: &str) -> HeaderValue {

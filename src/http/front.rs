@@ -23,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 use tower::Service as _;
 
 use super::address_gate::AddressGate;
+use super::allowance::Allowance;
 use super::arrival::{Arrival, Arrives};
 use super::error::{ApiError, Trouble, internal_response};
 use super::language;
@@ -31,11 +32,9 @@ use super::metrics::{Class, Metrics, Tally};
 use super::request_id::RequestIds;
 use crate::language::Language;
 
-/// No form of the API comes near this.
-pub const LARGEST_BODY: usize = 1024 * 1024;
 /// A body that is too large is read up to this size before it is refused: a client that is still writing would not
 /// read the answer.
-const DRAINED: usize = 8 * LARGEST_BODY;
+const DRAINED: usize = 8 << 20;
 /// And for no longer than this.
 const DRAINED_FOR: Duration = Duration::from_secs(1);
 /// Pages give up after 2 s; an answer that comes before is better than none.
@@ -162,8 +161,9 @@ impl Front {
 
         // Most calls have no body, and need nothing to watch it by.
         let arrival = (!body.is_end_stream()).then(Arrival::default);
-        let work = self.work(parts, body, arrival.as_ref(), is_api);
-        let deadline = self.mall.deadline.filter(|_| is_api);
+        let allowance = Allowance::of(&method, path);
+        let work = self.work(parts, body, arrival.as_ref(), allowance, is_api);
+        let deadline = self.mall.deadline.filter(|_| is_api).map(|span| span + allowance.arrival);
         let (outcome, mut code) = guarded(work, language, deadline).await;
         let response = match outcome {
             Outcome::Answered(response) => response,
@@ -184,6 +184,7 @@ impl Front {
         mut parts: Parts,
         body: B,
         arrival: Option<&Arrival>,
+        allowance: Allowance,
         is_api: bool,
     ) -> Response {
         if let Some(gate) = self.mall.address_gate.as_ref().filter(|_| is_api)
@@ -194,7 +195,7 @@ impl Front {
         }
         let body = match arrival {
             None => Body::empty(),
-            Some(arrival) => match taken(&mut parts, body, arrival).await {
+            Some(arrival) => match taken(&mut parts, body, arrival, allowance.body).await {
                 Ok(body) => body,
                 Err(error) => return error.into_response(),
             },
@@ -338,20 +339,24 @@ fn broken(status: StatusCode, cause: String) -> Response {
 }
 
 /// The body, if it is not too large; what does not say its length is counted while it is read.
-async fn taken<B: Arrives>(parts: &mut Parts, body: B, arrival: &Arrival) -> Result<Body, ApiError> {
+async fn taken<B: Arrives>(
+    parts: &mut Parts,
+    body: B,
+    arrival: &Arrival,
+    most: usize,
+) -> Result<Body, ApiError> {
     let length = body.size_hint();
-    let most = LARGEST_BODY as u64;
-    if length.lower() > most {
+    if length.lower() > most as u64 {
         // Who asked for `100 Continue` has sent nothing yet, and reading would only invite it.
         if !parts.headers.contains_key(header::EXPECT) {
             let _ = tokio::time::timeout(DRAINED_FOR, Limited::new(body, DRAINED).collect()).await;
         }
-        return Err(ApiError::too_large());
+        return Err(ApiError::too_large(most));
     }
     let body = arrival.watch(body);
     match length.upper() {
-        Some(upper) if upper <= most => Ok(Body::new(body)),
-        _ => Ok(Body::new(Limited::new(body, LARGEST_BODY))),
+        Some(upper) if upper <= most as u64 => Ok(Body::new(body)),
+        _ => Ok(Body::new(Limited::new(body, most))),
     }
 }
 

@@ -27,11 +27,13 @@ pub mod router;
 pub mod sale;
 pub mod shop;
 mod sign;
+pub mod upload;
 pub mod user;
 pub mod voucher;
 pub mod voucher_order;
 
 mod address_gate;
+mod allowance;
 mod arrival;
 mod body_text;
 mod connection;
@@ -45,6 +47,7 @@ mod health;
 mod json;
 mod log_budget;
 mod metrics;
+mod picture_form;
 mod request_id;
 mod server;
 

@@ -18,8 +18,8 @@ use super::health::Health;
 use super::metrics::Metrics;
 use super::ops::live::Live;
 use super::{
-    ApiError, App, blog, blog_comments, feed, follow, like, ops, report, sale, shop, sign, user, voucher,
-    voucher_order,
+    ApiError, App, blog, blog_comments, feed, follow, like, ops, report, sale, shop, sign, upload, user,
+    voucher, voucher_order,
 };
 
 /// How the mall is served.
@@ -40,6 +40,7 @@ fn calls(live: Live) -> Calls {
         .merge(like::routes())
         .merge(feed::routes())
         .merge(sign::routes())
+        .merge(upload::routes())
         .merge(shop::routes())
         .merge(blog::routes())
         .merge(blog_comments::routes())
@@ -76,7 +77,8 @@ impl Site {
         let context = &app.context;
         let health = Health::new(context.clone(), app.worker_figures(), Arc::clone(metrics), &options.prefix);
         let live = Live::new(health.clone(), Arc::clone(metrics), context.settings.live_places, stop);
-        let files = Files::new(options.uploads.as_deref(), options.web.as_deref(), Some(health));
+        let files = Files::new(options.uploads.as_deref(), options.web.as_deref(), Some(health))
+            .with_pictures(app.pictures.clone());
         let pages = pages(files.with_placeholders(app.is_imported));
         let calls = calls(live);
         let listed = calls.list();

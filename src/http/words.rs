@@ -31,6 +31,7 @@ pub(super) const CODES: &[&str] = &[
     "DEAD_LETTER_STANDS",
     "SIGNED_ALREADY",
     "MAKE_UPS_USED",
+    "PICTURES_FULL",
     "PHONE_INVALID",
     "CODE_WRONG",
     "NO_CODE",
@@ -40,6 +41,8 @@ pub(super) const CODES: &[&str] = &[
     "MISSING",
     "OUT_OF_RANGE",
     "ONESELF",
+    "PICTURE_INVALID",
+    "PICTURE_TOO_LARGE",
     "NOT_FOUND",
     "BAD_REQUEST",
     "NOT_LOGGED_IN",
@@ -195,6 +198,18 @@ pub(super) fn of_refusal(refusal: &Refusal, l: Language) -> Words {
             format!("本月补签次数已用完（每月{most}次）"),
             format!("No more days of this month can be made up for ({most} a month)."),
         ),
+        Refusal::PicturesFull(most) => made(
+            l,
+            "PICTURES_FULL",
+            format!("每人最多保存{most}张图片，请先删除不用的图片"),
+            format!("Nobody has more than {most} pictures; delete some that you do not need."),
+        ),
+        Refusal::PictureBytesFull(most) => made(
+            l,
+            "PICTURES_FULL",
+            format!("每人的图片最多共{}MB，请先删除不用的图片", most >> 20),
+            format!("Nobody's pictures take more than {} MiB; delete some that you do not need.", most >> 20),
+        ),
         Refusal::PaymentDeclined => fixed!(l, "PAYMENT_DECLINED", "支付未成功", "The payment was declined."),
         Refusal::Busy => {
             fixed!(l, "BUSY", "系统繁忙，请稍后再试", "The mall is busy; try again in a moment.")
@@ -318,6 +333,18 @@ fn of_mistake(mistake: Mistake, l: Language) -> Words {
             "OUT_OF_RANGE",
             format!("{}不合要求：{}", field(name, l), allowed(name, l)),
             format!("Not allowed: {}; expected {}.", field(name, l), allowed(name, l)),
+        ),
+        Mistake::NoPicture => fixed!(
+            l,
+            "PICTURE_INVALID",
+            "只能上传JPG、PNG、WebP或GIF图片，且文件须完整",
+            "That is no JPEG, PNG, WebP or GIF picture, or not a whole one."
+        ),
+        Mistake::TooManyPixels(most) => made(
+            l,
+            "PICTURE_TOO_LARGE",
+            format!("图片尺寸太大（最多{most}00万像素），请缩小后再上传"),
+            format!("The picture has more than {most} million pixels; make it smaller."),
         ),
         Mistake::Oneself => fixed!(l, "ONESELF", "不能关注自己", "Nobody can follow oneself."),
     }

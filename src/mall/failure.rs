@@ -58,6 +58,10 @@ pub enum Refusal {
     MakeUpsUsed(u32),
     /// The gateway did not take the money.
     PaymentDeclined,
+    /// The user has so many pictures, and may have no more.
+    PicturesFull(u64),
+    /// The user's pictures may have so many bytes together, and no more.
+    PictureBytesFull(u64),
     /// The mall has too much on hand just now.
     Busy,
 }
@@ -83,6 +87,10 @@ pub enum Mistake {
     Missing(&'static str),
     /// A value is out of its range or too long: its name.
     OutOfRange(&'static str),
+    /// What was uploaded is none of the pictures that are taken.
+    NoPicture,
+    /// A picture has more pixels than so many millions.
+    TooManyPixels(u32),
     /// Nobody follows oneself.
     Oneself,
 }

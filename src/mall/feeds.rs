@@ -89,6 +89,13 @@ impl FeedBook {
         Ok(Some(page))
     }
 
+    /// What passes on notes whose writer could not.
+    #[must_use]
+    pub fn passer(context: &Context) -> Arc<dyn Chore> {
+        let every = Every::new(PassOnTheRest::AFTER);
+        Arc::new(PassOnTheRest { every, context: context.clone(), log: SparseLog::default() })
+    }
+
     /// The notes of entries, of those that are to be seen.
     async fn notes(&self, entries: &[FeedEntry]) -> Result<HashMap<NoteId, Note>, Failure> {
         let ids: Vec<NoteId> = entries.iter().map(|entry| entry.note).collect();
@@ -109,13 +116,6 @@ impl FeedPage {
         }
         false
     }
-}
-
-/// Every chore that feeds need.
-#[must_use]
-pub fn chores(context: &Context) -> Vec<Arc<dyn Chore>> {
-    let every = Every::new(PassOnTheRest::AFTER);
-    vec![Arc::new(PassOnTheRest { every, context: context.clone(), log: SparseLog::default() })]
 }
 
 /// Passes on notes whose writer went away in the middle: the process that had them died, or a store was in trouble.

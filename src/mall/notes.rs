@@ -13,7 +13,7 @@ use self::writers::Writers;
 use super::accounts::Brief;
 use super::likes::liked;
 use super::operator::AuditLog;
-use super::{Context, Failure, Mistake, Refusal, clean_text, picture_path};
+use super::{Context, Failure, Mistake, PictureAlbum, Refusal, clean_text, picture_path};
 
 pub use comments::{CommentBook, CommentView, ThreadView};
 
@@ -50,20 +50,22 @@ pub struct NoteView {
 pub struct NoteBook {
     context: Context,
     audit: AuditLog,
+    pictures: PictureAlbum,
 }
 
 impl NoteBook {
     /// Of this mall.
     #[must_use]
-    pub fn new(context: Context, audit: AuditLog) -> Self {
-        Self { context, audit }
+    pub fn new(context: Context, audit: AuditLog, pictures: PictureAlbum) -> Self {
+        Self { context, audit, pictures }
     }
 
     /// Writes a note, and brings it into the feeds of those who follow its author.
     ///
     /// # Errors
     /// [`Mistake::Missing`] for its title, [`Mistake::OutOfRange`] with the value's name; [`Refusal::NotFound`] for a shop
-    /// that is named and not there; [`Refusal::RateLimited`].
+    /// that is named and not there, and for a picture below `/imgs/blogs/` that is no upload of theirs;
+    /// [`Refusal::RateLimited`].
     pub async fn write(&self, author: UserId, form: &NoteForm, now: Timestamp) -> Result<NoteId, Failure> {
         let text = form.text()?;
         let storage = &self.context.storage;
@@ -71,12 +73,23 @@ impl NoteBook {
             storage.shops.get(text.shop).await?.ok_or(Refusal::NotFound("shop"))?;
         }
         within_limit(&self.context, author, now).await?;
+        self.check_uploads(author, &text, now).await?;
         let note = storage.notes.insert(author, &text, now).await?;
         // It is written; a chore passes on what cannot be passed on now.
         if let Err(error) = storage.feeds.pass_on(FeedEntry { note, written: now }, author, now).await {
             tracing::warn!(%note, %error, "a note is not yet in all feeds");
         }
         Ok(note)
+    }
+
+    /// Nobody shows what somebody else uploaded, who may take it away. Theirs stay until the note is there to keep them.
+    async fn check_uploads(&self, author: UserId, text: &NoteText, now: Timestamp) -> Result<(), Failure> {
+        let uploads: Vec<String> =
+            text.pictures().into_iter().filter(|name| name.starts_with("/blogs/")).collect();
+        match &*self.pictures.keep(author, &uploads, now).await? {
+            [] => Ok(()),
+            _ => Err(Refusal::NotFound("picture").into()),
+        }
     }
 
     /// A note that is seen.

@@ -58,6 +58,16 @@ impl Random {
         mallbox_storage::hex(&self.bytes::<24>())
     }
 
+    /// The name of something that nobody is to guess or to meet twice: a UUID of version 4.
+    #[must_use]
+    pub fn uuid(&self) -> String {
+        let mut bytes = self.bytes::<16>();
+        bytes[6] = bytes[6] & 0x0f | 0x40;
+        bytes[8] = bytes[8] & 0x3f | 0x80;
+        let hex = mallbox_storage::hex(&bytes);
+        [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
+    }
+
     /// A password's salt.
     #[must_use]
     pub fn salt(&self) -> [u8; 16] {
@@ -108,6 +118,11 @@ mod tests {
             let token = random.token();
             assert!(token.len() == 48 && token.bytes().all(|b| b.is_ascii_hexdigit()), "{token}");
             assert!(tokens.insert(token));
+            let uuid = random.uuid();
+            let lengths: Vec<usize> = uuid.split('-').map(str::len).collect();
+            assert_eq!(lengths, [8, 4, 4, 4, 12], "{uuid}");
+            assert!(uuid[14..].starts_with('4') && "89ab".contains(&uuid[19..20]), "{uuid}");
+            assert!(tokens.insert(uuid));
         }
         assert_eq!(first_digits.len(), 10, "codes may begin with any digit, 0 included");
     }

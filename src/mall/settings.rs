@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mallbox_storage::{CodeRules, Limit};
+use mallbox_storage::{CodeRules, Limit, PictureRoom};
 
 /// The setting under which a mall keeps its time zone.
 pub const ZONE: &str = "zone";
@@ -20,6 +20,10 @@ pub struct Settings {
     pub claim_limit: Option<Limit>,
     /// Notes, comments and reports that a user writes; `None` = no limit.
     pub writing_limit: Option<Limit>,
+    /// Uploads per user; `None` = no limit.
+    pub upload_limit: Option<Limit>,
+    /// What one user may have of pictures.
+    pub picture_room: PictureRoom,
     /// Calls per client address; `None` = no limit, since a company may share one address.
     pub address_limit: Option<Limit>,
     /// How long a buyer has to pay, for sales that do not say.
@@ -49,6 +53,9 @@ impl Default for Settings {
             session_ttl: Duration::from_secs(30 * 60),
             claim_limit: Some(Limit { count: 5, per: Duration::from_secs(60) }),
             writing_limit: Some(Limit { count: 10, per: Duration::from_secs(60) }),
+            // A note shows some nine.
+            upload_limit: Some(Limit { count: 30, per: Duration::from_secs(60) }),
+            picture_room: PictureRoom { pictures: 1_000, bytes: 256 << 20 },
             address_limit: None,
             pay_within: Duration::from_secs(15 * 60),
             // About 100 bytes each in memory and 50 on disk: half a gigabyte is where a box of 2 GB must say stop.
@@ -69,6 +76,7 @@ impl Settings {
         self.codes.per_day = 0;
         self.claim_limit = None;
         self.writing_limit = None;
+        self.upload_limit = None;
         self.address_limit = None;
         self
     }

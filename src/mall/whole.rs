@@ -17,8 +17,8 @@ use super::repairs::{load_sales, see_out_the_blocked};
 use super::sms::{Inbox, SmsSender};
 use super::{
     Accounts, AuditLog, Clock, CommentBook, Context, FeedBook, FollowBook, IMPORTED, LikeBook, NoteBook,
-    OrderDesk, PeopleOffice, Random, SaleCounter, Settings, ShopDirectory, SignBook, VoucherShelf, feeds,
-    sale_chores,
+    OrderDesk, PeopleOffice, PictureAlbum, Random, SaleCounter, Settings, ShopDirectory, SignBook,
+    VoucherShelf, sale_chores,
 };
 
 /// What a mall is made of. Nothing in it is process-wide.
@@ -59,6 +59,8 @@ pub struct Mall {
     pub comments: CommentBook,
     /// Shops and their types.
     pub shops: ShopDirectory,
+    /// What people upload.
+    pub pictures: PictureAlbum,
     /// The days on which people sign in.
     pub sign_ins: SignBook,
     /// Vouchers.
@@ -98,9 +100,10 @@ impl Mall {
         let context = Context { storage, clock: Arc::clone(&clock), zone, settings: Arc::new(settings) };
         let sales = SaleCounter::new(context.clone());
         let cashier = Cashier::new(context.clone(), payments);
-        let mut all = sale_chores::chores(&context, &sales, &cashier);
-        all.extend(feeds::chores(&context));
-        let chores = Chores::new(clock, all);
+        let pictures = PictureAlbum::new(context.clone(), Arc::clone(&random));
+        let mut chores = sale_chores::chores(&context, &sales, &cashier);
+        chores.extend([pictures.sweeper(), FeedBook::passer(&context)]);
+        let chores = Chores::new(clock, chores);
         let audit = AuditLog::new(context.clone());
         let orders = OrderDesk::new(context.clone(), cashier);
         let books = Books::new(context.clone(), sales.clone());
@@ -108,13 +111,14 @@ impl Mall {
             feeds: FeedBook::new(context.clone()),
             likes: LikeBook::new(context.clone()),
             follows: FollowBook::new(context.clone()),
-            notes: NoteBook::new(context.clone(), audit.clone()),
+            notes: NoteBook::new(context.clone(), audit.clone(), pictures.clone()),
             comments: CommentBook::new(context.clone(), audit.clone()),
             report_office: ReportOffice::new(context.clone(), audit.clone()),
             shops: ShopDirectory::new(context.clone()),
             sign_ins: SignBook::new(context.clone()),
             vouchers: VoucherShelf::new(context.clone(), sales.clone()),
             is_imported,
+            pictures,
             people: PeopleOffice::new(context.clone(), audit.clone(), Arc::clone(&random)),
             accounts: Accounts::new(context.clone(), random, sms, inbox),
             sale_office: SaleOffice::new(context.clone(), sales.clone(), books.clone(), audit.clone()),

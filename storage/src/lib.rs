@@ -27,6 +27,7 @@ mod order_log;
 mod orders;
 mod outbox;
 mod payments;
+mod pictures;
 mod posts;
 mod rate_limits;
 mod reports;
@@ -76,6 +77,9 @@ pub use orders::{Order, OrderCounts, OrderFilter, OrderStatus, Orders, Persisted
 pub use outbox::{Errand, Outbox};
 pub use page::Page;
 pub use payments::{Payment, PaymentFaults, PaymentRows, PaymentState};
+pub use pictures::{
+    NewPicture, Picture, PictureKind, PicturePut, PictureRemoval, PictureRoom, PictureSweep, Pictures,
+};
 pub use posts::Post;
 pub use rate_limits::{Limit, Pass, RateLimits};
 pub use reports::{OpenReports, ReportAnswer, Reports};

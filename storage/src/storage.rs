@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::production::ProductionOptions;
 use crate::{
     Audit, Comments, DeadLetters, Deadlines, DiskFaults, Durability, Feeds, Follows, GeoIndex, Import, Likes,
-    Locks, Notes, OpenError, OrderLog, Orders, Outbox, PaymentRows, RateLimits, Reports, Sales, Sequences,
-    Sessions, Shops, SignIns, Upkeep, Users, Vouchers, embedded, production,
+    Locks, Notes, OpenError, OrderLog, Orders, Outbox, PaymentRows, Pictures, RateLimits, Reports, Sales,
+    Sequences, Sessions, Shops, SignIns, Upkeep, Users, Vouchers, embedded, production,
 };
 
 /// Where a mall's memory is.
@@ -96,6 +96,8 @@ pub struct Storage {
     pub dead_letters: Arc<dyn DeadLetters>,
     /// Payments.
     pub payments: Arc<dyn PaymentRows>,
+    /// What people upload.
+    pub pictures: Arc<dyn Pictures>,
     /// The days on which people sign in.
     pub sign_ins: Arc<dyn SignIns>,
     /// What operators did.

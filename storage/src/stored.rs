@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use crate::{DeadState, OrderCounts, OrderStatus, PaymentState, Role, Visibility, VoucherStatus};
+use crate::{
+    DeadState, OrderCounts, OrderStatus, PaymentState, PictureKind, Role, Visibility, VoucherStatus,
+};
 
 /// What is stored as a number.
 pub(crate) trait Numbered: Copy {
@@ -35,6 +37,7 @@ numbered! {
     VoucherStatus { 1 = OnShelf, 2 = OffShelf, 3 = Expired }
     DeadState { 0 = Open, 1 = Replayed, 2 = Voided }
     Visibility { 0 = Shown, 1 = Reported, 2 = Hidden, 3 = Deleted }
+    PictureKind { 1 = Jpeg, 2 = Webp }
     PaymentState { 0 = Started, 1 = Captured, 2 = Refunded, 3 = Failed }
 }
 

@@ -3,8 +3,10 @@
 
 use std::collections::HashMap;
 
+use image::ImageFormat;
 use serde_json::{Value, json};
 
+use super::uploads::{file, upload};
 use super::world::{EVENING, World, world};
 
 /// What a page sends.
@@ -198,7 +200,7 @@ fn send(w: &World, method: &str, path: &str, body: &Body, kept: &Kepts) -> super
     match body {
         None => w.call(method, path, token, ""),
         Json(text) => w.call(method, path, token, &filled(text, kept)),
-        Picture => w.upload(path, token),
+        Picture => upload(w, token, &file(ImageFormat::Jpeg)),
     }
 }
 

@@ -33,7 +33,7 @@ pub fn refused(w: &World, method: &str, path: &str, token: &str) -> (u16, String
 
 /// Writes a note about the shop; answers its id.
 pub fn write(w: &World, token: &str, title: &str) -> u64 {
-    let images = "/imgs/blogs/1/2/a.jpg,/imgs/blogs/1/2/b.jpg";
+    let images = "/imgs/a.jpg,/imgs/b.jpg";
     let note = json!({"shopId": 1, "title": title, "content": "一口汤，一口面", "images": images});
     told(w, "POST", "/blog", token, &note)["data"].as_u64().unwrap()
 }
@@ -48,13 +48,13 @@ fn a_note_is_told_as_the_pages_expect_it() {
     let edit = json!({"nickName": "小鱼", "icon": "/imgs/icons/2.svg"});
     told(&w, "PUT", "/user/info", &w.customer, &edit);
     let form = json!({
-        "shopId": 1, "title": "<i>一碗面</i>的早晨", "images": "/imgs//blogs/1/a.jpg,/imgs/blogs/2/b.png",
+        "shopId": 1, "title": "<i>一碗面</i>的早晨", "images": "/imgs//notes/1/a.jpg,/imgs/notes/2/b.png",
         "content": "<p>汤头清亮</p><script>alert(1)</script><br>下次还来",
     });
     let id = told(&w, "POST", "/blog", &w.customer, &form)["data"].as_u64().unwrap();
     let want = json!({
         "id": id, "shopId": 1, "userId": CUSTOMER, "icon": "/imgs/icons/2.svg", "name": "小鱼",
-        "title": "一碗面的早晨", "images": "/imgs//blogs/1/a.jpg,/imgs/blogs/2/b.png",
+        "title": "一碗面的早晨", "images": "/imgs//notes/1/a.jpg,/imgs/notes/2/b.png",
         "content": "<p>汤头清亮</p>alert(1)<br/>下次还来", "liked": 0, "comments": 0, "isLike": false,
         "createTime": "2026-11-21T20:00:00", "updateTime": "2026-11-21T20:00:00",
     });
@@ -135,7 +135,7 @@ fn readers_report_and_the_operator_hides_and_shows_again() {
     report(&w.operator, "note", note, "");
     report(&w.customer, "comment", comment, "骂人");
     let open = told(&w, "GET", "/ops/reports", &w.operator, &Value::Null);
-    let images = "/imgs/blogs/1/2/a.jpg,/imgs/blogs/1/2/b.jpg";
+    let images = "/imgs/a.jpg,/imgs/b.jpg";
     assert_eq!(
         open,
         json!({"success": true, "total": 2, "data": [

@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use image::ImageFormat;
 use serde_json::{Value, json};
 
 use super::live::Stream;
+use super::uploads::{file, upload};
 use super::world::{CUSTOMER, OTHER, Said, World, sale, shop, voucher, within_reach, world};
 
 const METHODS: [&str; 4] = ["get", "post", "put", "delete"];
@@ -215,7 +217,7 @@ fn likes_and_feed(check: &mut Checker<'_>) {
 
 fn notes(check: &mut Checker<'_>) {
     let (customer, other, none) = (check.w.customer.clone(), check.w.other.clone(), &Value::Null);
-    let note = json!({ "shopId": 1, "title": "一碗面", "content": "好吃", "images": "/imgs/blogs/a.jpg" });
+    let note = json!({ "shopId": 1, "title": "一碗面", "content": "好吃", "images": "/imgs/a.jpg" });
     for token in ["", &customer, &customer] {
         check.ask("POST /blog", "/blog", token, &note);
         check.ask("GET /blog/of/me", "/blog/of/me?current=1", token, none);
@@ -246,6 +248,23 @@ fn notes(check: &mut Checker<'_>) {
     for token in ["", &other, &customer] {
         check.ask("DELETE /blog-comments/{id}", "/blog-comments/1", token, none);
         check.ask("DELETE /blog/{id}", "/blog/1", token, none);
+    }
+}
+
+fn pictures(check: &mut Checker<'_>) {
+    let (customer, call, remove) = (check.w.customer.clone(), "POST /upload/blog", "GET /upload/blog/delete");
+    for token in ["", &customer] {
+        for file in [file(ImageFormat::Png), b"no picture".to_vec(), vec![b' '; 6 << 20]] {
+            let said = upload(check.w, token, &file);
+            check.check(call, &said);
+            if let Some(name) = said.body["data"].as_str() {
+                let removed = format!("/upload/blog/delete?name={name}");
+                assert_eq!(check.ask(remove, &removed, token, &Value::Null).body["success"], true);
+            }
+        }
+        check.ask(call, "/upload/blog", token, &json!({}));
+        check.ask(remove, "/upload/blog/delete", token, &Value::Null);
+        check.ask(remove, "/upload/blog/delete?name=/blogs/1/2/nobodys.jpg", token, &Value::Null);
     }
 }
 
@@ -430,6 +449,7 @@ fn every_call_answers_what_is_described() {
     follows(&mut check);
     notes(&mut check);
     likes_and_feed(&mut check);
+    pictures(&mut check);
     shops_and_vouchers(&mut check);
     sales_and_orders(&mut check);
     running_sales(&mut check);

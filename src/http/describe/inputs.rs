@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::operation::Operation;
 use super::schemas::{Schemas, strip_null};
+use crate::http::ApiError;
 use crate::http::extract::{Json, JsonIfAny, Login, MaybeLogin, Now, Operator, Path, Query, Remover, Token};
 
 /// An argument of a handler.
@@ -42,6 +43,13 @@ impl Input for Remover {
     fn describe(operation: &mut Operation, _: &mut Schemas) {
         operation.wants_token(true);
         operation.refuses(StatusCode::FORBIDDEN);
+    }
+}
+
+/// A refusal that the handler itself tells.
+impl<T: Input> Input for Result<T, ApiError> {
+    fn describe(operation: &mut Operation, schemas: &mut Schemas) {
+        T::describe(operation, schemas);
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) const REFUSALS: [(StatusCode, &str, Both); 9] = [
     (StatusCode::FORBIDDEN, "Forbidden", both("没有权限", "Only an operator may")),
     (StatusCode::NOT_FOUND, "UnknownPath", both("没有这个地址", "There is no such path")),
     (StatusCode::REQUEST_TIMEOUT, "BodyTooSlow", both("请求内容未能及时送达", "A body that does not arrive")),
-    (StatusCode::PAYLOAD_TOO_LARGE, "TooLarge", both("请求内容太大", "A body above 1 MiB")),
+    (StatusCode::PAYLOAD_TOO_LARGE, "TooLarge", both("请求内容太大", "A body that is larger than it may be")),
     (StatusCode::TOO_MANY_REQUESTS, "RateLimited", both("操作太频繁", "Too often; Retry-After says when")),
     (StatusCode::INTERNAL_SERVER_ERROR, "Internal", both("内部错误", "A bug; the log has it under the id")),
     (StatusCode::SERVICE_UNAVAILABLE, "Unavailable", both("暂不可用", "Trouble; Retry-After says when")),
@@ -78,8 +78,12 @@ impl Operation {
 
     /// It takes a JSON body.
     pub fn takes_body(&mut self, schema: Value) {
-        self.body =
-            Some(json!({ "required": true, "content": { "application/json": { "schema": schema } } }));
+        self.takes_form("application/json", schema);
+    }
+
+    /// It takes a body of this media type.
+    pub fn takes_form(&mut self, media_type: &str, schema: Value) {
+        self.body = Some(json!({ "required": true, "content": { media_type: { "schema": schema } } }));
     }
 
     /// The body may be left out.

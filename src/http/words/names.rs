@@ -15,6 +15,7 @@ pub(super) fn thing(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "dead letter") => "死信",
         (Language::Zh, "note") => "笔记",
         (Language::Zh, "comment") => "评论",
+        (Language::Zh, "picture") => "图片",
         _ => name,
     }
 }
@@ -34,6 +35,7 @@ pub(super) fn field(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "report reason") => "举报原因",
         (Language::Zh, "nickName") => "昵称",
         (Language::Zh, "icon") => "头像",
+        (Language::Zh, "file") => "图片文件",
         (Language::Zh, "city") => "城市",
         (Language::Zh, "introduce") => "个人介绍",
         (Language::Zh, "birthday") => "生日",

@@ -122,6 +122,7 @@ fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
         outbox: Arc::new(record::EmbeddedOutbox::new(database.clone())),
         dead_letters: Arc::new(record::EmbeddedDeadLetters::new(database.clone())),
         payments: Arc::new(record::EmbeddedPayments::new(database.clone())),
+        pictures: Arc::new(record::EmbeddedPictures::new(database.clone())),
         orders,
         import: Arc::new(record::EmbeddedImport::new(database.clone(), sign_ins.signed())),
         sign_ins: Arc::new(sign_ins),

@@ -29,6 +29,7 @@ mod orders;
 mod orders_model;
 mod outbox;
 mod payments;
+mod pictures;
 mod production_world;
 mod rate_limits;
 mod redis_faults;

@@ -45,31 +45,35 @@ pub(super) async fn look<T>(
     read: impl Fn(&mut Columns) -> Result<T, Fault>,
 ) -> Result<Vec<T>, Fault> {
     let mut found = Vec::new();
-    for (sql, values) in pieces(sql, fixed, keys) {
+    let fixed: Vec<Value> = fixed.iter().copied().map(Value::from).collect();
+    for (sql, values) in pieces(sql, &fixed, keys) {
         found.extend(all(conn, &*sql, values, &read).await?);
     }
     Ok(found)
 }
 
-/// Changes or removes the rows of these keys: `sql` with `{keys}` where their places belong.
-pub(super) async fn change(conn: &mut Conn, sql: &str, keys: &[u64]) -> Result<(), Fault> {
-    for (sql, values) in pieces(sql, &[], keys) {
-        execute(conn, &*sql, values).await?;
+/// Changes or removes the rows of these keys: `sql` with `{keys}` where their places belong. `fixed` is bound before them.
+/// Answers how many rows that are.
+pub(super) async fn change(conn: &mut Conn, sql: &str, fixed: &[i64], keys: &[u64]) -> Result<u64, Fault> {
+    let fixed: Vec<Value> = fixed.iter().copied().map(Value::from).collect();
+    let mut rows = 0;
+    for (sql, values) in pieces(sql, &fixed, keys) {
+        rows += execute(conn, &*sql, values).await?;
     }
-    Ok(())
+    Ok(rows)
 }
 
 /// The statements about so many keys, and what is bound to each.
 fn pieces<'a>(
     sql: &'a str,
-    fixed: &'a [u64],
+    fixed: &'a [Value],
     keys: &'a [u64],
 ) -> impl Iterator<Item = (String, Vec<Value>)> + 'a {
     keys.chunks(LOOKS[LOOKS.len() - 1]).map(move |keys| {
         let size = LOOKS.into_iter().find(|size| *size >= keys.len()).unwrap_or(keys.len());
         let last = keys.last().copied().into_iter().cycle();
-        let places = keys.iter().copied().chain(last).take(size);
-        let values = fixed.iter().copied().chain(places).map(Value::from).collect();
+        let places = keys.iter().copied().chain(last).take(size).map(Value::from);
+        let values = fixed.iter().cloned().chain(places).collect();
         (sql.replace("{keys}", &vec!["?"; size].join(", ")), values)
     })
 }

@@ -49,9 +49,12 @@ const STEPS: &[(&str, &str)] = steps![
     "0027_comments_at_work",
     "0028_comments_moved_in",
     "0029_reports",
-    "0033_likes",
-    "0034_follows_since",
-    "0035_authors_with_many_fans",
+    "0030_likes",
+    "0031_follows_since",
+    "0032_authors_with_many_fans",
+    "0033_pictures",
+    "0034_picture_contents",
+    "0035_users_by_icon",
 ];
 
 /// The step up to which this program knows the record.

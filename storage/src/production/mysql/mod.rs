@@ -47,6 +47,7 @@ mod orders;
 mod outbox;
 mod payments;
 mod persist;
+mod pictures;
 mod reports;
 mod sale_rows;
 mod sequences;
@@ -77,7 +78,7 @@ use super::{Holders, SignRows};
 use crate::feeds::FeedRows;
 use crate::{
     Audit, Comments, DeadLetters, Durability, Follows, Import, Likes, Notes, OpenError, Orders, Outbox,
-    PaymentRows, Reports, Sequences, Shops, StoreError, Users, Vouchers,
+    PaymentRows, Pictures, Reports, Sequences, Shops, StoreError, Users, Vouchers,
 };
 
 /// How long a server may take to take the first connection.
@@ -112,6 +113,8 @@ pub struct MysqlPorts {
     pub dead_letters: Arc<dyn DeadLetters>,
     /// Payments.
     pub payments: Arc<dyn PaymentRows>,
+    /// What people upload.
+    pub pictures: Arc<dyn Pictures>,
     /// What operators did.
     pub audit: Arc<dyn Audit>,
     /// The way in for a whole mall.
@@ -163,6 +166,7 @@ pub async fn connect(url: &str) -> Result<MysqlPorts, OpenError> {
         outbox: Arc::new(outbox::MysqlOutbox(database.clone())),
         dead_letters: Arc::new(dead_letters::MysqlDeadLetters(database.clone())),
         payments: Arc::new(payments::MysqlPayments(database.clone())),
+        pictures: Arc::new(pictures::MysqlPictures(database.clone())),
         audit: Arc::new(audit::MysqlAudit(database.clone())),
         import: Arc::new(import::MysqlImport(database.clone())),
         sequences: Arc::new(sequences::MysqlSequences::new(database.clone())),

@@ -28,7 +28,7 @@ impl Outbox for MysqlOutbox {
             .write("errands done", |conn| {
                 run(async move {
                     let sql = "DELETE FROM outbox_releases WHERE order_id IN ({keys})";
-                    many::change(conn, sql, orders).await
+                    many::change(conn, sql, &[], orders).await.map(drop)
                 })
             })
             .await

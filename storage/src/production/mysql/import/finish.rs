@@ -47,8 +47,8 @@ async fn raise_answers(conn: &mut Conn) -> Result<(), Fault> {
                  ON above.id = answers.parent_id AND above.note_id = answers.note_id AND above.parent_id = 0
                WHERE answers.parent_id <> 0 AND above.id IS NULL";
     let answers: Vec<u64> = all(conn, sql, (), Columns::next).await?;
-    many::change(conn, "UPDATE note_comments SET parent_id = 0, answer_id = 0 WHERE id IN ({keys})", &answers)
-        .await
+    let sql = "UPDATE note_comments SET parent_id = 0, answer_id = 0 WHERE id IN ({keys})";
+    many::change(conn, sql, &[], &answers).await.map(drop)
 }
 
 /// No note says that it has fewer comments than moved in with it.
@@ -82,7 +82,7 @@ async fn bury_doubles(conn: &mut Conn, now: Timestamp) -> Result<Option<ImportFi
     }
     burial::insert(conn, &burials, now).await?;
     let orders: Vec<u64> = burials.iter().map(|burial| burial.logged.claim.order.get()).collect();
-    many::change(conn, "DELETE FROM orders WHERE id IN ({keys})", &orders).await?;
+    many::change(conn, "DELETE FROM orders WHERE id IN ({keys})", &[], &orders).await?;
     let (kind, finding, count) = (ImportKind::Order, ImportFinding::SecondLive, orders.len() as u64);
     let examples = orders.into_iter().take(EXAMPLES).collect();
     Ok(Some(ImportFindings { kind, finding, count, examples }))

@@ -1,0 +1,34 @@
+//! How large a request may be, and how long it may take to come: the same for all but uploads.
+
+use std::time::Duration;
+
+use axum::http::Method;
+
+use super::upload;
+use crate::mall::pictures;
+
+/// No form of the API comes near this.
+pub(super) const LARGEST_FORM: usize = 1 << 20;
+/// What a multipart form has around its file.
+const AROUND_A_FILE: usize = 64 << 10;
+/// A picture over a phone's connection.
+const ARRIVAL_OF_A_FILE: Duration = Duration::from_secs(10);
+
+/// What a call may bring.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Allowance {
+    /// Bytes of its body.
+    pub(super) body: usize,
+    /// The time for that to arrive, beside what a call may take.
+    pub(super) arrival: Duration,
+}
+
+impl Allowance {
+    /// Of a call by its path below the API's prefix, or of a page.
+    pub(super) fn of(method: &Method, path: &str) -> Self {
+        if method == Method::POST && path == upload::PATH {
+            return Self { body: pictures::LARGEST + AROUND_A_FILE, arrival: ARRIVAL_OF_A_FILE };
+        }
+        Self { body: LARGEST_FORM, arrival: Duration::ZERO }
+    }
+}

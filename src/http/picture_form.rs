@@ -1,0 +1,113 @@
+//! A form with a picture in it: `multipart/form-data`, field `file`.
+
+use std::convert::Infallible;
+use std::error::Error;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{FromRequest, Request};
+use axum::http::StatusCode;
+use axum::http::header::{CONTENT_TYPE, EXPECT};
+use http_body_util::{BodyExt as _, LengthLimitError};
+use multer::Multipart;
+use serde_json::json;
+
+use super::ApiError;
+use super::describe::{Input, Operation, Schemas};
+use super::wrong::Wrong;
+use crate::language::both;
+use crate::mall::{Mistake, pictures};
+
+/// The field that the picture is in.
+const FIELD: &str = "file";
+/// Who is refused before their file has come is still sending it, and would not read the answer: it is let come for so long.
+const PASSED_OVER_FOR: Duration = Duration::from_secs(1);
+
+/// A form whose body has not come yet.
+#[derive(Debug)]
+pub struct PictureForm {
+    boundary: Option<String>,
+    /// Whether the client sends nothing before it is told to.
+    waits: bool,
+    body: Body,
+}
+
+impl<S: Send + Sync> FromRequest<S> for PictureForm {
+    type Rejection = Infallible;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Infallible> {
+        let headers = request.headers();
+        let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        let boundary = kind.and_then(|kind| multer::parse_boundary(kind).ok());
+        Ok(Self { boundary, waits: headers.contains_key(EXPECT), body: request.into_body() })
+    }
+}
+
+impl PictureForm {
+    /// The file. Its name and what it calls itself are nobody's business; fields beside it are passed over.
+    ///
+    /// # Errors
+    /// 400 for what is no such form or has two of it, 413 for what is too large; [`Mistake::Missing`] if there is none.
+    pub async fn file(self) -> Result<Vec<u8>, ApiError> {
+        let no_form = || ApiError::bad_request(NO_FORM);
+        let mut form = Multipart::new(self.body.into_data_stream(), self.boundary.ok_or_else(no_form)?);
+        let mut file = None;
+        while let Some(mut field) = form.next_field().await.map_err(unreadable)? {
+            if field.name() != Some(FIELD) {
+                continue;
+            }
+            if file.is_some() {
+                return Err(ApiError::bad_request(Wrong::Twice(FIELD)));
+            }
+            let mut bytes = Vec::new();
+            while let Some(chunk) = field.chunk().await.map_err(unreadable)? {
+                if bytes.len() + chunk.len() > pictures::LARGEST {
+                    return Err(ApiError::too_large(pictures::LARGEST));
+                }
+                bytes.extend_from_slice(&chunk);
+            }
+            file = Some(bytes);
+        }
+        file.filter(|bytes| !bytes.is_empty()).ok_or_else(|| Mistake::Missing("file").into())
+    }
+
+    /// Lets the body come, and drops it.
+    pub async fn pass_over(self) {
+        let Self { mut body, waits, .. } = self;
+        if !waits {
+            let come = async { while let Some(Ok(_)) = body.frame().await {} };
+            let _ = tokio::time::timeout(PASSED_OVER_FOR, come).await;
+        }
+    }
+}
+
+const NO_FORM: Wrong =
+    Wrong::Said(both("请求体应为multipart/form-data表单", "expected a form of the type multipart/form-data"));
+
+/// What keeps a form from being read is the client's doing: it sent too much, went away, or wrote no form.
+fn unreadable(error: multer::Error) -> ApiError {
+    use multer::Error::{IncompleteFieldData, IncompleteHeaders, IncompleteStream, StreamReadFailed};
+    match error {
+        StreamReadFailed(cause) if is_too_long(&*cause) => ApiError::too_large(pictures::LARGEST),
+        StreamReadFailed(_) | IncompleteStream | IncompleteHeaders | IncompleteFieldData { .. } => {
+            ApiError::bad_request(Wrong::CutOff)
+        }
+        _ => ApiError::bad_request(NO_FORM),
+    }
+}
+
+fn is_too_long(error: &(dyn Error + 'static)) -> bool {
+    error.is::<LengthLimitError>() || error.source().is_some_and(is_too_long)
+}
+
+impl Input for PictureForm {
+    fn describe(operation: &mut Operation, _: &mut Schemas) {
+        let words = "A JPEG, PNG, WebP or GIF picture of at most 5 MiB and 32 million pixels";
+        let file = json!({ "type": "string", "format": "binary", "contentMediaType": "image/*", "description": words });
+        let form = json!({ "type": "object", "properties": { (FIELD): file } });
+        operation.takes_form("multipart/form-data", form);
+        operation.refuses(StatusCode::BAD_REQUEST);
+        operation.refuses(StatusCode::PAYLOAD_TOO_LARGE);
+        operation.refuses(StatusCode::REQUEST_TIMEOUT);
+    }
+}

@@ -1,0 +1,56 @@
+//! Uploads: `/upload/…`.
+
+use axum::extract::State;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tokio::time::timeout;
+
+use super::describe::Calls;
+use super::envelope::{Answer, Reply};
+use super::extract::{Login, Now, Query};
+use super::picture_form::PictureForm;
+use super::{ApiError, App, DEADLINE};
+use crate::language::both;
+
+/// Where pictures are uploaded to.
+pub(super) const PATH: &str = "/upload/blog";
+
+/// The routes of this area.
+pub fn routes() -> Calls {
+    Calls::of(both("图片", "Pictures"))
+        .post(PATH, upload, both("上传一张图片，返回其路径", "Upload a picture; answers its path"))
+        .get("/upload/blog/delete", remove, both("删除自己上传的图片", "Delete a picture that one uploaded"))
+}
+
+async fn upload(
+    State(app): State<App>,
+    login: Result<Login, ApiError>,
+    Now(now): Now,
+    form: PictureForm,
+) -> Reply<String> {
+    let admitted = async {
+        let Login(user) = login?;
+        Ok((user, app.pictures.admit(user, now).await?))
+    };
+    let (user, place) = match admitted.await {
+        Ok(admitted) => admitted,
+        Err(error) => {
+            form.pass_over().await;
+            return Err(error);
+        }
+    };
+    let file = form.file().await?;
+    let put = timeout(DEADLINE, app.pictures.put(place, user, file, now)).await;
+    Ok(Answer::ok(put.map_err(|_| ApiError::too_slow())??))
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct NameQuery {
+    /// As the upload told it, with or without `/imgs` before it.
+    name: String,
+}
+
+async fn remove(State(app): State<App>, Login(user): Login, Query(query): Query<NameQuery>) -> Reply {
+    app.pictures.remove(user, &query.name).await?;
+    Ok(Answer::done())
+}

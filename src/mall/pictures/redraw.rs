@@ -1,0 +1,108 @@
+//! A file as a picture of this mall's own making: nothing of its bytes is kept, so nothing that is hidden in them is.
+
+use std::io::Cursor;
+
+use image::codecs::jpeg::JpegEncoder;
+use image::codecs::webp::WebPEncoder;
+use image::metadata::Orientation;
+use image::{DynamicImage, ImageDecoder as _, ImageError, ImageFormat, ImageReader, ImageResult, Limits};
+use mallbox_storage::PictureKind;
+
+use crate::mall::Mistake;
+
+/// In millions: more than a phone's camera makes unless it is asked to.
+const MOST_MEGAPIXELS: u32 = 32;
+/// What a picture may take while it is drawn: so many pixels, with a little to spare.
+const MOST_MEMORY: u64 = 160 << 20;
+/// Longer sides than this are no photograph's.
+const LONGEST_SIDE: u32 = 16_384;
+/// Sides that a picture is scaled down to, until it is small enough: each has half the pixels of the one before.
+const SIDES: [u32; 7] = [2_048, 1_448, 1_024, 724, 512, 362, 256];
+/// What is kept of one, so that it is written and sent in some milliseconds.
+const LARGEST_KEPT: usize = 1 << 20;
+/// Of JPEG, out of 100: losses are not seen, and a photograph takes half of what it would at 92.
+const QUALITY: u8 = 82;
+
+/// A picture drawn anew.
+pub(super) struct Drawn {
+    pub(super) kind: PictureKind,
+    pub(super) content: Vec<u8>,
+}
+
+/// Draws what is in a file anew: upright, within [`SIDES`], as JPEG, or as WebP if some of it is transparent. What moves
+/// becomes its first frame. What a camera adds (place, time, its number) is gone.
+pub(super) fn redraw(file: &[u8]) -> Result<Drawn, Mistake> {
+    let (mut image, orientation) = read(file)?;
+    for side in SIDES {
+        if image.width().max(image.height()) > side {
+            image = image.thumbnail(side, side);
+        } else if side < SIDES[0] {
+            // It was drawn like this before.
+            continue;
+        }
+        let drawn = draw(&image, orientation).map_err(|_| Mistake::NoPicture)?;
+        if drawn.content.len() <= LARGEST_KEPT {
+            return Ok(drawn);
+        }
+    }
+    Err(Mistake::NoPicture)
+}
+
+/// Its pixels, and how they are to be turned. Its kind is known by its content; its size, before any room is made for it.
+fn read(file: &[u8]) -> Result<(DynamicImage, Orientation), Mistake> {
+    let reader = ImageReader::new(Cursor::new(file)).with_guessed_format();
+    let mut reader = reader.map_err(|_| Mistake::NoPicture)?;
+    let Some(ImageFormat::Jpeg | ImageFormat::Png | ImageFormat::WebP | ImageFormat::Gif) = reader.format()
+    else {
+        return Err(Mistake::NoPicture);
+    };
+    let mut limits = Limits::no_limits();
+    limits.max_image_width = Some(LONGEST_SIDE);
+    limits.max_image_height = Some(LONGEST_SIDE);
+    limits.max_alloc = Some(MOST_MEMORY);
+    reader.limits(limits);
+    let mut decoder = reader.into_decoder().map_err(mistake)?;
+    let (width, height) = decoder.dimensions();
+    if width == 0 || height == 0 {
+        return Err(Mistake::NoPicture);
+    }
+    let pixels = u64::from(width) * u64::from(height);
+    if pixels > u64::from(MOST_MEGAPIXELS) * 1_000_000 || decoder.total_bytes() > MOST_MEMORY {
+        return Err(Mistake::TooManyPixels(MOST_MEGAPIXELS));
+    }
+    let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+    Ok((DynamicImage::from_decoder(decoder).map_err(mistake)?, orientation))
+}
+
+fn mistake(error: ImageError) -> Mistake {
+    match error {
+        ImageError::Limits(_) => Mistake::TooManyPixels(MOST_MEGAPIXELS),
+        _ => Mistake::NoPicture,
+    }
+}
+
+fn draw(image: &DynamicImage, orientation: Orientation) -> ImageResult<Drawn> {
+    let mut content = Vec::new();
+    let kind = if is_transparent(image) {
+        upright(image.to_rgba8().into(), orientation)
+            .write_with_encoder(WebPEncoder::new_lossless(&mut content))?;
+        PictureKind::Webp
+    } else {
+        let encoder = JpegEncoder::new_with_quality(&mut content, QUALITY);
+        upright(image.to_rgb8().into(), orientation).write_with_encoder(encoder)?;
+        PictureKind::Jpeg
+    };
+    Ok(Drawn { kind, content })
+}
+
+fn upright(mut image: DynamicImage, orientation: Orientation) -> DynamicImage {
+    image.apply_orientation(orientation);
+    image
+}
+
+fn is_transparent(image: &DynamicImage) -> bool {
+    image.color().has_alpha() && image.to_rgba8().pixels().any(|pixel| pixel.0[3] < u8::MAX)
+}
+
+#[cfg(test)]
+mod tests;

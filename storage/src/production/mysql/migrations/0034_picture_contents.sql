@@ -1,0 +1,4 @@
+CREATE TABLE IF NOT EXISTS picture_contents (
+    picture_id BIGINT UNSIGNED NOT NULL PRIMARY KEY,
+    content    MEDIUMBLOB      NOT NULL
+) ENGINE = InnoDB DEFAULT CHARACTER SET = utf8mb4 COLLATE = utf8mb4_bin;
