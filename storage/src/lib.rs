@@ -13,6 +13,7 @@ mod page;
 mod time;
 
 mod audit;
+mod cache;
 mod dead_letters;
 pub mod deadlines;
 mod follows;
@@ -43,6 +44,7 @@ mod stored;
 pub use embedded::fuzzing;
 
 pub use audit::{Actor, Audit, AuditCheck, AuditEntry, AuditFault, AuditWrong};
+pub use cache::{Cache, CacheKey, CacheTicket, Kept, Looked};
 pub use day::{Day, DaySpan};
 pub use dead_letters::{DeadLetter, DeadLetters, DeadReason, DeadState, Replayed, Voided};
 pub use deadlines::Deadlines;
