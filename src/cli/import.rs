@@ -140,7 +140,10 @@ async fn take_in(
     };
     let done = work.run(dump, into, |bytes, rows| progress.show(bytes, rows)).await;
     let report = done.map_err(|error| Hindrance::NotImported(import.file.clone()).since(error))?;
-    // Redis may have been told before that there are no shops.
+    // Redis may have been told before that there is nothing.
+    if let Err(error) = storage.cache.clear().await {
+        tracing::warn!(%error, "what was not there before may be missed for some minutes");
+    }
     if let Err(error) = geo_index::restore(&*storage.geo_index, &*storage.shops).await {
         tracing::warn!(%error, "shops are not found near by yet; a mall that runs puts that right");
     }

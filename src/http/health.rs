@@ -13,15 +13,17 @@ use mallbox_storage::{DeadState, OrderId, Page};
 use serde::Serialize;
 
 use super::json::json_response;
-use super::metrics::{Metrics, counter, gauge};
-use crate::mall::Context;
+use super::metrics::{Metrics, counter, counters, gauge};
+use crate::mall::cache_aside::{CacheFigures, Counted};
 use crate::mall::order_workers::WorkerFigures;
+use crate::mall::{Context, Mall};
 
 /// Answers `/healthz`, `/readyz` and `/metrics`.
 #[derive(Clone)]
 pub struct Health {
     context: Context,
     figures: Arc<WorkerFigures>,
+    copies: Vec<Arc<CacheFigures>>,
     metrics: Arc<Metrics>,
     /// Where the API is, for pages that are not at its side.
     prefix: String,
@@ -56,8 +58,14 @@ pub(super) struct Readiness {
 impl Health {
     /// Of this mall.
     #[must_use]
-    pub fn new(context: Context, figures: Arc<WorkerFigures>, metrics: Arc<Metrics>, prefix: &str) -> Self {
-        Self { context, figures, metrics, prefix: prefix.to_owned() }
+    pub fn new(mall: &Mall, metrics: Arc<Metrics>, prefix: &str) -> Self {
+        Self {
+            context: mall.context.clone(),
+            figures: mall.worker_figures(),
+            copies: mall.cache_figures(),
+            metrics,
+            prefix: prefix.to_owned(),
+        }
     }
 
     /// The process is there and answers. Says nothing about the store, so that nobody restarts a mall for a full disk.
@@ -117,6 +125,7 @@ impl Health {
         self.metrics.write(&mut out);
         self.write_store(&mut out).await;
         self.write_workers(&mut out);
+        self.write_copies(&mut out);
         if let Some(bytes) = resident_bytes() {
             gauge(&mut out, "process_resident_memory_bytes", "Memory of the process.", bytes);
         }
@@ -126,6 +135,15 @@ impl Health {
             env!("CARGO_PKG_VERSION")
         );
         ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], out).into_response()
+    }
+
+    fn write_copies(&self, out: &mut String) {
+        let rows = self.copies.iter().flat_map(|figures| {
+            Counted::ALL
+                .iter()
+                .map(|(what, name)| (format!(r#"of="{}",what="{name}""#, figures.kind()), figures.of(*what)))
+        });
+        counters(out, "mallbox_cache_total", "Questions answered from copies of the record, or not.", rows);
     }
 
     async fn write_store(&self, out: &mut String) {

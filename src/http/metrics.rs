@@ -237,6 +237,17 @@ pub(super) fn counter(out: &mut String, name: &str, help: &str, value: impl std:
     line(out, name, "", value);
 }
 
+/// Numbers that go up, each with its labels.
+pub(super) fn counters(
+    out: &mut String,
+    name: &str,
+    help: &str,
+    rows: impl IntoIterator<Item = (String, u64)>,
+) {
+    head(out, name, "counter", help);
+    rows.into_iter().for_each(|(labels, value)| line(out, name, &labels, value));
+}
+
 fn head(out: &mut String, name: &str, kind: &str, help: &str) {
     // Writing to a String cannot fail.
     let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");

@@ -75,7 +75,7 @@ impl Site {
     #[must_use]
     pub fn new(app: &App, options: &SiteOptions, metrics: &Arc<Metrics>, stop: CancellationToken) -> Self {
         let context = &app.context;
-        let health = Health::new(context.clone(), app.worker_figures(), Arc::clone(metrics), &options.prefix);
+        let health = Health::new(app, Arc::clone(metrics), &options.prefix);
         let live = Live::new(health.clone(), Arc::clone(metrics), context.settings.live_places, stop);
         let files = Files::new(options.uploads.as_deref(), options.web.as_deref(), Some(health))
             .with_pictures(app.pictures.clone());

@@ -50,8 +50,8 @@ impl From<ShopType> for TypeAnswer {
     }
 }
 
-async fn types(State(app): State<App>) -> Reply<Vec<TypeAnswer>> {
-    let types = app.shops.types().await?;
+async fn types(State(app): State<App>, Now(now): Now) -> Reply<Vec<TypeAnswer>> {
+    let types = app.shops.types(now).await?;
     Ok(Answer::ok(types.into_iter().map(TypeAnswer::from).collect::<Vec<_>>()))
 }
 
@@ -134,8 +134,8 @@ impl ShopAnswer {
     }
 }
 
-async fn one(State(app): State<App>, Path(id): Path<u64>) -> Reply<ShopAnswer> {
-    let shop = app.shops.get(ShopId::new(id)).await?;
+async fn one(State(app): State<App>, Path(id): Path<u64>, Now(now): Now) -> Reply<ShopAnswer> {
+    let shop = app.shops.get(ShopId::new(id), now).await?;
     Ok(Answer::ok(ShopAnswer::new(shop, &app.context.zone)))
 }
 

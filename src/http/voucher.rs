@@ -105,8 +105,8 @@ pub(super) fn shelf_number(status: VoucherStatus) -> u8 {
     }
 }
 
-async fn of_shop(State(app): State<App>, Path(shop): Path<u64>) -> Reply<Vec<VoucherAnswer>> {
-    let offers = app.vouchers.of_shop(ShopId::new(shop)).await?;
+async fn of_shop(State(app): State<App>, Path(shop): Path<u64>, Now(now): Now) -> Reply<Vec<VoucherAnswer>> {
+    let offers = app.vouchers.of_shop(ShopId::new(shop), now).await?;
     let zone = &app.context.zone;
     Ok(Answer::ok(offers.into_iter().map(|offer| VoucherAnswer::new(offer, zone)).collect::<Vec<_>>()))
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
 
+use mallbox_storage::StoreError;
 use parking_lot::Mutex;
 use tokio::sync::OnceCell;
 
@@ -32,10 +33,21 @@ impl<K: Hash + Eq + Copy, V: Clone> Flights<K, V> {
         answer
     }
 
+    /// How many wait for the call under way for `key`, whoever makes it included.
+    pub(super) fn waiting(&self, key: &K) -> usize {
+        // The map has one as well.
+        self.under_way.lock().get(key).map_or(0, |cell| Arc::strong_count(cell) - 1)
+    }
+
     /// Whoever asks from now on gets a call of its own: what it is about has changed.
     pub(super) fn part(&self, key: &K) {
         self.under_way.lock().remove(key);
     }
+}
+
+/// The trouble of a call that several waited for, said to each of them.
+pub(super) fn shared(op: &'static str, error: &Arc<StoreError>) -> StoreError {
+    StoreError::Unavailable { op, source: error.to_string().into() }
 }
 
 /// One who waits. The first to leave after the answer, or the last to give up before it, clears the place.

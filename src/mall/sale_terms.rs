@@ -9,7 +9,8 @@ use mallbox_storage::{SaleRecord, Shop, Storage, StoreError, Timestamp, Voucher,
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::OnceCell;
 
-use super::flights::Flights;
+use super::cache_aside::{CacheFigures, Counted, IdFilter};
+use super::flights::{Flights, shared};
 use super::recent::Recent;
 
 /// How old a copy, or the memory that there is no such sale, may be.
@@ -54,9 +55,15 @@ type Found = Result<Option<Arc<Known>>, Arc<StoreError>>;
 /// - A copy is at most [`FRESH`] old; one reading serves all who ask at once.
 /// - While the record cannot be read, the last copy serves on: what it says is decided again where the unit is taken, and
 ///   terms are changed through the record.
-/// - An id that is no sale is remembered too, so that unknown ids cost the record one reading each a second.
+/// - An id that is no sale is remembered too, so that unknown ids cost the record one reading each a second; and hardly any
+///   reading once it is known [which vouchers there are](IdFilter).
+///
+/// Not a [`CacheAside`](super::cache_aside::CacheAside): a claim has no time to read a copy off bytes, and the copy must serve
+/// on however old it is while the record is away.
 pub(super) struct SaleTerms {
     storage: Storage,
+    ids: IdFilter<VoucherId>,
+    figures: Arc<CacheFigures>,
     known: RwLock<HashMap<VoucherId, Arc<Known>>>,
     absent: Mutex<Recent<VoucherId, Timestamp>>,
     flights: Flights<VoucherId, Found>,
@@ -68,6 +75,8 @@ impl SaleTerms {
     pub(super) fn new(storage: Storage) -> Self {
         Self {
             storage,
+            ids: IdFilter::default(),
+            figures: Arc::new(CacheFigures::new("sale-terms")),
             known: RwLock::default(),
             absent: Mutex::new(Recent::new(ABSENT)),
             flights: Flights::default(),
@@ -84,7 +93,12 @@ impl SaleTerms {
         if let Some(known) = self.copy(voucher, now) {
             return Ok(Some(known));
         }
+        if !self.ids.may_be(voucher) {
+            self.figures.count(Counted::Filtered);
+            return Ok(None);
+        }
         if self.is_absent(voucher, now) {
+            self.figures.count(Counted::Absent);
             if self.storage.sales.units(voucher).await?.is_none() {
                 return Ok(None);
             }
@@ -92,7 +106,19 @@ impl SaleTerms {
             self.absent.lock().remove(&voucher);
         }
         let found = self.flights.share(voucher, || self.find(voucher, now)).await;
-        found.inspect(|known| known.iter().for_each(|known| known.touch(now))).map_err(|error| shared(&error))
+        found
+            .inspect(|known| known.iter().for_each(|known| known.touch(now)))
+            .map_err(|error| shared("sale terms", &error))
+    }
+
+    /// Learns anew which vouchers there are.
+    pub(super) async fn learn_ids(&self) -> Result<(), StoreError> {
+        self.ids.fill(&self.storage).await
+    }
+
+    /// What has been counted. Not the claims that a copy served: all of them would count at one place.
+    pub(super) fn figures(&self) -> Arc<CacheFigures> {
+        Arc::clone(&self.figures)
     }
 
     /// Forgets what is known of a voucher: it has changed.
@@ -112,7 +138,10 @@ impl SaleTerms {
             known.keys().copied().collect()
         };
         for voucher in in_use {
-            self.flights.share(voucher, || self.read(voucher, now)).await.map_err(|error| shared(&error))?;
+            self.flights
+                .share(voucher, || self.read(voucher, now))
+                .await
+                .map_err(|error| shared("sale terms", &error))?;
         }
         Ok(())
     }
@@ -156,6 +185,7 @@ impl SaleTerms {
     }
 
     async fn read(&self, voucher: VoucherId, now: Timestamp) -> Found {
+        self.figures.count(Counted::Rebuild);
         let changes = self.changes.load(Ordering::SeqCst);
         let found = self.storage.vouchers.get(voucher).await.map_err(Arc::new)?;
         let found = found.and_then(|voucher| voucher.sale.map(|sale| (voucher, sale)));
@@ -181,11 +211,6 @@ impl SaleTerms {
 /// Young enough, whichever way the clock went since.
 fn is_fresh(read: Timestamp, now: Timestamp) -> bool {
     now.since(read) < FRESH && read.since(now) < FRESH
-}
-
-/// The trouble of a call that several waited for, said to each of them.
-pub(super) fn shared(error: &Arc<StoreError>) -> StoreError {
-    StoreError::Unavailable { op: "sale terms", source: error.to_string().into() }
 }
 
 #[cfg(test)]

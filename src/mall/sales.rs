@@ -6,16 +6,18 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use mallbox_storage::{
-    Claim, ClaimAnswer, OrderId, SaleRecord, Shop, StoreError, Terms, Timestamp, UserId, Voucher, VoucherId,
-    VoucherStatus,
+    Claim, ClaimAnswer, OrderId, SaleRecord, Shop, ShopId, StoreError, Terms, Timestamp, UserId, Voucher,
+    VoucherId, VoucherStatus,
 };
 use parking_lot::Mutex;
 
-use super::flights::Flights;
+use super::cache_aside::{CacheAside, CacheFigures};
+use super::flights::{Flights, shared};
 use super::order_numbers::OrderNumbers;
 use super::sale_gate::{Backlog, Hold, Holds};
-use super::sale_terms::{Known, SaleTerms, shared};
+use super::sale_terms::{Known, SaleTerms};
 use super::sale_turn::{SaleTurns, Turn};
+use super::shelf::{self, OnShelf};
 use super::{Context, Failure, Refusal};
 
 /// How many sales are read at once when all are gone through.
@@ -105,6 +107,7 @@ pub struct SaleCounter {
 struct Inner {
     context: Context,
     terms: SaleTerms,
+    on_shelf: CacheAside<OnShelf>,
     numbers: OrderNumbers,
     backlog: Backlog,
     holds: Holds,
@@ -122,6 +125,7 @@ impl SaleCounter {
     pub fn new(context: Context) -> Self {
         let inner = Inner {
             terms: SaleTerms::new(context.storage.clone()),
+            on_shelf: shelf::copies(&context.storage),
             numbers: OrderNumbers::new(),
             backlog: Backlog::new(),
             holds: Holds::default(),
@@ -245,11 +249,24 @@ impl SaleCounter {
         voucher: VoucherId,
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError> {
-        let sale = self.put_as_recorded(turn, voucher, now).await?;
-        // The copy here is old.
+        let told = self.put_as_recorded(turn, voucher, now).await?;
+        // The copies are old.
         self.inner.terms.forget(voucher);
+        if let Some(Voucher { text, .. }) = &told {
+            self.shelf_changed(text.shop).await;
+        }
         self.inner.out_of_step.lock().remove(&voucher);
-        Ok(sale)
+        Ok(told.and_then(|told| told.sale))
+    }
+
+    /// The vouchers of a shop that are on the shelf, from a copy that is no older than some seconds.
+    pub(super) async fn on_shelf(&self, shop: ShopId, now: Timestamp) -> Result<Vec<Voucher>, Failure> {
+        Ok(self.inner.on_shelf.get(shop, now).await?.map(|list| list.0).unwrap_or_default())
+    }
+
+    /// The record has other vouchers of this shop, or other terms of one.
+    pub(super) async fn shelf_changed(&self, shop: ShopId) {
+        self.inner.on_shelf.changed(&[shop]).await;
     }
 
     async fn put_as_recorded(
@@ -257,16 +274,16 @@ impl SaleCounter {
         turn: &Turn,
         voucher: VoucherId,
         now: Timestamp,
-    ) -> Result<Option<SaleRecord>, StoreError> {
+    ) -> Result<Option<Voucher>, StoreError> {
         let storage = &self.inner.context.storage;
-        let sale = storage.vouchers.get(voucher).await?.and_then(|voucher| voucher.sale);
-        if let Some(sale) = &sale
+        let found = storage.vouchers.get(voucher).await?;
+        if let Some(sale) = found.as_ref().and_then(|found| found.sale)
             && (now < sale.terms.end || storage.sales.units(voucher).await?.is_some())
         {
             turn.check()?;
             storage.sales.put(sale.terms).await?;
         }
-        Ok(sale)
+        Ok(found)
     }
 
     /// Loads a sale anew from the record and from what waits in the log: for a store that outlives its mistakes.
@@ -278,6 +295,17 @@ impl SaleCounter {
         self.inner.context.storage.sales.forget(voucher).await?;
         self.tell(&turn, voucher, now).await?;
         Ok(())
+    }
+
+    /// Learns anew which vouchers there are.
+    pub(super) async fn learn_ids(&self) -> Result<(), StoreError> {
+        self.inner.terms.learn_ids().await
+    }
+
+    /// What has been counted about the copies.
+    #[must_use]
+    pub fn cache_figures(&self) -> [Arc<CacheFigures>; 2] {
+        [self.inner.terms.figures(), self.inner.on_shelf.figures()]
     }
 
     /// Whether [`refresh`](Self::refresh) has anything to do.
@@ -388,7 +416,7 @@ impl Inner {
             storage.sales.put(sale.terms).await.map_err(Arc::new)?;
             Ok(true)
         });
-        put.await.map_err(|error| shared(&error))
+        put.await.map_err(|error| shared("sale terms", &error))
     }
 }
 

@@ -1,9 +1,14 @@
 //! Shops and their types.
 
+mod copies;
 mod nearby;
+
+use std::sync::Arc;
 
 use mallbox_storage::{LatLng, Page, Shop, ShopId, ShopOrder, ShopText, ShopType, ShopTypeId, Timestamp};
 
+use self::copies::Copies;
+use super::cache_aside::CacheFigures;
 use super::{Context, Failure, Mistake, Refusal, clean_text};
 
 pub use nearby::{ShopNearby, Vicinity};
@@ -38,8 +43,11 @@ pub struct ShopEdit {
 }
 
 /// What the mall tells about its shops, and lets its operators write.
+///
+/// A shop and the types may be answered from a copy; what an operator writes here is seen by the next reader.
 pub struct ShopDirectory {
     context: Context,
+    copies: Copies,
 }
 
 /// Shops of a type on a page.
@@ -57,23 +65,30 @@ impl ShopDirectory {
     /// The shops of a mall.
     #[must_use]
     pub fn new(context: Context) -> Self {
-        Self { context }
+        Self { copies: Copies::of(&context.storage), context }
     }
 
     /// All types by `sort`.
     ///
     /// # Errors
-    /// Only if the store is in trouble.
-    pub async fn types(&self) -> Result<Vec<ShopType>, Failure> {
-        Ok(self.context.storage.shops.types().await?)
+    /// [`Refusal::Busy`], or the store is in trouble.
+    pub async fn types(&self, now: Timestamp) -> Result<Vec<ShopType>, Failure> {
+        Ok(self.copies.types.get((), now).await?.map(|types| types.0).unwrap_or_default())
     }
 
     /// A shop.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`].
-    pub async fn get(&self, shop: ShopId) -> Result<Shop, Failure> {
-        Ok(self.context.storage.shops.get(shop).await?.ok_or(Refusal::NotFound("shop"))?)
+    /// [`Refusal::NotFound`]; [`Refusal::Busy`] while the record is slow.
+    pub async fn get(&self, shop: ShopId, now: Timestamp) -> Result<Shop, Failure> {
+        let found = self.copies.shops.get_listed(&self.copies.ids, shop, now).await?;
+        Ok(found.ok_or(Refusal::NotFound("shop"))?)
+    }
+
+    /// What has been counted about the copies.
+    #[must_use]
+    pub fn cache_figures(&self) -> [Arc<CacheFigures>; 2] {
+        [self.copies.shops.figures(), self.copies.types.figures()]
     }
 
     /// Adds a shop. Markup is taken out of its texts.
@@ -84,6 +99,8 @@ impl ShopDirectory {
         let text = edit.applied(edit.blank()?)?;
         self.check_type(text.kind).await?;
         let shop = self.context.storage.shops.insert(&text, now).await?;
+        // Somebody may have asked for it too early.
+        self.copies.shops.changed(&[shop]).await;
         self.place(shop).await;
         Ok(shop)
     }
@@ -93,11 +110,16 @@ impl ShopDirectory {
     /// # Errors
     /// As [`add`](Self::add), and [`Refusal::NotFound`] for the shop; nothing changed then.
     pub async fn update(&self, shop: ShopId, edit: &ShopEdit, now: Timestamp) -> Result<(), Failure> {
-        let text = edit.applied(self.get(shop).await?.text)?;
+        let shops = &self.context.storage.shops;
+        let before = shops.get(shop).await?.ok_or(Refusal::NotFound("shop"))?;
+        let text = edit.applied(before.text)?;
         if edit.kind.is_some() {
             self.check_type(text.kind).await?;
         }
-        if !self.context.storage.shops.update(shop, &text, now).await? {
+        let updated = shops.update(shop, &text, now).await;
+        // Also if no answer came: it may have been written.
+        self.copies.shops.changed(&[shop]).await;
+        if !updated? {
             return Err(Refusal::NotFound("shop").into());
         }
         self.place(shop).await;
@@ -105,7 +127,7 @@ impl ShopDirectory {
     }
 
     async fn check_type(&self, kind: ShopTypeId) -> Result<(), Failure> {
-        if self.types().await?.iter().any(|known| known.id == kind) {
+        if self.context.storage.shops.types().await?.iter().any(|known| known.id == kind) {
             Ok(())
         } else {
             Err(Refusal::NotFound("shop type").into())

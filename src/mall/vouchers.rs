@@ -76,12 +76,13 @@ impl VoucherShelf {
 
     /// The vouchers of a shop that are on the shelf, ended sales included; none for an unknown shop.
     ///
-    /// What is left of a sale is the live number; the record's, for a sale that is over and no longer in memory.
+    /// What is left of a sale is the live number; the record's of some seconds ago, for a sale that is over and no longer in
+    /// memory.
     ///
     /// # Errors
-    /// Only if the store is in trouble.
-    pub async fn of_shop(&self, shop: ShopId) -> Result<Vec<Offer>, Failure> {
-        let vouchers = self.context.storage.vouchers.of_shop(shop).await?;
+    /// [`Refusal::Busy`] while the record is slow, or the store is in trouble.
+    pub async fn of_shop(&self, shop: ShopId, now: Timestamp) -> Result<Vec<Offer>, Failure> {
+        let vouchers = self.counter.on_shelf(shop, now).await?;
         let mut offers = Vec::with_capacity(vouchers.len());
         for voucher in vouchers {
             let left = match &voucher.sale {
@@ -106,7 +107,10 @@ impl VoucherShelf {
     pub async fn add(&self, form: &VoucherForm, now: Timestamp) -> Result<VoucherId, Failure> {
         let text = form.checked()?;
         self.check_shop(text.shop).await?;
-        Ok(self.context.storage.vouchers.insert(&text, None, now).await?)
+        let added = self.context.storage.vouchers.insert(&text, None, now).await;
+        // Also if no answer came: it may be there.
+        self.counter.shelf_changed(text.shop).await;
+        Ok(added?)
     }
 
     /// Puts a flash-sale voucher on the shelf. When this answers, claims are taken from `begin` on.
@@ -123,7 +127,9 @@ impl VoucherShelf {
         let text = form.checked()?;
         let sale = sale.checked(self.context.settings.pay_within, now)?;
         self.check_shop(text.shop).await?;
-        let voucher = self.context.storage.vouchers.insert(&text, Some(&sale), now).await?;
+        let added = self.context.storage.vouchers.insert(&text, Some(&sale), now).await;
+        self.counter.shelf_changed(text.shop).await;
+        let voucher = added?;
         // Not `Sales::put` alone: a look-up that began before the insert could still tell a claim that there is no such sale.
         self.counter.opened(voucher).await?;
         Ok(voucher)

@@ -8,8 +8,10 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::books::Books;
+use super::cache_aside::CacheFigures;
 use super::cashier::Cashier;
 use super::chores::Chores;
+use super::copy_chores::LookAfterCopies;
 use super::operator::{DeadLetterOffice, OrderOffice, ReportOffice, SaleOffice};
 use super::order_workers::{OrderWorkers, WorkerFigures};
 use super::payments::Payments;
@@ -58,7 +60,7 @@ pub struct Mall {
     /// What others say to it.
     pub comments: CommentBook,
     /// Shops and their types.
-    pub shops: ShopDirectory,
+    pub shops: Arc<ShopDirectory>,
     /// What people upload.
     pub pictures: PictureAlbum,
     /// The days on which people sign in.
@@ -100,10 +102,11 @@ impl Mall {
         let context = Context { storage, clock: Arc::clone(&clock), zone, settings: Arc::new(settings) };
         let sales = SaleCounter::new(context.clone());
         let cashier = Cashier::new(context.clone(), payments);
+        let shops = Arc::new(ShopDirectory::new(context.clone()));
         let pictures = PictureAlbum::new(context.clone(), Arc::clone(&random));
         let mut chores = sale_chores::chores(&context, &sales, &cashier);
+        chores.push(Arc::new(LookAfterCopies::new(&shops, &sales)));
         chores.extend([pictures.sweeper(), FeedBook::passer(&context)]);
-        let chores = Chores::new(clock, chores);
         let audit = AuditLog::new(context.clone());
         let orders = OrderDesk::new(context.clone(), cashier);
         let books = Books::new(context.clone(), sales.clone());
@@ -114,7 +117,7 @@ impl Mall {
             notes: NoteBook::new(context.clone(), audit.clone(), pictures.clone()),
             comments: CommentBook::new(context.clone(), audit.clone()),
             report_office: ReportOffice::new(context.clone(), audit.clone()),
-            shops: ShopDirectory::new(context.clone()),
+            shops,
             sign_ins: SignBook::new(context.clone()),
             vouchers: VoucherShelf::new(context.clone(), sales.clone()),
             is_imported,
@@ -134,7 +137,7 @@ impl Mall {
             books,
             workers: OrderWorkers::new(context.clone()),
             sales,
-            chores,
+            chores: Chores::new(clock, chores),
             context,
         };
         let storage = &mall.context.storage;
@@ -168,6 +171,12 @@ impl Mall {
     /// The names of the chores that are due now.
     pub async fn chores_due(&self) -> Vec<&'static str> {
         self.chores.due(self.context.now()).await
+    }
+
+    /// What has been counted about copies of the record, of each kind.
+    #[must_use]
+    pub fn cache_figures(&self) -> Vec<Arc<CacheFigures>> {
+        self.shops.cache_figures().into_iter().chain(self.sales.cache_figures()).collect()
     }
 
     /// What the order workers have done so far.

@@ -13,6 +13,7 @@ mod page;
 mod time;
 
 mod audit;
+mod cache;
 mod comments;
 mod dead_letters;
 pub mod deadlines;
@@ -50,6 +51,7 @@ mod stored;
 pub use embedded::fuzzing;
 
 pub use audit::{Actor, Audit, AuditCheck, AuditEntry, AuditFault, AuditWrong};
+pub use cache::{Cache, CacheKey, CacheTicket, Kept, Looked};
 pub use comments::{Comment, Commented, Comments, Thread};
 pub use day::{Day, DaySpan};
 pub use dead_letters::{DeadLetter, DeadLetters, DeadReason, DeadState, Replayed, Voided};

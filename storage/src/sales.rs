@@ -1,6 +1,7 @@
 //! Flash sales: units, and who holds one.
 
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 
 use crate::{OrderId, StoreError, Timestamp, UserId, VoucherId};
 
@@ -38,7 +39,7 @@ pub enum ClaimAnswer {
 }
 
 /// When a sale may be bought in, and how much there is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Terms {
     /// The sale.
     pub voucher: VoucherId,

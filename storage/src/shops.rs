@@ -1,11 +1,12 @@
 //! Shops and their types.
 
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 
 use crate::{Page, PlacedShop, ShopId, ShopTypeId, StoreError, Timestamp};
 
 /// A kind of shop.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ShopType {
     /// Which.
     pub id: ShopTypeId,
@@ -18,7 +19,7 @@ pub struct ShopType {
 }
 
 /// What is told about a shop; what an operator writes.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ShopText {
     /// Its name.
     pub name: String,
@@ -47,7 +48,7 @@ pub struct ShopText {
 }
 
 /// A shop.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Shop {
     /// Which.
     pub id: ShopId,
@@ -129,6 +130,13 @@ pub trait Shops: Send + Sync {
     /// # Errors
     /// [`StoreError`]: call again.
     async fn among(&self, shops: &[ShopId], order: ShopOrder, page: Page) -> Result<Vec<Shop>, StoreError>;
+
+    /// Which shops there are whose id is above `after`, by id, no more than `max`. Of shops that are added meanwhile, a later
+    /// one may be told of and an earlier one not yet.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    async fn ids(&self, after: ShopId, max: u32) -> Result<Vec<ShopId>, StoreError>;
 
     /// Where shops are whose id is above `after`, by id, no more than `max`. One that is nowhere on earth
     /// ([`LatLng::new`](crate::LatLng::new)) is left out; nothing is answered only where there is nothing more.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use crate::production::ProductionOptions;
 use crate::{
-    Audit, Comments, DeadLetters, Deadlines, DiskFaults, Durability, Feeds, Follows, GeoIndex, Import, Likes,
-    Locks, Notes, OpenError, OrderLog, Orders, Outbox, PaymentRows, Pictures, RateLimits, Reports, Sales,
-    Sequences, Sessions, Shops, SignIns, Upkeep, Users, Vouchers, embedded, production,
+    Audit, Cache, Comments, DeadLetters, Deadlines, DiskFaults, Durability, Feeds, Follows, GeoIndex, Import,
+    Likes, Locks, Notes, OpenError, OrderLog, Orders, Outbox, PaymentRows, Pictures, RateLimits, Reports,
+    Sales, Sequences, Sessions, Shops, SignIns, Upkeep, Users, Vouchers, embedded, production,
 };
 
 /// Where a mall's memory is.
@@ -66,6 +66,8 @@ pub struct Storage {
     pub sessions: Arc<dyn Sessions>,
     /// How often is too often.
     pub rate_limits: Arc<dyn RateLimits>,
+    /// Copies of what the record has.
+    pub cache: Arc<dyn Cache>,
     /// Locks that instances share.
     pub locks: Arc<dyn Locks>,
     /// People.

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 
 use crate::{Cents, Page, ShopId, StoreError, Terms, Timestamp, VoucherId};
 
 /// Whether a voucher is to be seen.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum VoucherStatus {
     /// On the shelf: 1.
     OnShelf,
@@ -18,7 +19,7 @@ pub enum VoucherStatus {
 }
 
 /// What is told about a voucher; what an operator writes.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct VoucherText {
     /// Whose.
     pub shop: ShopId,
@@ -52,7 +53,7 @@ pub struct NewSale {
 }
 
 /// A sale as the record has it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SaleRecord {
     /// What [`Sales`](crate::Sales) is told: window, pause, initial + added units.
     pub terms: Terms,
@@ -69,7 +70,7 @@ pub struct SaleRecord {
 }
 
 /// A voucher.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Voucher {
     /// Which.
     pub id: VoucherId,
@@ -151,6 +152,13 @@ pub trait Vouchers: Send + Sync {
     /// # Errors
     /// [`StoreError`]: call again.
     async fn of_shop(&self, shop: ShopId) -> Result<Vec<Voucher>, StoreError>;
+
+    /// Which vouchers there are whose id is above `after`, on the shelf or not, by id, no more than `max`. Of vouchers that
+    /// are added meanwhile, a later one may be told of and an earlier one not yet.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    async fn ids(&self, after: VoucherId, max: u32) -> Result<Vec<VoucherId>, StoreError>;
 
     /// Sales after `after` by id, at most `max`: all of them, or those that end after an instant.
     ///

@@ -23,7 +23,8 @@ async fn added(w: &World, edit: &ShopEdit) -> ShopId {
 #[tokio::test(flavor = "multi_thread")]
 async fn types_are_listed() {
     let w = world().await;
-    let names: Vec<String> = w.shops.types().await.unwrap().into_iter().map(|kind| kind.name).collect();
+    let names: Vec<String> =
+        w.shops.types(w.now()).await.unwrap().into_iter().map(|kind| kind.name).collect();
     assert_eq!(names, ["美食", "KTV"]);
 }
 
@@ -37,14 +38,14 @@ async fn a_shop_is_found_as_it_was_written() {
         ..shop("<b>103</b>茶餐厅", 1)
     };
     let id = added(&w, &edit).await;
-    let before = w.shops.get(id).await.unwrap();
+    let before = w.shops.get(id, w.now()).await.unwrap();
     assert_eq!((before.text.name.as_str(), before.text.area.as_str()), ("103茶餐厅", "大关"));
     assert_eq!((before.created, before.updated), (w.now(), w.now()));
 
     w.advance_ms(1000);
     let change = ShopEdit { score: Some(40), ..ShopEdit::default() };
     w.shops.update(id, &change, w.now()).await.unwrap();
-    let after = w.shops.get(id).await.unwrap();
+    let after = w.shops.get(id, w.now()).await.unwrap();
     assert_eq!((after.text.score, after.text.avg_price, &after.text.area), (40, Some(80), &before.text.area));
     assert_eq!((after.created, after.updated), (before.created, w.now()));
 }
@@ -53,13 +54,13 @@ async fn a_shop_is_found_as_it_was_written() {
 async fn what_is_not_there_is_named() {
     let w = world().await;
     let nowhere = ShopId::new(99);
-    assert_eq!(refusal(w.shops.get(nowhere).await), Refusal::NotFound("shop"));
+    assert_eq!(refusal(w.shops.get(nowhere, w.now()).await), Refusal::NotFound("shop"));
     assert_eq!(refusal(w.shops.update(nowhere, &shop("x", 1), w.now()).await), Refusal::NotFound("shop"));
     assert_eq!(refusal(w.shops.add(&shop("x", 9), w.now()).await), Refusal::NotFound("shop type"));
     let id = added(&w, &shop("x", 1)).await;
     assert_eq!(refusal(w.shops.update(id, &shop("x", 9), w.now()).await), Refusal::NotFound("shop type"));
     assert_eq!(mistake(w.shops.add(&shop("", 1), w.now()).await), Mistake::Missing("name"));
-    assert_eq!(w.shops.get(id).await.unwrap().text.kind, ShopTypeId::new(1));
+    assert_eq!(w.shops.get(id, w.now()).await.unwrap().text.kind, ShopTypeId::new(1));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -45,7 +45,7 @@ async fn claim(w: &World, voucher: VoucherId, user: u64) -> ClaimAnswer {
 }
 
 async fn left(w: &World, shop: ShopId) -> Vec<Option<Left>> {
-    w.vouchers.of_shop(shop).await.unwrap().into_iter().map(|offer| offer.left).collect()
+    w.vouchers.of_shop(shop, w.now()).await.unwrap().into_iter().map(|offer| offer.left).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -111,13 +111,13 @@ async fn a_sale_that_is_over_shows_what_the_record_has() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_shop_shows_what_is_on_its_shelf() {
     let (w, shop) = with_shop().await;
-    assert_eq!(w.vouchers.of_shop(shop).await.unwrap(), []);
-    assert_eq!(w.vouchers.of_shop(ShopId::new(99)).await.unwrap(), []);
+    assert_eq!(w.vouchers.of_shop(shop, w.now()).await.unwrap(), []);
+    assert_eq!(w.vouchers.of_shop(ShopId::new(99), w.now()).await.unwrap(), []);
     let ordinary = w.vouchers.add(&form(shop), w.now()).await.unwrap();
     let hidden = VoucherForm { status: Some(VoucherStatus::OffShelf), ..form(shop) };
     w.vouchers.add(&hidden, w.now()).await.unwrap();
     let flash = w.vouchers.add_sale(&form(shop), &sale(&w, 5), w.now()).await.unwrap();
-    let offers = w.vouchers.of_shop(shop).await.unwrap();
+    let offers = w.vouchers.of_shop(shop, w.now()).await.unwrap();
     let ids: Vec<_> = offers.iter().map(|offer| (offer.voucher.id, offer.left)).collect();
     assert_eq!(ids, [(ordinary, None), (flash, Some(Left::Units(5)))]);
     assert_eq!(claim(&w, ordinary, 1).await, ClaimAnswer::Unknown, "an ordinary voucher is no sale");
@@ -136,5 +136,5 @@ async fn a_refused_voucher_is_not_there() {
     assert_eq!(mistake(w.vouchers.add(&untitled, w.now()).await), Mistake::Missing("title"));
     let none = w.vouchers.add_sale(&form(shop), &sale(&w, 0), w.now()).await;
     assert_eq!(mistake(none), Mistake::OutOfRange("stock"));
-    assert_eq!(w.vouchers.of_shop(shop).await.unwrap(), []);
+    assert_eq!(w.vouchers.of_shop(shop, w.now()).await.unwrap(), []);
 }

@@ -85,6 +85,10 @@ impl Vouchers for Watched {
         self.real.of_shop(shop).await
     }
 
+    async fn ids(&self, after: VoucherId, max: u32) -> Result<Vec<VoucherId>, StoreError> {
+        self.real.ids(after, max).await
+    }
+
     async fn sales(
         &self,
         ending_after: Option<Timestamp>,

@@ -5,6 +5,7 @@
 //! for long, and never in silence.
 
 mod buyers;
+mod cache;
 mod deadlines;
 mod disk;
 mod disk_faults;
@@ -105,6 +106,7 @@ fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
             settled,
         }),
         deadlines: Arc::new(deadlines::EmbeddedDeadlines::default()),
+        cache: Arc::new(cache::EmbeddedCache::default()),
         locks: Arc::new(locks::EmbeddedLocks::new(Arc::clone(&sequences))),
         sequences,
         sessions: Arc::clone(&sessions) as _,

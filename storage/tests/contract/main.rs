@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary: a failure is a failed test")]
 
 mod audit;
+mod cache;
+mod cache_faults;
 mod comments;
 mod dead_letters;
 mod deadlines;

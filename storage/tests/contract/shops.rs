@@ -13,6 +13,7 @@ crate::contract! {
     names_are_found_by_any_part_of_them,
     shops_among_many_are_ordered_and_paged,
     places_are_told_page_by_page,
+    ids_are_told_page_by_page,
     shops_outlive_a_restart,
 }
 
@@ -162,6 +163,20 @@ async fn shops_among_many_are_ordered_and_paged(w: &World) {
     }
     let whole = shops.among(&some[..1], ShopOrder::Id, Page::new(1, 1)).await.unwrap();
     assert_eq!(whole.into_iter().next(), shops.get(some[0]).await.unwrap());
+}
+
+async fn ids_are_told_page_by_page(w: &World) {
+    let shops = &w.storage.shops;
+    assert_eq!(shops.ids(ShopId::new(0), 9).await.unwrap(), []);
+    let mut all = Vec::new();
+    for place in 0..5 {
+        // Nowhere on earth is a shop too.
+        all.push(shops.insert(&ShopText { y: 89.0, ..text(&place.to_string()) }, NOON).await.unwrap());
+    }
+    assert_eq!(shops.ids(ShopId::new(0), 9).await.unwrap(), all);
+    assert_eq!(shops.ids(all[1], 2).await.unwrap(), all[2..4]);
+    assert_eq!(shops.ids(all[4], 2).await.unwrap(), []);
+    assert_eq!(shops.ids(ShopId::new(u64::MAX), 2).await.unwrap(), []);
 }
 
 async fn places_are_told_page_by_page(w: &World) {

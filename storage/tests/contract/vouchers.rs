@@ -12,6 +12,7 @@ crate::contract! {
     a_sale_is_read_as_it_was_written,
     a_refused_sale_leaves_no_voucher_behind,
     only_what_is_on_the_shelf_is_listed,
+    ids_are_told_page_by_page,
     sales_are_listed_by_id_and_end,
     a_window_moves_and_nothing_else,
     vouchers_outlive_a_restart,
@@ -87,6 +88,20 @@ async fn only_what_is_on_the_shelf_is_listed(w: &World) {
     let listed = vouchers.of_shop(ShopId::new(1)).await.unwrap();
     let stock = listed.iter().map(|voucher| (voucher.id.get(), voucher.sale.and_then(|sale| sale.stock)));
     assert_eq!(stock.collect::<Vec<_>>(), [(1, None), (4, Some(7))]);
+}
+
+async fn ids_are_told_page_by_page(w: &World) {
+    let vouchers = &w.storage.vouchers;
+    assert_eq!(vouchers.ids(VoucherId::new(0), 9).await.unwrap(), []);
+    let mut all = Vec::new();
+    for status in [VoucherStatus::OnShelf, VoucherStatus::OffShelf, VoucherStatus::Expired] {
+        all.push(vouchers.insert(&text(1, status), None, NOON).await.unwrap());
+        all.push(vouchers.insert(&text(2, status), Some(&sale(None)), NOON).await.unwrap());
+    }
+    assert_eq!(vouchers.ids(VoucherId::new(0), 9).await.unwrap(), all);
+    assert_eq!(vouchers.ids(all[1], 3).await.unwrap(), all[2..5]);
+    assert_eq!(vouchers.ids(all[5], 3).await.unwrap(), []);
+    assert_eq!(vouchers.ids(VoucherId::new(u64::MAX), 3).await.unwrap(), []);
 }
 
 async fn sales_are_listed_by_id_and_end(w: &World) {

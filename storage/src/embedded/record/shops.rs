@@ -155,6 +155,15 @@ impl Shops for EmbeddedShops {
         self.0.read("shops among", job).await
     }
 
+    async fn ids(&self, from: ShopId, max: u32) -> Result<Vec<ShopId>, StoreError> {
+        let job = move |conn: &Connection| {
+            conn.prepare_cached("SELECT id FROM shops WHERE id > ?1 ORDER BY id LIMIT ?2")?
+                .query_map(params![after(from.get()), max], |row| Ok(ShopId::new(get_id(row, 0)?)))?
+                .collect()
+        };
+        self.0.read("ids of shops", job).await
+    }
+
     async fn places(&self, after: ShopId, max: u32) -> Result<Vec<PlacedShop>, StoreError> {
         self.0.read("places of shops", move |conn| places_after(conn, after, max.into())).await
     }

@@ -65,6 +65,15 @@ impl Vouchers for EmbeddedVouchers {
         self.0.read("vouchers of shop", job).await
     }
 
+    async fn ids(&self, from: VoucherId, max: u32) -> Result<Vec<VoucherId>, StoreError> {
+        let job = move |conn: &Connection| {
+            conn.prepare_cached("SELECT id FROM vouchers WHERE id > ?1 ORDER BY id LIMIT ?2")?
+                .query_map(params![after(from.get()), max], |row| Ok(VoucherId::new(get_id(row, 0)?)))?
+                .collect()
+        };
+        self.0.read("ids of vouchers", job).await
+    }
+
     async fn sales(
         &self,
         ending_after: Option<Timestamp>,

@@ -135,6 +135,16 @@ impl Shops for MysqlShops {
         self.0.read("shops among", |conn| run(page_among(conn, ids, order, page))).await
     }
 
+    async fn ids(&self, after: ShopId, max: u32) -> Result<Vec<ShopId>, StoreError> {
+        let sql = "SELECT id FROM shops WHERE id > ? ORDER BY id LIMIT ?";
+        let key = (after.get(), max);
+        self.0
+            .read("ids of shops", |conn| {
+                run(async move { all(conn, sql, key, |row| Ok(ShopId::new(row.next()?))).await })
+            })
+            .await
+    }
+
     async fn places(&self, after: ShopId, max: u32) -> Result<Vec<PlacedShop>, StoreError> {
         let sql =
             "SELECT id, type_id, x, y FROM shops WHERE id > :after AND ABS(x) <= :lng AND ABS(y) <= :lat

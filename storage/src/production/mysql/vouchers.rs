@@ -62,6 +62,16 @@ impl Vouchers for MysqlVouchers {
         self.0.read("vouchers of shop", |conn| run(async move { all(conn, sql, key, voucher).await })).await
     }
 
+    async fn ids(&self, after: VoucherId, max: u32) -> Result<Vec<VoucherId>, StoreError> {
+        let sql = "SELECT id FROM vouchers WHERE id > ? ORDER BY id LIMIT ?";
+        let key = (after.get(), max);
+        self.0
+            .read("ids of vouchers", |conn| {
+                run(async move { all(conn, sql, key, |row| Ok(VoucherId::new(row.next()?))).await })
+            })
+            .await
+    }
+
     async fn sales(
         &self,
         ending_after: Option<Timestamp>,

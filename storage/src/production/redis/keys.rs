@@ -19,6 +19,7 @@
 //! | `{mallbox:shops}:geo`, `{mallbox:shops}:geo:TYPE` | sorted set | shops by place: all, and those of a type |
 //! | `{mallbox:feeds:NN}:USER`, `…:USER:state` | sorted set, hash | a reader's inbox: notes by when they were written |
 //! | `mallbox:session:HASH`, `mallbox:tokens:USER` | hash, sorted set | a session; a user's tokens |
+//! | `mallbox:cache:KIND:ID` | hash | a copy of something in the record, until when, and how often it was forgotten |
 //! | `mallbox:code:PHONE`, `mallbox:limit:KEY` | hash, string | login codes; a rate limit |
 //!
 //! NN is the partition: a sale's by its voucher's id, a reader's by theirs, a lock's by its name. The part in braces is what Redis Cluster deals
@@ -26,7 +27,7 @@
 
 use std::sync::Arc;
 
-use crate::{Day, OpenError, OrderId, PARTITIONS, Phone, ShopTypeId, UserId, VoucherId};
+use crate::{CacheKey, Day, OpenError, OrderId, PARTITIONS, Phone, ShopTypeId, UserId, VoucherId};
 
 /// The keys of one mall.
 #[derive(Clone, Debug)]
@@ -191,6 +192,21 @@ impl Keys {
 
     pub(super) fn code(&self, phone: &Phone) -> String {
         format!("{}:code:{}", self.prefix, phone.as_str())
+    }
+
+    /// A copy of something in the record.
+    pub(super) fn cached(&self, key: &CacheKey) -> String {
+        format!("{}{key}", self.all_cached())
+    }
+
+    /// What the keys of all copies begin with.
+    pub(super) fn all_cached(&self) -> String {
+        format!("{}:cache:", self.prefix)
+    }
+
+    /// The channel on which the key of a copy is said that is forgotten.
+    pub(super) fn forgotten(&self) -> String {
+        format!("{}:cache:forgotten", self.prefix)
     }
 
     pub(super) fn limit(&self, key: &str) -> String {

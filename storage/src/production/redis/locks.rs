@@ -1,42 +1,42 @@
 //! The [`Locks`] port: a hash a lock, and messages to those who wait.
 
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use futures_util::StreamExt as _;
 
 use super::keys::Keys;
 use super::link::{Link, Repeat};
+use super::listener::{Hears, Listener};
 use super::millis;
 use super::script::{LOCK, RENEW_LOCK, UNLOCK};
 use crate::locks::Waiters;
 use crate::{FencingToken, LockAnswer, LockEntry, LockOwner, Locks, StoreError};
 
-/// How long the listener rests after it lost its connection, or did not get one.
-const REST: Duration = Duration::from_millis(250);
-
 /// Locks in Redis.
 pub(super) struct RedisLocks {
     link: Link,
     keys: Keys,
-    waiters: Waiters,
-    /// While it is there, the listener listens.
-    _in_use: Arc<()>,
+    waiters: Arc<Waiters>,
 }
 
 impl RedisLocks {
-    /// Locks, and a listener of its own connection for what is said about them.
+    /// Locks, and a listener for which of them are freed.
     pub(super) fn new(link: &Link, keys: &Keys) -> Self {
-        let (waiters, in_use) = (Waiters::default(), Arc::new(()));
-        let listener = Listener {
-            link: link.clone(),
-            channel: keys.freed_locks(),
-            waiters: waiters.clone(),
-            in_use: Arc::downgrade(&in_use),
-        };
-        link.runtime().spawn(listener.run());
-        Self { link: link.clone(), keys: keys.clone(), waiters, _in_use: in_use }
+        let waiters = Arc::new(Waiters::default());
+        Listener::start(link, keys.freed_locks(), &waiters);
+        Self { link: link.clone(), keys: keys.clone(), waiters }
+    }
+}
+
+/// They look for themselves when nobody tells them.
+impl Hears for Waiters {
+    fn said(&self, lock: &str) {
+        self.tell_one(lock);
+    }
+
+    fn missed(&self) {
+        self.tell_all();
     }
 }
 
@@ -75,43 +75,5 @@ impl Locks for RedisLocks {
 
     fn waiters(&self) -> &Waiters {
         &self.waiters
-    }
-}
-
-/// Hears which locks were freed, on a connection of its own: one that subscribes can be used for nothing else, and one node
-/// of a cluster passes on what is said to any other.
-struct Listener {
-    link: Link,
-    channel: String,
-    waiters: Waiters,
-    in_use: Weak<()>,
-}
-
-impl Listener {
-    async fn run(self) {
-        while self.in_use.strong_count() > 0 {
-            if let Err(error) = self.listen().await {
-                tracing::debug!(%error, "nobody says which locks are freed; those who wait look for themselves");
-            }
-            // What was said meanwhile is lost.
-            self.waiters.tell_all();
-            tokio::time::sleep(REST).await;
-        }
-    }
-
-    async fn listen(&self) -> Result<(), redis::RedisError> {
-        /// How often it looks whether it is still wanted.
-        const LOOK_EVERY: Duration = Duration::from_secs(1);
-        let mut connection = self.link.address().listener().await?;
-        connection.subscribe(&self.channel).await?;
-        let mut said = connection.on_message();
-        while self.in_use.strong_count() > 0 {
-            match tokio::time::timeout(LOOK_EVERY, said.next()).await {
-                Ok(Some(message)) => self.waiters.tell_one(&message.get_payload::<String>()?),
-                Ok(None) => return Ok(()),
-                Err(_) => {}
-            }
-        }
-        Ok(())
     }
 }

@@ -1,5 +1,5 @@
-//! The half of the production back end that is in Redis: sales and their log, deadlines, sessions, rate limits, locks, and
-//! who signed in on which day, where shops are.
+//! The half of the production back end that is in Redis: sales and their log, deadlines, sessions, rate limits, locks, copies
+//! of what the record has, and who signed in on which day, where shops are.
 //!
 //! Redis is one server, a master that sentinels watch, or a cluster: `redis://` (also any node of a cluster, which says so
 //! itself), `redis+sentinel://host,host/master`, `redis-cluster://host,host`, each with TLS as `rediss…` and then with
@@ -10,6 +10,7 @@
 //! by Redis' own clock.
 
 mod address;
+mod cache;
 mod caretaker;
 mod deadlines;
 mod figures;
@@ -19,6 +20,7 @@ mod inboxes;
 mod keys;
 mod known_server;
 mod link;
+mod listener;
 mod loading;
 mod locks;
 mod log_entries;
@@ -44,8 +46,8 @@ use super::{Holders, SignRows};
 use crate::feeds::FeedRows;
 use crate::feeds::desk::Desk;
 use crate::{
-    Deadlines, Feeds, GeoIndex, Locks, OpenError, OrderLog, Orders, RateLimits, Sales, Sessions, Shops,
-    SignIns, StoreError,
+    Cache, Deadlines, Feeds, GeoIndex, Locks, OpenError, OrderLog, Orders, RateLimits, Sales, Sessions,
+    Shops, SignIns, StoreError,
 };
 
 /// How much longer than it is live Redis keeps what expires: clocks differ, and the mall's decides.
@@ -90,6 +92,8 @@ pub struct RedisPorts {
     pub sessions: Arc<dyn Sessions>,
     /// How often is too often.
     pub rate_limits: Arc<dyn RateLimits>,
+    /// Copies of what the record has.
+    pub cache: Arc<dyn Cache>,
     /// Locks that instances share.
     pub locks: Arc<dyn Locks>,
     /// The days on which people sign in.
@@ -181,6 +185,7 @@ pub async fn connect(options: &RedisOptions, record: RecordForRedis) -> Result<R
         order_log: Arc::new(order_log),
         sessions: Arc::new(sessions::RedisSessions { link: link.clone(), keys: keys.clone() }),
         rate_limits: Arc::new(rate_limits::RedisRateLimits { link: link.clone(), keys: keys.clone() }),
+        cache: cache::RedisCache::start(&link, &keys),
         locks: Arc::new(locks::RedisLocks::new(&link, &keys)),
         sign_ins: Arc::new(sign_ins::RedisSignIns::new(link.clone(), keys, sign_rows)),
         upkeep: RedisUpkeep { link },

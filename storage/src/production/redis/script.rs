@@ -45,6 +45,8 @@ scripts! {
     SHOPS_NEAR = "known_server.lua", "shops_near.lua";
     COUNT_SHOPS = "known_server.lua", "count_shops.lua";
     PASS = "pass.lua";
+    KEEP = "keep.lua";
+    FORGET = "forget.lua";
     LOCK = "lock.lua";
     RENEW_LOCK = "renew_lock.lua";
     UNLOCK = "unlock.lua";

@@ -1,0 +1,74 @@
+//! How a copy stands in the cache.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mallbox_storage::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{CacheId, Cached, Policy};
+
+/// How far the clocks of instances may be apart.
+const CLOCKS_DIFFER: Duration = Duration::from_secs(5);
+
+/// A copy. Written as JSON: an instance of another version that has other fields sees that it cannot read it.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Entry<V> {
+    /// When the record was read.
+    pub(super) made: Timestamp,
+    /// From then on it is served only while one looks.
+    pub(super) fresh_until: Timestamp,
+    /// `None`: there is nothing.
+    pub(super) value: Option<V>,
+}
+
+impl<V: Cached> Entry<V> {
+    /// Of what was read at `now`. Answers also when it is to be dropped.
+    pub(super) fn new(id: V::Id, value: Option<V>, policy: &Policy, now: Timestamp) -> (Self, Timestamp) {
+        let (fresh, stale) = match value {
+            Some(_) => (policy.fresh, policy.stale),
+            None => (policy.absent, Duration::ZERO),
+        };
+        let fresh_until = now + jittered(fresh, id.number(), now);
+        (Self { made: now, fresh_until, value }, fresh_until + stale)
+    }
+
+    /// `None` if it cannot be read, or was made later than now: the clock has been set back.
+    pub(super) fn read(bytes: &[u8], now: Timestamp) -> Option<Self> {
+        serde_json::from_slice(bytes).ok().filter(|entry: &Self| entry.made <= now + CLOCKS_DIFFER)
+    }
+
+    pub(super) fn bytes(&self) -> Option<Arc<[u8]>> {
+        serde_json::to_vec(self).ok().map(Into::into)
+    }
+}
+
+/// Shorter by up to a tenth, by a share that differs from entry to entry and from time to time, and is the same for the same
+/// of both.
+fn jittered(span: Duration, id: u64, now: Timestamp) -> Duration {
+    let mut mixed = id ^ now.as_millis().unsigned_abs().rotate_left(32);
+    // The mixing of splitmix64: neighbours come to lie far apart.
+    mixed = mixed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    let thousandths = u32::try_from((mixed >> 33) % 100).unwrap_or(0);
+    span - span * thousandths / 1_000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_spread_over_a_tenth_and_repeat() {
+        let span = Duration::from_secs(100);
+        let now = Timestamp::from_millis(1_795_262_400_000);
+        let spans: std::collections::BTreeSet<Duration> =
+            (0..1_000).map(|id| jittered(span, id, now)).collect();
+        assert!(spans.len() > 95, "{}", spans.len());
+        assert!(spans.iter().all(|some| *some <= span && *some > span * 9 / 10));
+        assert_eq!(jittered(span, 7, now), jittered(span, 7, now));
+        assert_eq!(jittered(Duration::ZERO, 7, now), Duration::ZERO);
+    }
+}

@@ -1,0 +1,88 @@
+//! How many may ask the record at once.
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
+
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::Instant;
+
+/// Lets so many through; one at a time while what is behind it is slow.
+pub(super) struct Gate {
+    places: Semaphore,
+    most: usize,
+    slow: Duration,
+    is_slow: AtomicBool,
+}
+
+impl Gate {
+    pub(super) fn new(most: usize, slow: Duration) -> Self {
+        Self { places: Semaphore::new(most), most, slow, is_slow: AtomicBool::new(false) }
+    }
+
+    /// Does it, if there is a place soon.
+    pub(super) async fn pass<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        let _place = self.place().await?;
+        let began = Instant::now();
+        let mut work = std::pin::pin!(work);
+        let answer = match tokio::time::timeout(self.slow, work.as_mut()).await {
+            Ok(answer) => answer,
+            Err(_) => {
+                // Those who come while it lasts need not find out for themselves.
+                self.is_slow.store(true, Relaxed);
+                work.await
+            }
+        };
+        self.is_slow.store(began.elapsed() >= self.slow, Relaxed);
+        Some(answer)
+    }
+
+    /// Whether whoever comes now is turned away: it is slow, and somebody tries already.
+    pub(super) fn is_shut(&self) -> bool {
+        self.is_slow.load(Relaxed) && self.places.available_permits() < self.most
+    }
+
+    async fn place(&self) -> Option<SemaphorePermit<'_>> {
+        if self.is_shut() {
+            return None;
+        }
+        tokio::time::timeout(self.slow, self.places.acquire()).await.ok()?.ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    const SLOW: Duration = Duration::from_millis(100);
+
+    #[tokio::test]
+    async fn while_it_is_slow_one_at_a_time_tries_and_when_it_is_quick_again_all_may() {
+        let gate = Arc::new(Gate::new(3, SLOW));
+        let long = {
+            let gate = Arc::clone(&gate);
+            tokio::spawn(async move { gate.pass(tokio::time::sleep(5 * SLOW)).await })
+        };
+        tokio::time::sleep(SLOW / 10).await;
+        assert_eq!(gate.pass(async { 1 }).await, Some(1), "nobody knows yet");
+        tokio::time::sleep(2 * SLOW).await;
+        assert_eq!((gate.is_shut(), gate.pass(async { 2 }).await), (true, None));
+        assert_eq!(long.await.unwrap(), Some(()));
+        let (one, other) = tokio::join!(gate.pass(tokio::task::yield_now()), gate.pass(async { 3 }));
+        assert_eq!((one, other), (Some(()), None), "one tries");
+        let (one, other) = tokio::join!(gate.pass(tokio::task::yield_now()), gate.pass(async { 4 }));
+        assert_eq!((one, other), (Some(()), Some(4)));
+    }
+
+    #[tokio::test]
+    async fn who_finds_no_place_is_turned_away_before_long() {
+        let gate = Gate::new(1, SLOW);
+        let (_, turned_away) = tokio::join!(gate.pass(tokio::time::sleep(20 * SLOW)), async {
+            let began = Instant::now();
+            assert_eq!(gate.pass(async { 1 }).await, None);
+            began.elapsed()
+        });
+        assert!(turned_away < 10 * SLOW, "{turned_away:?}");
+    }
+}

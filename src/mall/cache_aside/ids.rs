@@ -1,0 +1,170 @@
+//! Which ids there are, as far as a filter can tell.
+
+use std::hash::Hash;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use fastbloom::BloomFilter;
+use mallbox_storage::{ShopId, Storage, StoreError, VoucherId};
+use parking_lot::RwLock;
+
+/// What a cached thing is known by.
+pub trait CacheId: Copy + Eq + Hash + Send + Sync + 'static {
+    /// It, as a number.
+    fn number(self) -> u64;
+}
+
+/// An id that can be listed, and is given out in rising order.
+#[async_trait]
+pub trait Listed: CacheId {
+    /// Those above a number that there are, by number, no more than `max`.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    async fn above(storage: &Storage, number: u64, max: u32) -> Result<Vec<Self>, StoreError>;
+}
+
+impl CacheId for () {
+    fn number(self) -> u64 {
+        0
+    }
+}
+
+macro_rules! listed {
+    ($($Id:ident in $port:ident),+) => {$(
+        impl CacheId for $Id {
+            fn number(self) -> u64 {
+                self.get()
+            }
+        }
+
+        #[async_trait]
+        impl Listed for $Id {
+            async fn above(storage: &Storage, number: u64, max: u32) -> Result<Vec<Self>, StoreError> {
+                storage.$port.ids(Self::new(number), max).await
+            }
+        }
+    )+};
+}
+
+listed! { ShopId in shops, VoucherId in vouchers }
+
+/// Says of most ids that are not there that they are not, and never of one that is. Cheap to clone; clones are one.
+///
+/// Whatever is newer than what it was filled with passes, so that nobody has to tell it of what is added, here or by another
+/// instance. What is taken away passes until it is filled anew.
+#[derive(Clone)]
+pub struct IdFilter<I: Listed> {
+    /// None before it is filled the first time: everything passes.
+    filled: Arc<RwLock<Option<Filled>>>,
+    of: PhantomData<I>,
+}
+
+struct Filled {
+    bloom: BloomFilter,
+    /// The largest id that it was certainly told of if it is there.
+    up_to: u64,
+}
+
+/// Of ids that are not there, this share passes.
+const PASS_BY_CHANCE: f64 = 0.01;
+/// Ids given out at the same time may become visible out of order. So many of the newest pass in any case: far more than
+/// there are transactions at once.
+const IN_FLIGHT: u64 = 1_024;
+
+impl<I: Listed> Default for IdFilter<I> {
+    fn default() -> Self {
+        Self { filled: Arc::default(), of: PhantomData }
+    }
+}
+
+impl<I: Listed> IdFilter<I> {
+    /// Whether there may be such a thing.
+    #[must_use]
+    pub fn may_be(&self, id: I) -> bool {
+        let number = id.number();
+        self.filled
+            .read()
+            .as_ref()
+            .is_none_or(|filled| number > filled.up_to || filled.bloom.contains(&number))
+    }
+
+    /// Fills it with what there is now. 8 bytes an id while it lasts, and 1.2 from then on.
+    ///
+    /// # Errors
+    /// [`StoreError`]: it is as it was.
+    pub async fn fill(&self, storage: &Storage) -> Result<(), StoreError> {
+        /// Ids read at once.
+        const PAGE: u32 = 20_000;
+        let mut numbers: Vec<u64> = Vec::new();
+        loop {
+            let last = numbers.last().copied().unwrap_or(0);
+            let page = I::above(storage, last, PAGE).await?;
+            numbers.extend(page.iter().map(|id| id.number()));
+            if page.len() < PAGE as usize {
+                break;
+            }
+        }
+        let up_to = numbers.last().copied().unwrap_or(0).saturating_sub(IN_FLIGHT);
+        let bloom = BloomFilter::with_false_pos(PASS_BY_CHANCE).seed(&0).items(numbers.iter());
+        *self.filled.write() = Some(Filled { bloom, up_to });
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mallbox_storage::{Cents, Durability, EmbeddedOptions, Place, Timestamp, VoucherStatus, VoucherText};
+    use tokio::task::JoinSet;
+
+    use super::*;
+
+    /// More than are let through because they are new.
+    const VOUCHERS: u64 = IN_FLIGHT + 500;
+
+    async fn add(storage: &Storage, vouchers: u64) {
+        let text = VoucherText {
+            shop: ShopId::new(1),
+            title: "Tea".into(),
+            sub_title: String::new(),
+            rules: String::new(),
+            pay_value: Cents::new(1),
+            actual_value: Cents::new(2),
+            status: VoucherStatus::OnShelf,
+        };
+        let mut inserts = JoinSet::new();
+        for _ in 0..vouchers {
+            let (storage, text) = (storage.clone(), text.clone());
+            inserts
+                .spawn(async move { storage.vouchers.insert(&text, None, Timestamp::from_millis(0)).await });
+        }
+        assert!(inserts.join_all().await.iter().all(Result::is_ok));
+    }
+
+    #[tokio::test]
+    async fn what_is_there_always_passes_and_most_of_what_is_not_there_does_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let options = EmbeddedOptions { durability: Durability::Memory, ..EmbeddedOptions::new(dir.path()) };
+        let storage = Storage::open(&Place::Embedded(options)).await.unwrap();
+        let filter = IdFilter::<VoucherId>::default();
+        assert!(filter.may_be(VoucherId::new(7)), "nothing is known yet");
+        filter.fill(&storage).await.unwrap();
+        assert!(!filter.may_be(VoucherId::new(0)) && filter.may_be(VoucherId::new(1)), "one may come");
+
+        add(&storage, VOUCHERS).await;
+        for _ in 0..2 {
+            assert!((1..=VOUCHERS + 5).all(|id| filter.may_be(VoucherId::new(id))));
+            filter.fill(&storage).await.unwrap();
+        }
+        // As if all but these were gone.
+        let few = [3_u64, 5];
+        let bloom = BloomFilter::with_false_pos(PASS_BY_CHANCE).seed(&0).items(few.iter());
+        *filter.filled.write() = Some(Filled { bloom, up_to: VOUCHERS - IN_FLIGHT });
+        let passed = (0..=VOUCHERS - IN_FLIGHT).filter(|id| filter.may_be(VoucherId::new(*id))).count();
+        assert!((2..50).contains(&passed), "{passed}");
+        filter.fill(&storage).await.unwrap();
+        assert!((1..=VOUCHERS).all(|id| filter.may_be(VoucherId::new(id))), "those that came back");
+        storage.upkeep.close().await.unwrap();
+    }
+}

@@ -1,0 +1,61 @@
+//! Keeps what is known of the record's ids right, and reads what is likely to be asked for.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use mallbox_storage::{StoreError, Timestamp};
+
+use super::chores::{Chore, Every};
+use super::{SaleCounter, ShopDirectory};
+
+/// Due at once, and no start waits for it: without it everything is looked up, and the first who ask wait.
+pub(super) struct LookAfterCopies {
+    every: Every,
+    shops: Arc<ShopDirectory>,
+    sales: SaleCounter,
+    is_warm: AtomicBool,
+}
+
+impl LookAfterCopies {
+    /// What is deleted passes the filters so long. A million ids are read in about a second.
+    const SPAN: Duration = Duration::from_secs(600);
+
+    pub(super) fn new(shops: &Arc<ShopDirectory>, sales: &SaleCounter) -> Self {
+        Self {
+            every: Every::new(Self::SPAN),
+            shops: Arc::clone(shops),
+            sales: sales.clone(),
+            is_warm: AtomicBool::new(false),
+        }
+    }
+
+    async fn learn_ids(&self) -> Result<(), StoreError> {
+        self.shops.learn_ids().await?;
+        self.sales.learn_ids().await
+    }
+}
+
+#[async_trait]
+impl Chore for LookAfterCopies {
+    fn name(&self) -> &'static str {
+        "look after copies"
+    }
+
+    async fn next_due(&self, now: Timestamp) -> Option<Timestamp> {
+        Some(self.every.next(now))
+    }
+
+    async fn run(&self, now: Timestamp) {
+        self.every.ran(now);
+        if let Err(error) = self.learn_ids().await {
+            tracing::warn!(%error, "which shops and vouchers there are is not learned anew");
+        }
+        if !self.is_warm.swap(true, Ordering::Relaxed)
+            && let Err(error) = self.shops.warm_up(now).await
+        {
+            tracing::warn!(%error, "what is likely to be asked for is not read yet");
+        }
+    }
+}

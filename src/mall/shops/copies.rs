@@ -1,0 +1,82 @@
+//! Shops and their types through the cache.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use mallbox_storage::{Page, Shop, ShopId, ShopOrder, ShopType, Storage, StoreError, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use super::ShopDirectory;
+use crate::mall::Failure;
+use crate::mall::cache_aside::{CacheAside, Cached, IdFilter, Policy};
+
+#[async_trait]
+impl Cached for Shop {
+    const KIND: &'static str = "shop";
+    type Id = ShopId;
+
+    async fn load(storage: &Storage, shop: ShopId) -> Result<Option<Self>, StoreError> {
+        storage.shops.get(shop).await
+    }
+}
+
+/// All types: one list.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Types(pub(super) Vec<ShopType>);
+
+#[async_trait]
+impl Cached for Types {
+    const KIND: &'static str = "shop-types";
+    type Id = ();
+
+    async fn load(storage: &Storage, (): ()) -> Result<Option<Self>, StoreError> {
+        let types = storage.shops.types().await?;
+        Ok((!types.is_empty()).then_some(Self(types)))
+    }
+}
+
+/// What is kept of shops.
+pub(super) struct Copies {
+    pub(super) shops: CacheAside<Shop>,
+    pub(super) types: CacheAside<Types>,
+    pub(super) ids: IdFilter<ShopId>,
+}
+
+impl Copies {
+    pub(super) fn of(storage: &Storage) -> Self {
+        // Only an import and a demo write types. A mall that has none is being furnished.
+        let types =
+            Policy { fresh: Duration::from_secs(5 * 60), absent: Duration::ZERO, ..Policy::default() };
+        Self {
+            shops: CacheAside::new(storage, Policy::default()),
+            types: CacheAside::new(storage, types),
+            ids: IdFilter::default(),
+        }
+    }
+}
+
+impl ShopDirectory {
+    /// Reads what people are likely to ask for, so that the first who do need not wait: the types, and the shops that are
+    /// talked about most.
+    ///
+    /// # Errors
+    /// [`Failure`]: those that are left are read when they are asked for.
+    pub(in crate::mall) async fn warm_up(&self, now: Timestamp) -> Result<(), Failure> {
+        /// Shops.
+        const HOT: u32 = 100;
+        let _ = self.copies.types.get((), now).await?;
+        let shops = &self.context.storage.shops;
+        for shop in shops.of_type(None, ShopOrder::Comments, Page::new(1, HOT)).await? {
+            let _ = self.copies.shops.get(shop.id, now).await?;
+        }
+        Ok(())
+    }
+
+    /// Learns anew which shops there are.
+    ///
+    /// # Errors
+    /// [`StoreError`]: it knows what it knew.
+    pub(in crate::mall) async fn learn_ids(&self) -> Result<(), StoreError> {
+        self.copies.ids.fill(&self.context.storage).await
+    }
+}
