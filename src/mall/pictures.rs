@@ -1,5 +1,8 @@
 //! Pictures that people upload: drawn anew here, kept for as long as something shows them.
 
+#[cfg(any(test, fuzzing))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod redraw;
 
 use std::sync::Arc;

@@ -17,9 +17,9 @@ const MOST_MEMORY: u64 = 160 << 20;
 /// Longer sides than this are no photograph's.
 const LONGEST_SIDE: u32 = 16_384;
 /// Sides that a picture is scaled down to, until it is small enough: each has half the pixels of the one before.
-const SIDES: [u32; 7] = [2_048, 1_448, 1_024, 724, 512, 362, 256];
+pub(super) const SIDES: [u32; 7] = [2_048, 1_448, 1_024, 724, 512, 362, 256];
 /// What is kept of one, so that it is written and sent in some milliseconds.
-const LARGEST_KEPT: usize = 1 << 20;
+pub(super) const LARGEST_KEPT: usize = 1 << 20;
 /// Of JPEG, out of 100: losses are not seen, and a photograph takes half of what it would at 92.
 const QUALITY: u8 = 82;
 
