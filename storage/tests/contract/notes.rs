@@ -111,11 +111,11 @@ async fn move_in(w: &World, notes: &[(u64, u64, Timestamp)]) {
 
 async fn the_most_liked_come_first_and_of_those_the_newest(w: &World) {
     let early = NOON - HOUR;
-    move_in(w, &[(4, 7, early), (5, 7, early), (6, 7, NOON), (7, 90, early), (8, 1, NOON)]).await;
+    move_in(w, &[(4, 7, NOON), (5, 7, early), (6, 7, early), (7, 90, early), (8, 1, NOON)]).await;
     let notes = &w.storage.notes;
     let own = notes.insert(BOB, &text("own"), NOON + HOUR).await.unwrap();
     assert!(own.get() > 8, "ids go on above those that moved in");
-    let order = [7, 6, 5, 4, 8, own.get()].map(NoteId::new);
+    let order = [7, 4, 6, 5, 8, own.get()].map(NoteId::new);
     let hot = notes.hot(ALL).await.unwrap();
     assert_eq!(ids(&hot), order);
     assert_eq!((hot[0].liked, hot[0].comments, hot[0].text.clone()), (90, 4, text("from elsewhere")));
