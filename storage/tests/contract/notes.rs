@@ -20,6 +20,7 @@ crate::contract! {
     an_authors_notes_are_the_newest_first_and_paged,
     what_is_hidden_is_in_no_list_and_can_be_shown_again,
     what_is_deleted_leaves_its_place_alone_for_ever,
+    the_pictures_of_a_note_are_known_until_it_is_deleted,
     a_rush_of_writers_loses_no_note,
     random_notes_agree_with_a_plain_map,
     notes_outlive_a_restart,
@@ -180,6 +181,24 @@ async fn what_is_deleted_leaves_its_place_alone_for_ever(w: &World) {
     assert_eq!(notes.of_author(ANNE, ALL).await.unwrap(), []);
     let next = notes.insert(ANNE, &self::text("next"), NOON).await.unwrap();
     assert!(next > id, "its id is not given again");
+}
+
+/// No port tells them: a picture that no note shows is swept away beside the record's own rows.
+async fn the_pictures_of_a_note_are_known_until_it_is_deleted(w: &World) {
+    let notes = &w.storage.notes;
+    let id = notes.insert(ANNE, &text("a note"), NOON).await.unwrap();
+    let known = async || {
+        w.ground().sql(
+            "UPDATE notes SET title = (SELECT COUNT(*) FROM note_pictures
+               WHERE note_id = notes.id AND name IN ('/blogs/1/a.jpg', '/blogs/2/b.png'))",
+        );
+        notes.get(id).await.unwrap().unwrap().text.title
+    };
+    assert_eq!(known().await, "2");
+    notes.put_visibility(id, Visibility::Hidden, NOON).await.unwrap();
+    assert_eq!(known().await, "2", "it may be shown again");
+    notes.put_visibility(id, Visibility::Deleted, NOON).await.unwrap();
+    assert_eq!(known().await, "0");
 }
 
 async fn a_rush_of_writers_loses_no_note(w: &World) {
