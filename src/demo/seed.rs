@@ -138,8 +138,10 @@ impl People {
 /// Notes, comments, and who follows whom.
 async fn add_writings(mall: &Mall, people: &People, now: Timestamp) -> anyhow::Result<()> {
     let storage = &mall.context.storage;
-    for (who, whom) in FOLLOWS.iter().copied() {
-        storage.follows.follow(people.at(who)?, people.at(whom)?, now - 30 * DAY).await?;
+    for (who, followees) in FOLLOWS {
+        for whom in *followees {
+            storage.follows.follow(people.at(*who)?, people.at(*whom)?, now - 30 * DAY).await?;
+        }
     }
     for (number, note) in (1..).zip(NOTES) {
         let id = add_note(mall, people, number, note, now).await?;

@@ -82,6 +82,7 @@ impl Books {
         }
         self.verify_payments(&mut report).await?;
         self.verify_ids(&mut report).await?;
+        self.verify_comments(&mut report).await?;
         if let Some(fault) = self.context.storage.audit.verify().await?.fault {
             report.findings.push(Finding::new(
                 None,
@@ -207,6 +208,15 @@ impl Books {
             if found > 0 {
                 report.findings.push(Finding::new(None, term, 0, found));
             }
+        }
+        Ok(())
+    }
+
+    async fn verify_comments(&self, report: &mut Report) -> Result<(), StoreError> {
+        let miscounted = self.context.storage.comments.miscounted().await?;
+        if miscounted > 0 {
+            let term = both("评论数与评论不符的笔记", "notes that miscount their comments");
+            report.findings.push(Finding::new(None, term, 0, miscounted));
         }
         Ok(())
     }

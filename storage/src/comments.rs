@@ -110,6 +110,13 @@ pub trait Comments: Send + Sync {
         visibility: Visibility,
         now: Timestamp,
     ) -> Result<Option<Visibility>, StoreError>;
+
+    /// How many notes keep another count than their comments make, all counted anew at one instant: none, unless something
+    /// is wrong.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    async fn miscounted(&self) -> Result<u64, StoreError>;
 }
 
 /// By how many a note's comments change when one of them gets to be seen or not.

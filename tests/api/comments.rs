@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::notes::{ids, refused, seen, told, write};
-use super::world::{World, world};
+use super::world::{World, within_reach, world};
 
 /// Comments, or answers; answers the id.
 fn say(w: &World, token: &str, note: u64, answers: u64, content: &str) -> u64 {
@@ -122,6 +122,30 @@ fn what_is_hidden_is_shown_as_a_place_without_words() {
 }
 
 #[test]
+fn a_count_that_is_not_what_its_comments_make_is_named() {
+    let w = within_reach();
+    let note = write(&w, &w.customer, "一碗面");
+    write(&w, &w.customer, "没有人评论");
+    let top = say(&w, &w.other, note, 0, "好吃");
+    say(&w, &w.customer, note, top, "是吧");
+    w.assert_balanced();
+    for (spoil, undo) in [
+        ("UPDATE notes SET comments = comments + 1", "UPDATE notes SET comments = comments - 1"),
+        ("UPDATE note_comments SET status = 2", "UPDATE note_comments SET status = 0"),
+        ("UPDATE note_comments SET imported = 1", "UPDATE note_comments SET imported = 0"),
+        ("UPDATE note_comments SET note_id = note_id + 1", "UPDATE note_comments SET note_id = note_id - 1"),
+    ] {
+        w.ground().sql(spoil);
+        let report = w.mall.books().unwrap();
+        let found =
+            report.findings.iter().find(|found| found.term.en == "notes that miscount their comments");
+        assert!(found.is_some_and(|found| found.expected == "0" && found.found != "0"), "{spoil}: {report}");
+        w.ground().sql(undo);
+        w.assert_balanced();
+    }
+}
+
+#[test]
 fn a_rush_of_comments_is_counted_exactly() {
     let w = world();
     let note = write(&w, &w.customer, "一碗面");
@@ -135,4 +159,5 @@ fn a_rush_of_comments_is_counted_exactly() {
         }
     });
     assert_eq!((count(&w, note), &threads(&w, note)["total"]), (24, &json!(24)));
+    w.assert_balanced();
 }

@@ -245,6 +245,7 @@ async fn comments_that_moved_in_are_counted_once(w: &World) {
     }
     write(w, second, None, 0).await;
     assert_eq!(count(w, second).await, 1);
+    assert_eq!(comments.miscounted().await.unwrap(), 0);
 }
 
 async fn answers_that_moved_in_below_nothing_stand_below_their_note(w: &World) {
@@ -346,6 +347,7 @@ async fn random_comments_agree_with_plain_maps(w: &World) {
         let total = want.len() as u64;
         assert_eq!(comments.threads(note, ALL).await.unwrap(), (want, total));
     }
+    assert_eq!(comments.miscounted().await.unwrap(), 0);
 }
 
 async fn comments_outlive_a_restart(w: &World) {

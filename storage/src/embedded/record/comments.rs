@@ -75,6 +75,19 @@ impl Comments for EmbeddedComments {
         let job = move |conn: &Connection| put_visibility(conn, comment, visibility, now);
         self.0.write("put visibility of comment", job).await
     }
+
+    async fn miscounted(&self) -> Result<u64, StoreError> {
+        let job = |conn: &Connection| {
+            conn.prepare_cached(
+                "SELECT COUNT(*) FROM notes LEFT JOIN
+                   (SELECT note_id, SUM((status < 2) - imported) AS changed FROM note_comments GROUP BY note_id)
+                   ON note_id = notes.id
+                 WHERE notes.comments <> COALESCE(changed, 0)",
+            )?
+            .query_row([], |row| get_count(row, 0))
+        };
+        self.0.read("miscounted comments", job).await
+    }
 }
 
 fn insert(

@@ -68,6 +68,19 @@ impl Comments for MysqlComments {
         let op = "put visibility of comment";
         self.0.write(op, |conn| run(put_visibility(conn, comment, visibility, now))).await
     }
+
+    async fn miscounted(&self) -> Result<u64, StoreError> {
+        // The mark has no sign, and MySQL would not take it from 0.
+        let sql = "SELECT COUNT(*) FROM notes LEFT JOIN
+                     (SELECT note_id, SUM((status < 2) - CAST(imported AS SIGNED)) AS changed
+                      FROM note_comments GROUP BY note_id) AS counted
+                     ON note_id = notes.id
+                   WHERE notes.comments <> COALESCE(changed, 0)";
+        let found = self.0.look("miscounted comments", |conn| {
+            run(async move { first(conn, sql, (), Columns::count).await })
+        });
+        Ok(found.await?.unwrap_or_default())
+    }
 }
 
 async fn insert(
