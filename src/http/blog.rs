@@ -122,9 +122,10 @@ async fn write(
 async fn one(
     State(app): State<App>,
     MaybeLogin(reader): MaybeLogin,
+    Now(now): Now,
     Path(id): Path<u64>,
 ) -> Reply<BlogAnswer> {
-    let view = app.notes.get(NoteId::new(id), reader).await?;
+    let view = app.notes.get(NoteId::new(id), reader, now).await?;
     Ok(Answer::ok(BlogAnswer::new(view, &app.context.zone)))
 }
 

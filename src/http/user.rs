@@ -98,13 +98,13 @@ impl From<Brief> for BriefAnswer {
     }
 }
 
-async fn me(State(app): State<App>, Login(user): Login) -> Reply<BriefAnswer> {
-    let brief = app.accounts.brief(user).await?.ok_or(Refusal::NotLoggedIn)?;
+async fn me(State(app): State<App>, Login(user): Login, Now(now): Now) -> Reply<BriefAnswer> {
+    let brief = app.accounts.brief(user, now).await?.ok_or(Refusal::NotLoggedIn)?;
     Ok(Answer::ok(BriefAnswer::from(brief)))
 }
 
-async fn brief(State(app): State<App>, Path(id): Path<u64>) -> Reply<Perhaps<BriefAnswer>> {
-    let brief = app.accounts.brief(UserId::new(id)).await?;
+async fn brief(State(app): State<App>, Now(now): Now, Path(id): Path<u64>) -> Reply<Perhaps<BriefAnswer>> {
+    let brief = app.accounts.brief(UserId::new(id), now).await?;
     Ok(Answer::perhaps(brief.map(BriefAnswer::from)))
 }
 
@@ -144,8 +144,8 @@ impl From<FullCard> for CardAnswer {
     }
 }
 
-async fn card(State(app): State<App>, Path(id): Path<u64>) -> Reply<Perhaps<CardAnswer>> {
-    let card = app.accounts.card(UserId::new(id)).await?;
+async fn card(State(app): State<App>, Now(now): Now, Path(id): Path<u64>) -> Reply<Perhaps<CardAnswer>> {
+    let card = app.accounts.card(UserId::new(id), now).await?;
     Ok(Answer::perhaps(card.map(CardAnswer::from)))
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use mallbox_storage::{CodeCheck, CodeIssue, Limit, Pass, Phone, Role, Timestamp, TokenHash, User, UserId};
 use sha2::{Digest, Sha256};
 
+use super::copies::Person;
 use super::passwords::Passwords;
 use super::sms::{Inbox, SmsSender};
 use super::{Context, Failure, Mistake, Random, Refusal};
@@ -124,8 +125,8 @@ impl Accounts {
         now: Timestamp,
     ) -> Result<(UserId, String), Failure> {
         let phone = Phone::parse(phone).ok_or(Mistake::Phone)?;
-        let user = self.context.storage.users.find_or_create(&phone, &self.random.nick_name(), now).await?;
-        Ok((user.id, self.begin(user.id, ttl, now).await?))
+        let user = self.user_of(&phone, now).await?;
+        Ok((user, self.begin(user, ttl, now).await?))
     }
 
     async fn begin(&self, user: UserId, ttl: Duration, now: Timestamp) -> Result<String, Failure> {
@@ -148,7 +149,7 @@ impl Accounts {
             CodeCheck::Wrong => return Err(Mistake::Code.into()),
             CodeCheck::NoCode => return Err(Mistake::NoCode.into()),
         }
-        Ok(storage.users.find_or_create(phone, &self.random.nick_name(), now).await?.id)
+        self.user_of(phone, now).await
     }
 
     async fn user_by_password(
@@ -227,9 +228,21 @@ impl Accounts {
     /// A user as others see them; `None` for no user.
     ///
     /// # Errors
-    /// Only if the store is in trouble.
-    pub async fn brief(&self, user: UserId) -> Result<Option<Brief>, Failure> {
-        Ok(self.context.storage.users.get(user).await?.map(Brief::from))
+    /// [`Refusal::Busy`], or the store is in trouble.
+    pub async fn brief(&self, user: UserId, now: Timestamp) -> Result<Option<Brief>, Failure> {
+        let person = self.context.copies.people.get(user, now).await?;
+        Ok(person.map(|Person { nick_name, icon, .. }| Brief { id: user, nick_name, icon }))
+    }
+
+    /// The user with this phone, made if there is none.
+    async fn user_of(&self, phone: &Phone, now: Timestamp) -> Result<UserId, Failure> {
+        let Context { storage, copies, .. } = &self.context;
+        let user = storage.users.find_or_create(phone, &self.random.nick_name(), now).await?;
+        if user.created == now {
+            // Somebody may have asked for them too early.
+            copies.people.changed(&[user.id]).await;
+        }
+        Ok(user.id)
     }
 
     /// Sets a password. Who has one already must give it; tries are limited like those of logging in.

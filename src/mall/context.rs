@@ -5,13 +5,15 @@ use std::sync::Arc;
 use jiff::tz::TimeZone;
 use mallbox_storage::{Limit, Pass, Storage, Timestamp, UserId};
 
-use super::{Clock, Failure, Refusal, Settings};
+use super::{Clock, Copies, Failure, Refusal, Settings};
 
 /// Handed to every service; cheap to clone. Nothing of it is process-wide, so two malls live in one process.
 #[derive(Clone)]
 pub struct Context {
     /// What the mall remembers.
     pub storage: Storage,
+    /// Copies of some of that.
+    pub copies: Copies,
     /// What time it is.
     pub clock: Arc<dyn Clock>,
     /// The zone in which times are written for people.
@@ -21,6 +23,12 @@ pub struct Context {
 }
 
 impl Context {
+    /// Of a mall that remembers this, and has no copies of it yet.
+    #[must_use]
+    pub fn new(storage: Storage, clock: Arc<dyn Clock>, zone: TimeZone, settings: Arc<Settings>) -> Self {
+        Self { copies: Copies::of(&storage), storage, clock, zone, settings }
+    }
+
     /// The mall's time.
     #[must_use]
     pub fn now(&self) -> Timestamp {

@@ -46,7 +46,10 @@ impl LikeBook {
     }
 
     async fn toggle(&self, user: UserId, what: Post, now: Timestamp) -> Result<Option<Liked>, Failure> {
-        Ok(self.context.storage.likes.change(user, what, LikeChange::Toggle, now).await?)
+        let liked = self.context.storage.likes.change(user, what, LikeChange::Toggle, now).await;
+        // Also if no answer came: it may have been written.
+        self.context.copies.changed(what).await;
+        Ok(liked?)
     }
 
     /// The first five who liked a note, in that order.

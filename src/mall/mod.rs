@@ -3,6 +3,7 @@
 mod clock;
 mod clock_gap;
 mod context;
+mod copies;
 mod failure;
 mod random;
 mod settings;
@@ -51,6 +52,7 @@ pub use books::Books;
 pub use cashier::Cashier;
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use context::Context;
+pub use copies::Copies;
 pub use failure::{Failure, Mistake, Refusal};
 pub use feeds::FeedBook;
 pub use follows::FollowBook;

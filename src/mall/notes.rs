@@ -75,6 +75,8 @@ impl NoteBook {
         within_limit(&self.context, author, now).await?;
         self.check_uploads(author, &text, now).await?;
         let note = storage.notes.insert(author, &text, now).await?;
+        // Somebody may have asked for it too early.
+        self.context.copies.notes.changed(&[note]).await;
         // It is written; a chore passes on what cannot be passed on now.
         if let Err(error) = storage.feeds.pass_on(FeedEntry { note, written: now }, author, now).await {
             tracing::warn!(%note, %error, "a note is not yet in all feeds");
@@ -96,8 +98,13 @@ impl NoteBook {
     ///
     /// # Errors
     /// [`Refusal::NotFound`], for one that is hidden or deleted too, whoever asks.
-    pub async fn get(&self, note: NoteId, reader: Option<UserId>) -> Result<NoteView, Failure> {
-        let found = self.context.storage.notes.get(note).await?;
+    pub async fn get(
+        &self,
+        note: NoteId,
+        reader: Option<UserId>,
+        now: Timestamp,
+    ) -> Result<NoteView, Failure> {
+        let found = self.context.copies.notes.get(note, now).await?;
         let note = found.filter(|note| note.visibility.is_seen()).ok_or(Refusal::NotFound("note"))?;
         let view = self.views(vec![note], reader).await?.pop();
         Ok(view.ok_or(Refusal::NotFound("note"))?)
@@ -153,7 +160,9 @@ impl NoteBook {
             return Err(Mistake::OutOfRange("report reason").into());
         }
         within_limit(&self.context, user, now).await?;
-        match self.context.storage.reports.report(user, target, &reason, now).await? {
+        let answer = self.context.storage.reports.report(user, target, &reason, now).await;
+        self.context.copies.changed(target).await;
+        match answer? {
             ReportAnswer::Taken | ReportAnswer::Repeat => Ok(()),
             ReportAnswer::NotThere => Err(not_there(target).into()),
         }

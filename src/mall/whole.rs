@@ -99,7 +99,7 @@ impl Mall {
     pub async fn open(means: Means) -> Result<Arc<Self>, StoreError> {
         let Means { storage, clock, zone, settings, sms, inbox, payments, random } = means;
         let is_imported = storage.upkeep.setting(IMPORTED).await?.is_some();
-        let context = Context { storage, clock: Arc::clone(&clock), zone, settings: Arc::new(settings) };
+        let context = Context::new(storage, Arc::clone(&clock), zone, Arc::new(settings));
         let sales = SaleCounter::new(context.clone());
         let cashier = Cashier::new(context.clone(), payments);
         let shops = Arc::new(ShopDirectory::new(context.clone()));
@@ -176,7 +176,8 @@ impl Mall {
     /// What has been counted about copies of the record, of each kind.
     #[must_use]
     pub fn cache_figures(&self) -> Vec<Arc<CacheFigures>> {
-        self.shops.cache_figures().into_iter().chain(self.sales.cache_figures()).collect()
+        let (shops, copies) = (self.shops.cache_figures(), self.context.copies.figures());
+        shops.into_iter().chain(self.sales.cache_figures()).chain(copies).collect()
     }
 
     /// What the order workers have done so far.

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 
 use crate::{NoteId, Page, ShopId, StoreError, Timestamp, UserId};
 
 /// What a person writes.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct NoteText {
     /// About which shop; 0 or any other number that no shop has for none.
     pub shop: ShopId,
@@ -43,7 +44,7 @@ pub fn picture_name(path: &str) -> String {
 }
 
 /// Who gets to see a note or a comment.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Visibility {
     /// Everybody.
     Shown,
@@ -64,7 +65,7 @@ impl Visibility {
 }
 
 /// A note.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Note {
     /// Which.
     pub id: NoteId,

@@ -1,6 +1,7 @@
 //! People.
 
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 
 use crate::{Page, Phone, StoreError, Timestamp, UserId};
 
@@ -110,7 +111,7 @@ impl User {
 }
 
 /// What a person tells about themselves.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Card {
     /// City.
     pub city: String,

@@ -18,13 +18,13 @@ async fn an_unknown_phone_with_a_right_code_becomes_a_user() {
     let w = world().await;
     let user = w.user(ANNE).await;
     assert_eq!(user, UserId::new(1));
-    let brief = w.accounts.brief(user).await.unwrap().unwrap();
+    let brief = w.accounts.brief(user, w.now()).await.unwrap().unwrap();
     let tail = brief.nick_name.strip_prefix("user_").unwrap();
     assert!(tail.len() == 10 && tail.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()));
     assert_eq!(brief.icon, "");
     w.advance_ms(55_000);
     assert_eq!(w.user(ANNE).await, user, "the same phone is the same user");
-    assert_eq!(w.accounts.brief(user).await.unwrap().unwrap(), brief);
+    assert_eq!(w.accounts.brief(user, w.now()).await.unwrap().unwrap(), brief);
     assert_eq!(w.user(BOB).await, UserId::new(2));
 }
 

@@ -21,11 +21,11 @@ fn all() -> CardEdit {
 async fn who_has_told_nothing_has_an_empty_card() {
     let w = world().await;
     let user = w.user(ANNE).await;
-    let card = w.accounts.card(user).await.unwrap().unwrap();
+    let card = w.accounts.card(user, w.now()).await.unwrap().unwrap();
     assert_eq!((card.user, card.card, card.fans, card.followee), (user, Card::default(), 0, 0));
-    assert_eq!(w.accounts.card(UserId::new(99)).await.unwrap(), None);
-    assert_eq!(w.accounts.brief(UserId::new(99)).await.unwrap(), None);
-    assert_eq!(w.accounts.brief(UserId::new(u64::MAX)).await.unwrap(), None);
+    assert_eq!(w.accounts.card(UserId::new(99), w.now()).await.unwrap(), None);
+    assert_eq!(w.accounts.brief(UserId::new(99), w.now()).await.unwrap(), None);
+    assert_eq!(w.accounts.brief(UserId::new(u64::MAX), w.now()).await.unwrap(), None);
     assert_eq!(
         refusal(w.accounts.put_card(UserId::new(99), &all(), w.now()).await),
         Refusal::NotFound("user")
@@ -47,18 +47,18 @@ async fn an_edit_changes_what_it_brings_and_nothing_else() {
         birthday: Some("2000-01-31".into()),
         ..earned
     };
-    let brief = w.accounts.brief(user).await.unwrap().unwrap();
+    let brief = w.accounts.brief(user, w.now()).await.unwrap().unwrap();
     assert_eq!((brief.nick_name.as_str(), brief.icon.as_str()), ("安妮", "/imgs/icons/anne.jpg"));
-    assert_eq!(w.accounts.card(user).await.unwrap().unwrap().card, told);
+    assert_eq!(w.accounts.card(user, w.now()).await.unwrap().unwrap().card, told);
 
     w.accounts.put_card(user, &CardEdit::default(), w.now()).await.unwrap();
-    assert_eq!(w.accounts.card(user).await.unwrap().unwrap().card, told);
+    assert_eq!(w.accounts.card(user, w.now()).await.unwrap().unwrap().card, told);
 
     let less = CardEdit { birthday: Some(String::new()), city: Some(String::new()), ..CardEdit::default() };
     w.accounts.put_card(user, &less, w.now()).await.unwrap();
-    let card = w.accounts.card(user).await.unwrap().unwrap().card;
+    let card = w.accounts.card(user, w.now()).await.unwrap().unwrap().card;
     assert_eq!(card, Card { birthday: None, city: String::new(), ..told });
-    assert_eq!(w.accounts.brief(user).await.unwrap().unwrap(), brief);
+    assert_eq!(w.accounts.brief(user, w.now()).await.unwrap().unwrap(), brief);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -66,7 +66,8 @@ async fn a_refused_edit_changes_nothing() {
     let w = world().await;
     let user = w.user(ANNE).await;
     w.accounts.put_card(user, &all(), w.now()).await.unwrap();
-    let before = (w.accounts.brief(user).await.unwrap(), w.accounts.card(user).await.unwrap());
+    let before =
+        (w.accounts.brief(user, w.now()).await.unwrap(), w.accounts.card(user, w.now()).await.unwrap());
     let rows: Vec<(Mistake, CardEdit)> = vec![
         (Mistake::Missing("nickName"), CardEdit { nick_name: Some(" <b></b>".into()), ..all() }),
         (Mistake::OutOfRange("nickName"), CardEdit { nick_name: Some("字".repeat(33)), ..all() }),
@@ -81,7 +82,10 @@ async fn a_refused_edit_changes_nothing() {
         let edit = CardEdit { gender: Some(false), ..edit };
         assert_eq!(mistake(w.accounts.put_card(user, &edit, w.now()).await), want);
     }
-    assert_eq!((w.accounts.brief(user).await.unwrap(), w.accounts.card(user).await.unwrap()), before);
+    assert_eq!(
+        (w.accounts.brief(user, w.now()).await.unwrap(), w.accounts.card(user, w.now()).await.unwrap()),
+        before
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -103,5 +107,5 @@ async fn a_name_is_stored_without_markup() {
     let edit =
         CardEdit { nick_name: Some("<img src=x onerror=alert(1)>安妮<3".into()), ..CardEdit::default() };
     w.accounts.put_card(user, &edit, w.now()).await.unwrap();
-    assert_eq!(w.accounts.brief(user).await.unwrap().unwrap().nick_name, "安妮＜3");
+    assert_eq!(w.accounts.brief(user, w.now()).await.unwrap().unwrap().nick_name, "安妮＜3");
 }

@@ -194,12 +194,7 @@ async fn a_session_that_begins_while_its_user_is_blocked_does_not_survive() {
     let w = world().await;
     let anne = w.user(ANNE).await;
     w.advance_ms(55_000);
-    let context = Context {
-        storage: w.storage.clone(),
-        clock: w.clock.clone(),
-        zone: jiff::tz::TimeZone::UTC,
-        settings: Arc::default(),
-    };
+    let context = Context::new(w.storage.clone(), w.clock.clone(), jiff::tz::TimeZone::UTC, Arc::default());
     let random = Arc::new(Random::seeded(9));
     let people = PeopleOffice::new(context.clone(), w.audit.clone(), random.clone());
     let sessions: Arc<dyn Sessions> =

@@ -43,12 +43,12 @@ pub async fn with_sms(sms: Arc<dyn SmsSender>, inbox: Arc<Inbox>) -> World {
     let ground = Ground::of_target(env!("CARGO_CRATE_NAME"));
     let storage = Storage::open(ground.place()).await.unwrap();
     let clock = Arc::new(ManualClock::new(NOON));
-    let context = Context {
-        storage: storage.clone(),
-        clock: clock.clone(),
-        zone: TimeZone::get("Asia/Shanghai").unwrap(),
-        settings: Arc::new(Settings::default()),
-    };
+    let context = Context::new(
+        storage.clone(),
+        clock.clone(),
+        TimeZone::get("Asia/Shanghai").unwrap(),
+        Arc::new(Settings::default()),
+    );
     for (id, name) in [(1, "美食"), (2, "KTV")] {
         let kind = ShopType {
             id: ShopTypeId::new(id),

@@ -70,12 +70,12 @@ pub async fn with_settings(settings: Settings) -> World {
 async fn open(ground: Ground, settings: Settings, now: Timestamp, gateway: Arc<Sandbox>) -> World {
     let storage = Storage::open(ground.place()).await.unwrap();
     let clock = Arc::new(ManualClock::new(now));
-    let context = Context {
-        storage: storage.clone(),
-        clock: clock.clone(),
-        zone: TimeZone::get("Asia/Shanghai").unwrap(),
-        settings: Arc::new(settings.clone()),
-    };
+    let context = Context::new(
+        storage.clone(),
+        clock.clone(),
+        TimeZone::get("Asia/Shanghai").unwrap(),
+        Arc::new(settings.clone()),
+    );
     let cashier = Cashier::new(context.clone(), gateway.clone());
     let sales = SaleCounter::new(context.clone());
     let chores = sale_chores::chores(&context, &sales, &cashier);

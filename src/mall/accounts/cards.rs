@@ -3,7 +3,7 @@
 use mallbox_storage::{Card, FollowCounts, Timestamp, UserId};
 
 use super::Accounts;
-use crate::mall::{Failure, Mistake, Refusal, clean_text, picture_path, wall_time};
+use crate::mall::{Context, Failure, Mistake, Refusal, clean_text, picture_path, wall_time};
 
 /// A person's card, with how many follow.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -39,12 +39,12 @@ impl Accounts {
     /// A user's card; `None` for no user.
     ///
     /// # Errors
-    /// Only if the store is in trouble.
-    pub async fn card(&self, user: UserId) -> Result<Option<FullCard>, Failure> {
-        let storage = &self.context.storage;
-        let Some(card) = storage.users.card(user).await? else { return Ok(None) };
+    /// [`Refusal::Busy`], or the store is in trouble.
+    pub async fn card(&self, user: UserId, now: Timestamp) -> Result<Option<FullCard>, Failure> {
+        let Context { storage, copies, .. } = &self.context;
+        let Some(person) = copies.people.get(user, now).await? else { return Ok(None) };
         let FollowCounts { fans, followees } = storage.follows.counts(user).await?;
-        Ok(Some(FullCard { user, card, fans, followee: followees }))
+        Ok(Some(FullCard { user, card: person.card, fans, followee: followees }))
     }
 
     /// Changes one's name, picture and card. Markup is taken out of the texts.
@@ -78,7 +78,10 @@ impl Accounts {
         if let Some(birthday) = &edit.birthday {
             card.birthday = self.birthday(birthday, now)?;
         }
-        if !users.put_card(user, &is.nick_name, &is.icon, &card, now).await? {
+        let put = users.put_card(user, &is.nick_name, &is.icon, &card, now).await;
+        // Also if no answer came: it may have been written.
+        self.context.copies.people.changed(&[user]).await;
+        if !put? {
             return Err(Refusal::NotFound("user").into());
         }
         Ok(())

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use fastbloom::BloomFilter;
-use mallbox_storage::{ShopId, Storage, StoreError, VoucherId};
+use mallbox_storage::{NoteId, ShopId, Storage, StoreError, UserId, VoucherId};
 use parking_lot::RwLock;
 
 /// What a cached thing is known by.
@@ -31,14 +31,18 @@ impl CacheId for () {
     }
 }
 
-macro_rules! listed {
-    ($($Id:ident in $port:ident),+) => {$(
+macro_rules! numbers {
+    ($($Id:ident),+) => {$(
         impl CacheId for $Id {
             fn number(self) -> u64 {
                 self.get()
             }
         }
+    )+};
+}
 
+macro_rules! listed {
+    ($($Id:ident in $port:ident),+) => {$(
         #[async_trait]
         impl Listed for $Id {
             async fn above(storage: &Storage, number: u64, max: u32) -> Result<Vec<Self>, StoreError> {
@@ -48,6 +52,7 @@ macro_rules! listed {
     )+};
 }
 
+numbers! { ShopId, VoucherId, NoteId, UserId }
 listed! { ShopId in shops, VoucherId in vouchers }
 
 /// Says of most ids that are not there that they are not, and never of one that is. Cheap to clone; clones are one.

@@ -70,7 +70,10 @@ impl CommentBook {
             return Err(Mistake::Missing("comment").into());
         }
         within_limit(&self.context, author, now).await?;
-        match self.context.storage.comments.insert(author, note, answers, &content, now).await? {
+        let commented = self.context.storage.comments.insert(author, note, answers, &content, now).await;
+        // The note tells how many it has.
+        self.context.copies.notes.changed(&[note]).await;
+        match commented? {
             Commented::Written(comment) => Ok(comment),
             Commented::NoNote => Err(Refusal::NotFound("note").into()),
             Commented::NoComment => Err(Refusal::NotFound("comment").into()),

@@ -24,7 +24,7 @@ pub async fn remove(
 ) -> Result<(), Failure> {
     let Removal { target, author, visibility } = removal;
     if by == author {
-        return put(&context.storage, target, Visibility::Deleted, now).await.map(drop);
+        return put(context, target, Visibility::Deleted, now).await.map(drop);
     }
     let is_operator = context.storage.users.get(by).await?.is_some_and(|user| user.role == Role::Operator);
     if is_operator {

@@ -1,6 +1,6 @@
 //! What readers report, and what operators decide about it.
 
-use mallbox_storage::{NoteId, OpenReports, Page, Post, Storage, Timestamp, UserId, Visibility};
+use mallbox_storage::{NoteId, OpenReports, Page, Post, Timestamp, UserId, Visibility};
 use serde_json::Value;
 
 use super::act::{By, Deed, act};
@@ -111,10 +111,10 @@ pub(in crate::mall) async fn decide(
         Decision::Show => Visibility::Shown,
         Decision::Delete => Visibility::Deleted,
     };
-    let storage = context.storage.clone();
     let deed = Deed { action, subject, detail: Value::Null };
+    let context = context.clone();
     act(audit, by, deed, async move {
-        match put(&storage, target, visibility, by.at).await? {
+        match put(&context, target, visibility, by.at).await? {
             None => Err(missing.into()),
             Some(Visibility::Deleted) if decision != Decision::Delete => Err(missing.into()),
             Some(_) => Ok(()),
@@ -147,13 +147,24 @@ fn words(target: Post, decision: Decision) -> (&'static str, String, Refusal) {
 
 /// Decides who gets to see it; answers what it was.
 pub(in crate::mall) async fn put(
-    storage: &Storage,
+    context: &Context,
     target: Post,
     visibility: Visibility,
     now: Timestamp,
 ) -> Result<Option<Visibility>, Failure> {
-    Ok(match target {
-        Post::Note(note) => storage.notes.put_visibility(note, visibility, now).await?,
-        Post::Comment(comment) => storage.comments.put_visibility(comment, visibility, now).await?,
-    })
+    let Context { storage, copies, .. } = context;
+    match target {
+        Post::Note(note) => {
+            let put = storage.notes.put_visibility(note, visibility, now).await;
+            copies.notes.changed(&[note]).await;
+            Ok(put?)
+        }
+        Post::Comment(comment) => {
+            let put = storage.comments.put_visibility(comment, visibility, now).await;
+            // Its note tells how many it has.
+            let notes = storage.comments.those(&[comment]).await?;
+            copies.notes.changed(&notes.iter().map(|comment| comment.note).collect::<Vec<_>>()).await;
+            Ok(put?)
+        }
+    }
 }

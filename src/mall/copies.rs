@@ -1,0 +1,79 @@
+//! Copies of what one service reads and others change: notes, and people as others see them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use mallbox_storage::{Card, Note, NoteId, Post, Storage, StoreError, UserId};
+use serde::{Deserialize, Serialize};
+
+use super::cache_aside::{CacheAside, CacheFigures, Cached, Policy};
+
+/// Cheap to clone; clones are one. Whoever changes one of these in the record says so here.
+#[derive(Clone)]
+pub struct Copies {
+    /// Notes, whoever may see them, with their counts.
+    pub(super) notes: CacheAside<Note>,
+    /// People.
+    pub(super) people: CacheAside<Person>,
+}
+
+/// A person as others see them.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct Person {
+    /// The name others see.
+    pub(super) nick_name: String,
+    /// Path of the picture, `""` if none.
+    pub(super) icon: String,
+    /// What they tell about themselves.
+    pub(super) card: Card,
+}
+
+#[async_trait]
+impl Cached for Note {
+    const KIND: &'static str = "note";
+    type Id = NoteId;
+
+    async fn load(storage: &Storage, note: NoteId) -> Result<Option<Self>, StoreError> {
+        storage.notes.get(note).await
+    }
+}
+
+#[async_trait]
+impl Cached for Person {
+    const KIND: &'static str = "person";
+    type Id = UserId;
+
+    async fn load(storage: &Storage, user: UserId) -> Result<Option<Self>, StoreError> {
+        let (Some(is), Some(card)) = (storage.users.get(user).await?, storage.users.card(user).await?) else {
+            return Ok(None);
+        };
+        Ok(Some(Self { nick_name: is.nick_name, icon: is.icon, card }))
+    }
+}
+
+impl Copies {
+    /// Of what is stored there.
+    #[must_use]
+    pub fn of(storage: &Storage) -> Self {
+        // A note that many read is liked by many, and all of them look at its count.
+        let (fresh, stale) = (Duration::from_secs(5), Duration::from_secs(30));
+        let notes = Policy { fresh, stale, ..Policy::default() };
+        // Nobody is asked for by so many that instances had to take turns.
+        let people = Policy { turns: false, ..Policy::default() };
+        Self { notes: CacheAside::new(storage, notes), people: CacheAside::new(storage, people) }
+    }
+
+    /// A note is another than before; and what is copied of a comment, nothing, is what it was.
+    pub(super) async fn changed(&self, post: Post) {
+        if let Post::Note(note) = post {
+            self.notes.changed(&[note]).await;
+        }
+    }
+
+    /// What has been counted about them.
+    #[must_use]
+    pub(super) fn figures(&self) -> [Arc<CacheFigures>; 2] {
+        [self.notes.figures(), self.people.figures()]
+    }
+}
