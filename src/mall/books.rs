@@ -82,7 +82,7 @@ impl Books {
         }
         self.verify_payments(&mut report).await?;
         self.verify_ids(&mut report).await?;
-        self.verify_comments(&mut report).await?;
+        self.verify_notes(&mut report).await?;
         if let Some(fault) = self.context.storage.audit.verify().await?.fault {
             report.findings.push(Finding::new(
                 None,
@@ -212,11 +212,16 @@ impl Books {
         Ok(())
     }
 
-    async fn verify_comments(&self, report: &mut Report) -> Result<(), StoreError> {
-        let miscounted = self.context.storage.comments.miscounted().await?;
-        if miscounted > 0 {
-            let term = both("评论数与评论不符的笔记", "notes that miscount their comments");
-            report.findings.push(Finding::new(None, term, 0, miscounted));
+    async fn verify_notes(&self, report: &mut Report) -> Result<(), StoreError> {
+        let storage = &self.context.storage;
+        let comments = both("评论数与评论不符的笔记", "notes that miscount their comments");
+        let likes = both("点赞数与点赞不符的笔记和评论", "notes and comments that miscount their likes");
+        for (term, miscounted) in
+            [(comments, storage.comments.miscounted().await?), (likes, storage.likes.miscounted().await?)]
+        {
+            if miscounted > 0 {
+                report.findings.push(Finding::new(None, term, 0, miscounted));
+            }
         }
         Ok(())
     }

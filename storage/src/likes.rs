@@ -66,4 +66,11 @@ pub trait Likes: Send + Sync {
     /// # Errors
     /// [`StoreError`]: call again.
     async fn liked(&self, user: UserId, among: &[Post]) -> Result<Vec<Post>, StoreError>;
+
+    /// How many notes and comments keep another count than their likes make, all counted anew at one instant: none, unless
+    /// something is wrong.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    async fn miscounted(&self) -> Result<u64, StoreError>;
 }

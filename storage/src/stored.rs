@@ -64,6 +64,15 @@ impl OrderCounts {
     }
 }
 
+/// Counts notes and comments whose likes are not the rows there are.
+pub(crate) const MISCOUNTED_LIKES: &str = "SELECT
+       (SELECT COUNT(*) FROM notes LEFT JOIN
+          (SELECT target_id, COUNT(*) AS liked FROM likes WHERE kind = 0 GROUP BY target_id) AS counted
+          ON target_id = id WHERE likes <> COALESCE(counted.liked, 0))
+     + (SELECT COUNT(*) FROM note_comments LEFT JOIN
+          (SELECT target_id, COUNT(*) AS liked FROM likes WHERE kind = 1 GROUP BY target_id) AS counted
+          ON target_id = id WHERE likes <> COALESCE(counted.liked, 0))";
+
 /// A span in whole milliseconds, as much as fits.
 pub(crate) fn span(span: Duration) -> i64 {
     i64::try_from(span.as_millis()).unwrap_or(i64::MAX)

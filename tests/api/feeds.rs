@@ -5,7 +5,7 @@ use std::time::Duration;
 use mallbox::fixture::Fault;
 use serde_json::{Value, json};
 
-use super::world::{EVENING, World, world};
+use super::world::{EVENING, World, within_reach, world};
 
 const OPERATOR: u64 = 1;
 const CUSTOMER: u64 = 2;
@@ -100,6 +100,31 @@ fn a_comment_is_liked_and_liked_no_more() {
     told(&w, "PUT", &format!("/blog-comments/like/{id}"), &w.other);
     assert_eq!(liked(), (json!(0), json!(false)));
     assert_eq!(w.call("PUT", "/blog-comments/like/999", &w.other, "").body["code"], "NOT_FOUND");
+}
+
+#[test]
+fn a_count_that_is_not_what_its_likes_make_is_named() {
+    let w = within_reach();
+    let note = write(&w, &w.operator, "面");
+    let comment = w.add("/blog-comments", &json!({"blogId": note, "content": "同感"}));
+    for path in [format!("/blog/like/{note}"), format!("/blog-comments/like/{comment}")] {
+        told(&w, "PUT", &path, &w.customer);
+    }
+    w.assert_balanced();
+    for (spoil, undo) in [
+        ("UPDATE notes SET likes = likes + 1", "UPDATE notes SET likes = likes - 1"),
+        ("UPDATE note_comments SET likes = 0", "UPDATE note_comments SET likes = 1"),
+        ("UPDATE likes SET kind = 7 WHERE kind = 0", "UPDATE likes SET kind = 0 WHERE kind = 7"),
+        ("UPDATE likes SET target_id = 9 WHERE kind = 1", "UPDATE likes SET target_id = 1 WHERE kind = 1"),
+    ] {
+        w.ground().sql(spoil);
+        let report = w.mall.books().unwrap();
+        let term = "notes and comments that miscount their likes";
+        let found = report.findings.iter().find(|found| found.term.en == term);
+        assert!(found.is_some_and(|found| found.found == "1"), "{spoil}: {report}");
+        w.ground().sql(undo);
+        w.assert_balanced();
+    }
 }
 
 #[test]

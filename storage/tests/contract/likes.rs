@@ -199,6 +199,7 @@ async fn random_likes_agree_with_a_plain_map(w: &World) {
         let likers: Vec<UserId> = likers.into_iter().map(|(_, who)| who).collect();
         assert_eq!(w.storage.likes.likers(*what, ALL).await.unwrap(), likers);
     }
+    assert_eq!(w.storage.likes.miscounted().await.unwrap(), 0);
     for who in (0..8).map(user) {
         let liked: Vec<Post> =
             things.iter().copied().filter(|what| model.contains_key(&(*what, who))).collect();

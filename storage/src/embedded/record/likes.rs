@@ -5,6 +5,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::Database;
 use super::columns::{get_count, get_id, id};
+use crate::stored::MISCOUNTED_LIKES;
 use crate::{LikeChange, Liked, Likes, Page, Post, StoreError, Timestamp, UserId};
 
 pub(crate) struct EmbeddedLikes(Database);
@@ -60,6 +61,12 @@ impl Likes for EmbeddedLikes {
             asked.filter_map(Result::transpose).collect()
         };
         self.0.read("liked", job).await
+    }
+
+    async fn miscounted(&self) -> Result<u64, StoreError> {
+        let job =
+            |conn: &Connection| conn.prepare_cached(MISCOUNTED_LIKES)?.query_row([], |row| get_count(row, 0));
+        self.0.read("miscounted likes", job).await
     }
 }
 

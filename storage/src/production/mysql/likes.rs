@@ -15,6 +15,7 @@ use super::database::Database;
 use super::job::run;
 use super::many;
 use super::trouble::Fault;
+use crate::stored::MISCOUNTED_LIKES;
 use crate::{LikeChange, Liked, Likes, Page, Post, StoreError, Timestamp, UserId};
 
 /// Changes written together at the most: some ten milliseconds.
@@ -92,6 +93,13 @@ impl Likes for MysqlLikes {
         let pairs = &pairs;
         let liked = self.database.read("liked", |conn| run(async move { rows(conn, pairs).await })).await?;
         Ok(among.iter().copied().filter(|what| liked.contains(&(*what, user))).collect())
+    }
+
+    async fn miscounted(&self) -> Result<u64, StoreError> {
+        let found = self.database.look("miscounted likes", |conn| {
+            run(async move { first(conn, MISCOUNTED_LIKES, (), |row| row.count()).await })
+        });
+        Ok(found.await?.unwrap_or_default())
     }
 }
 
