@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
 use mallbox_storage::{
-    Actor, Card, Cents, Commented, NewSale, NoteId, NoteText, Page, Phone, Role, SaleRecord, ShopId,
-    ShopText, ShopType, ShopTypeId, Timestamp, UserId, VoucherId, VoucherStatus, VoucherText, geo_index,
+    Actor, Card, Cents, Commented, LikeChange, NewSale, NoteId, NoteText, Page, Phone, Post, Role,
+    SaleRecord, ShopId, ShopText, ShopType, ShopTypeId, Timestamp, UserId, VoucherId, VoucherStatus,
+    VoucherText, geo_index,
 };
 
 use super::catalogue::{
@@ -148,6 +149,7 @@ async fn add_writings(mall: &Mall, people: &People, now: Timestamp) -> anyhow::R
         let (_, comments) = storage.comments.threads(id, Page::new(1, 1)).await?;
         if comments == 0 {
             add_comments(mall, people, id, note, now).await?;
+            add_likes(mall, people, id, number).await?;
         }
     }
     Ok(())
@@ -193,6 +195,16 @@ async fn add_comments(
             Commented::Written(comment) => written.push(comment),
             refused => bail!("a comment on note {id} was refused: {refused:?}"),
         }
+    }
+    Ok(())
+}
+
+/// Some like it, some more some less.
+async fn add_likes(mall: &Mall, people: &People, id: NoteId, number: u64) -> anyhow::Result<()> {
+    let (likes, now) = (&mall.context.storage.likes, mall.context.now());
+    let of_number = |who: u64| (who * 7 + number * 5) % 16 < number * 11 % 13;
+    for (_, user) in (1..).zip(&people.0).filter(|(who, _)| of_number(*who)) {
+        likes.change(*user, Post::Note(id), LikeChange::Like, now).await?;
     }
     Ok(())
 }

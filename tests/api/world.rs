@@ -114,6 +114,14 @@ impl World {
         self.ask(method, &format!("{}{path}", self.prefix), &token, body.as_bytes())
     }
 
+    /// The body of an answer that must be good.
+    pub fn told(&self, method: &str, path: &str, token: &str) -> Value {
+        let said = self.call(method, path, token, "");
+        let place = format!("{method} {path}: {}", said.text);
+        assert_eq!((said.status, &said.body["success"]), (200, &json!(true)), "{place}");
+        said.body
+    }
+
     fn address(&self) -> SocketAddr {
         self.mall.address().unwrap()
     }
