@@ -96,7 +96,7 @@ async fn pass_on(name: &str, storage: &Storage) {
             shop: ShopId::new(1), title: "面".into(), images: String::new(), content: "好吃".into()
         };
     let mut times = Vec::new();
-    for number in 0..20 {
+    for number in 1..=20 {
         let written = NOON + Duration::from_secs(number);
         let note = storage.notes.insert(UserId::new(1), &text, written).await.unwrap();
         let began = Instant::now();

@@ -97,7 +97,7 @@ impl World {
     async fn new() -> Arc<Self> {
         let dir = TempDir::new().unwrap();
         let record = Database::open(&dir.path().join("mall.sqlite"), Durability::Memory, None).unwrap();
-        let rows = EmbeddedFeedRows::new(record.clone());
+        let rows = EmbeddedFeedRows::load(record.clone()).unwrap();
         let rows = Arc::new(Held { rows, fans: Mutex::default(), followed: Mutex::default() });
         let w = Self {
             desk: Desk::new(MemoryInboxes::default(), Arc::clone(&rows) as _),

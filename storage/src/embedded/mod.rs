@@ -91,7 +91,7 @@ fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
         Arc::new(record::EmbeddedOrders::new(database.clone(), Arc::clone(&settled)));
     let sequences: Arc<dyn crate::Sequences> = Arc::new(record::EmbeddedSequences::new(database.clone()));
     let inboxes = inboxes::MemoryInboxes::default();
-    let feed_rows = Arc::new(record::EmbeddedFeedRows::new(database.clone()));
+    let feed_rows = Arc::new(record::EmbeddedFeedRows::load(database.clone()).map_err(broken)?);
     Ok(Storage {
         sales: Arc::new(sales::EmbeddedSales::new(
             Arc::clone(&journal),

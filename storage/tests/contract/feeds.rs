@@ -240,6 +240,10 @@ async fn an_author_with_many_fans_reaches_each_of_them(w: &World) {
     assert_eq!(feed(storage, user(10)).await, [of_bob]);
     follow(storage, user(10), ANNE).await;
     assert_eq!(feed(storage, user(10)).await, with_bob);
+    let another = another.reopen().await;
+    assert_eq!(feed(&another.storage, user(10)).await, with_bob);
+    let newest = publish(&another.storage, ANNE, minute(6)).await;
+    assert_eq!(feed(&another.storage, user(10)).await[0], newest);
 }
 
 async fn a_note_that_was_not_passed_on_is_found(w: &World) {

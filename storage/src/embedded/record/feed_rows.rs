@@ -1,5 +1,7 @@
 //! [`FeedRows`] in the record.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use async_trait::async_trait;
 use rusqlite::{Connection, Params, Row};
 
@@ -8,11 +10,18 @@ use super::columns::{after, get_id, get_time, id};
 use crate::feeds::{FeedEntry, FeedRows};
 use crate::{NoteId, StoreError, Timestamp, UserId};
 
-pub(crate) struct EmbeddedFeedRows(Database);
+pub(crate) struct EmbeddedFeedRows {
+    database: Database,
+    /// Whether any author has many fans: most malls have none, and their feeds are read from memory alone.
+    some_have_many_fans: AtomicBool,
+}
 
 impl EmbeddedFeedRows {
-    pub(crate) fn new(database: Database) -> Self {
-        Self(database)
+    pub(crate) fn load(database: Database) -> Result<Self, StoreError> {
+        let some_have_many_fans = database.read_blocking("authors with many fans", |conn| {
+            conn.prepare_cached("SELECT 1 FROM authors_with_many_fans LIMIT 1")?.exists([])
+        })?;
+        Ok(Self { database, some_have_many_fans: some_have_many_fans.into() })
     }
 
     async fn list<T: Send + 'static>(
@@ -23,7 +32,7 @@ impl EmbeddedFeedRows {
         read: fn(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>, StoreError> {
         let job = move |conn: &Connection| conn.prepare_cached(sql)?.query_map(values, read)?.collect();
-        self.0.read(op, job).await
+        self.database.read(op, job).await
     }
 }
 
@@ -57,6 +66,9 @@ impl FeedRows for EmbeddedFeedRows {
         from: Timestamp,
         most: u32,
     ) -> Result<Vec<FeedEntry>, StoreError> {
+        if !self.some_have_many_fans.load(Ordering::SeqCst) {
+            return Ok(Vec::new());
+        }
         let sql = "SELECT notes.id, notes.created_ms FROM authors_with_many_fans AS many
                    CROSS JOIN follows ON follows.user_id = ?1 AND followee_id = many.user_id
                    CROSS JOIN notes ON notes.user_id = followee_id AND notes.created_ms BETWEEN since_ms AND ?2
@@ -83,7 +95,10 @@ impl FeedRows for EmbeddedFeedRows {
             .execute([id(author.get())])
             .map(drop)
         };
-        self.0.write("put author with many fans", job).await
+        self.database.write("put author with many fans", job).await?;
+        // Before the note is passed on, and so before anybody has to find it.
+        self.some_have_many_fans.store(true, Ordering::SeqCst);
+        Ok(())
     }
 
     async fn not_passed_on(
@@ -103,6 +118,6 @@ impl FeedRows for EmbeddedFeedRows {
                 .execute([id(note.get())])
                 .map(drop)
         };
-        self.0.write("put note passed on", job).await
+        self.database.write("put note passed on", job).await
     }
 }
