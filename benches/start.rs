@@ -35,7 +35,7 @@ fn main() {
     let began = Instant::now();
     tokio::runtime::Runtime::new().unwrap().block_on(fill(&data, thousands * 1_000));
     println!(
-        "{thousands},000 users, shops and follows each, {thousands}0,000 sign-ins; moved in within {:.0} s, {} MiB",
+        "{thousands} thousand users, shops and follows each, {thousands}0 thousand sign-ins; moved in within {:.0} s, {} MiB",
         began.elapsed().as_secs_f64(),
         std::fs::metadata(data.join("mall.sqlite")).unwrap().len() >> 20,
     );
