@@ -10,6 +10,7 @@ use super::App;
 use super::describe::Calls;
 use super::envelope::{Answer, Reply};
 use super::extract::{Json, Login, MaybeLogin, Now, Path, Query, Remover};
+use super::page_query::PageQuery;
 use crate::language::both;
 use crate::mall::notes::{NoteForm, NoteView};
 use crate::mall::wall_time;
@@ -134,19 +135,12 @@ async fn remove(State(app): State<App>, Remover(user): Remover, Now(now): Now, P
     Ok(Answer::done())
 }
 
-#[derive(Deserialize, JsonSchema)]
-struct PageQuery {
-    /// The page, from 1.
-    #[schemars(example = 1)]
-    current: Option<u32>,
-}
-
 async fn hot(
     State(app): State<App>,
     MaybeLogin(reader): MaybeLogin,
     Query(query): Query<PageQuery>,
 ) -> Reply<Vec<BlogAnswer>> {
-    answers(&app, app.notes.hot(query.current.unwrap_or(1), reader).await?)
+    answers(&app, app.notes.hot(query.number(), reader).await?)
 }
 
 async fn of_me(
@@ -154,7 +148,7 @@ async fn of_me(
     Login(user): Login,
     Query(query): Query<PageQuery>,
 ) -> Reply<Vec<BlogAnswer>> {
-    answers(&app, app.notes.of_author(user, query.current.unwrap_or(1), Some(user)).await?)
+    answers(&app, app.notes.of_author(user, query.number(), Some(user)).await?)
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -10,6 +10,7 @@ use super::App;
 use super::describe::Calls;
 use super::envelope::{Answer, Paged, Reply};
 use super::extract::{Json, Login, MaybeLogin, Now, Path, Query, Remover};
+use super::page_query::PageQuery;
 use crate::language::both;
 use crate::mall::notes::{CommentView, ThreadView};
 use crate::mall::wall_time;
@@ -135,20 +136,13 @@ async fn write(
     Ok(Answer::ok(comment.get()))
 }
 
-#[derive(Deserialize, JsonSchema)]
-struct PageQuery {
-    /// The page, from 1.
-    #[schemars(example = 1)]
-    current: Option<u32>,
-}
-
 async fn of_note(
     State(app): State<App>,
     MaybeLogin(reader): MaybeLogin,
     Path(id): Path<u64>,
     Query(query): Query<PageQuery>,
 ) -> Reply<Paged<ThreadAnswer>> {
-    let (threads, total) = app.comments.of_note(NoteId::new(id), query.current.unwrap_or(1), reader).await?;
+    let (threads, total) = app.comments.of_note(NoteId::new(id), query.number(), reader).await?;
     let zone = &app.context.zone;
     let list: Vec<_> = threads.into_iter().map(|view| ThreadAnswer::new(view, zone)).collect();
     Ok(Answer::page(&list, total))
@@ -160,8 +154,7 @@ async fn replies(
     Path(id): Path<u64>,
     Query(query): Query<PageQuery>,
 ) -> Reply<Paged<CommentAnswer>> {
-    let (answers, total) =
-        app.comments.answers(CommentId::new(id), query.current.unwrap_or(1), reader).await?;
+    let (answers, total) = app.comments.answers(CommentId::new(id), query.number(), reader).await?;
     let zone = &app.context.zone;
     let list: Vec<_> = answers.into_iter().map(|view| CommentAnswer::new(view, zone)).collect();
     Ok(Answer::page(&list, total))

@@ -2,13 +2,12 @@
 
 use axum::extract::State;
 use mallbox_storage::UserId;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::App;
 use super::describe::Calls;
 use super::envelope::{Answer, Paged, Reply};
 use super::extract::{Login, Now, Path, Query};
+use super::page_query::PageQuery;
 use super::user::BriefAnswer;
 use crate::language::both;
 use crate::mall::accounts::Brief;
@@ -55,18 +54,6 @@ async fn is_following(State(app): State<App>, Login(user): Login, Path(id): Path
 
 async fn common(State(app): State<App>, Login(user): Login, Path(id): Path<u64>) -> Reply<Vec<BriefAnswer>> {
     Ok(Answer::ok(answers(app.follows.common(user, UserId::new(id)).await?)))
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct PageQuery {
-    /// From 1.
-    current: Option<u32>,
-}
-
-impl PageQuery {
-    fn number(&self) -> u32 {
-        self.current.unwrap_or(1)
-    }
 }
 
 async fn fans(

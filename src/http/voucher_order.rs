@@ -6,13 +6,14 @@ use axum::extract::State;
 use jiff::tz::TimeZone;
 use mallbox_storage::{OrderId, VoucherId};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::App;
 use super::describe::Calls;
 use super::envelope::{Answer, OrderNumber, Reply};
 use super::extract::{Login, Now, Operator, Path, Query};
+use super::page_query::PageQuery;
 use crate::language::both;
 use crate::mall::operator::{By, Deed, act};
 use crate::mall::orders::OrderView;
@@ -112,19 +113,12 @@ async fn buy(
     Ok(Answer::order_id(app.orders.buy(user, VoucherId::new(voucher), now).await?))
 }
 
-#[derive(Deserialize, JsonSchema)]
-struct PageQuery {
-    /// The page, from 1.
-    #[schemars(example = 1)]
-    current: Option<u32>,
-}
-
 async fn of_me(
     State(app): State<App>,
     Login(user): Login,
     Query(query): Query<PageQuery>,
 ) -> Reply<Vec<OrderAnswer>> {
-    let views = app.orders.of_user(user, query.current.unwrap_or(1)).await?;
+    let views = app.orders.of_user(user, query.number()).await?;
     let zone = &app.context.zone;
     Ok(Answer::ok(views.into_iter().map(|view| OrderAnswer::new(view, zone)).collect::<Vec<_>>()))
 }

@@ -4,12 +4,13 @@ use axum::extract::State;
 use jiff::tz::TimeZone;
 use mallbox_storage::{CommentId, NoteId, OpenReports, Post, Timestamp, UserId};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::http::App;
 use crate::http::describe::Calls;
 use crate::http::envelope::{Answer, Paged, Reply};
 use crate::http::extract::{Now, Operator, Path, Query};
+use crate::http::page_query::PageQuery;
 use crate::http::report::KindWord;
 use crate::language::both;
 use crate::mall::operator::By;
@@ -62,19 +63,12 @@ impl ReportAnswer {
     }
 }
 
-#[derive(Deserialize, JsonSchema)]
-struct PageQuery {
-    /// The page, from 1.
-    #[schemars(example = 1)]
-    current: Option<u32>,
-}
-
 async fn page(
     State(app): State<App>,
     _: Operator,
     Query(query): Query<PageQuery>,
 ) -> Reply<Paged<ReportAnswer>> {
-    let (views, total) = app.report_office.page(query.current.unwrap_or(1)).await?;
+    let (views, total) = app.report_office.page(query.number()).await?;
     let zone = &app.context.zone;
     let list: Vec<_> = views.into_iter().map(|view| ReportAnswer::new(view, zone)).collect();
     Ok(Answer::page(&list, total).no_store())

@@ -10,6 +10,7 @@ use crate::http::App;
 use crate::http::describe::Calls;
 use crate::http::envelope::{Answer, Paged, Reply};
 use crate::http::extract::{Json, Now, Operator, Path, Query};
+use crate::http::page_query::PageQuery;
 use crate::http::voucher::shelf_number;
 use crate::language::both;
 use crate::mall::books::{Finding, SaleBooks};
@@ -84,20 +85,13 @@ fn answer(app: &App, view: SaleView) -> Reply<SaleAnswer> {
     Ok(Answer::ok(SaleAnswer::new(view, &app.context.zone)).no_store())
 }
 
-#[derive(Deserialize, JsonSchema)]
-struct PageQuery {
-    /// The page, from 1.
-    #[schemars(example = 1)]
-    current: Option<u32>,
-}
-
 async fn page(
     State(app): State<App>,
     _: Operator,
     Now(now): Now,
     Query(query): Query<PageQuery>,
 ) -> Reply<Paged<SaleAnswer>> {
-    let (views, total) = app.sale_office.page(query.current.unwrap_or(1), now).await?;
+    let (views, total) = app.sale_office.page(query.number(), now).await?;
     let zone = &app.context.zone;
     let list: Vec<_> = views.into_iter().map(|view| SaleAnswer::new(view, zone)).collect();
     Ok(Answer::page(&list, total).no_store())
