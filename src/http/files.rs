@@ -5,25 +5,20 @@ use std::path::{Path, PathBuf};
 
 use axum::body::Body;
 use axum::http::header::{
-    ACCEPT_RANGES, ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH, LOCATION,
+    ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH, LOCATION,
 };
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
 use axum::response::{IntoResponse, Response};
-use mallbox_storage::{Picture, PictureKind, hex};
-use rust_embed::{EmbeddedFile, RustEmbed};
+use mallbox_storage::{Picture, PictureKind};
 use tower_http::services::ServeDir;
 
 use super::error::ApiError;
 use super::health::Health;
+use super::own_pages::OwnPages;
 use super::query_text::path_text;
 use crate::demo::pictures::{picture, placeholder};
 use crate::mall::PictureAlbum;
-
-/// mallbox's own pages.
-#[derive(RustEmbed)]
-#[folder = "web/"]
-struct Own;
 
 /// Where pages and pictures come from.
 #[derive(Clone)]
@@ -39,20 +34,16 @@ pub struct Files {
     /// Whether a picture that is missing is a drawn one.
     placeholders: bool,
     health: Option<Health>,
+    own: OwnPages,
 }
 
-/// Everything that mallbox's own pages may load: itself.
-const OWN_POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
-     base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
-);
 /// A picture that is opened by itself runs and loads nothing.
 const PICTURE_POLICY: HeaderValue =
     HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; sandbox");
 /// What may have changed is asked for again, and answered with 304.
-const ASK_AGAIN: HeaderValue = HeaderValue::from_static("no-cache");
-/// What an upload's name shows never changes.
-const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+pub(super) const ASK_AGAIN: HeaderValue = HeaderValue::from_static("no-cache");
+/// What such a name stands for never changes.
+pub(super) const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 /// A drawn picture changes with the program only.
 const FOR_AN_HOUR: HeaderValue = HeaderValue::from_static("public, max-age=3600");
 
@@ -67,6 +58,7 @@ impl Files {
             pictures: None,
             uploads: uploads.map(folder),
             placeholders: false,
+            own: OwnPages::new(health.as_ref().map_or("", Health::prefix)),
             health,
         }
     }
@@ -100,18 +92,24 @@ impl Files {
             ("/readyz", Some(health)) => health.ready().await,
             ("/metrics", Some(health)) => health.metrics().await,
             ("/mall", _) => (StatusCode::PERMANENT_REDIRECT, [(LOCATION, "/mall/")]).into_response(),
-            (path, _) => match (path.strip_prefix("/mall/"), path.strip_prefix("/imgs")) {
-                (Some(name), _) => own_page(name, &asked.headers),
-                (_, Some(name)) if name.starts_with('/') => self.picture(name, &asked).await,
-                _ => self.page(path, &asked).await,
+            (path, _) => match path.strip_prefix("/imgs").filter(|name| name.starts_with('/')) {
+                Some(name) => self.picture(name, &asked).await,
+                None => self.page(path, &asked).await,
             },
         }
     }
 
+    /// mallbox's own are below `/mall/`, the console at `/console` as well, and the others too where no other front end is.
     async fn page(&self, path: &str, asked: &Parts) -> Response {
-        match &self.web {
-            Some(web) => web.get(asked.uri.path(), asked).await.unwrap_or_else(not_found),
-            None => own_page(&path[1..], &asked.headers),
+        let own = |place| self.own.page(place, &asked.headers);
+        if let Some(asset) = self.own.asset(path, &asked.headers) {
+            return asset;
+        }
+        match (path, path.strip_prefix("/mall/"), &self.web) {
+            ("/console", ..) => own("console").unwrap_or_else(not_found),
+            (_, Some(place), _) => own(place).unwrap_or_else(not_found),
+            (.., Some(web)) => web.get(asked.uri.path(), asked).await.unwrap_or_else(not_found),
+            (.., None) => own(&path[1..]).unwrap_or_else(not_found),
         }
     }
 
@@ -214,44 +212,16 @@ fn upload(name: &str, picture: Picture, headers: &HeaderMap) -> Response {
     response
 }
 
-fn own_page(name: &str, headers: &HeaderMap) -> Response {
-    let name = if name.is_empty() { "index.html" } else { name };
-    let Some(file) = Own::get(name) else { return not_found() };
-    let etag = etag(&file);
-    let mut response = if is_known(headers, &etag) {
-        StatusCode::NOT_MODIFIED.into_response()
-    } else {
-        let mut response = Body::from(file.data.into_owned()).into_response();
-        response.headers_mut().insert(CONTENT_TYPE, content_type(file.metadata.mimetype()));
-        response.headers_mut().insert(ACCEPT_RANGES, HeaderValue::from_static("none"));
-        response
-    };
-    let headers = response.headers_mut();
-    headers.insert(ETAG, etag);
-    headers.insert(CACHE_CONTROL, ASK_AGAIN);
-    headers.insert(CONTENT_SECURITY_POLICY, OWN_POLICY);
-    response
-}
-
-fn etag(file: &EmbeddedFile) -> HeaderValue {
-    quoted(&hex(&file.metadata.sha256_hash()[..16]))
-}
-
-fn quoted(tag: &str) -> HeaderValue {
+pub(super) fn quoted(tag: &str) -> HeaderValue {
     HeaderValue::from_str(&format!("\"{tag}\"")).unwrap_or(HeaderValue::from_static("\"\""))
 }
 
 /// Whether the client has what this tag stands for.
-fn is_known(headers: &HeaderMap, etag: &HeaderValue) -> bool {
+pub(super) fn is_known(headers: &HeaderMap, etag: &HeaderValue) -> bool {
     headers.get(IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == etag.as_bytes())
 }
 
-fn content_type(mime: &str) -> HeaderValue {
-    let text = if mime.starts_with("text/") { format!("{mime}; charset=utf-8") } else { mime.to_owned() };
-    HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("application/octet-stream"))
-}
-
-fn not_found() -> Response {
+pub(super) fn not_found() -> Response {
     ApiError::unknown_path().into_response()
 }
 

@@ -68,6 +68,11 @@ impl Health {
         }
     }
 
+    /// Where the API is.
+    pub(super) fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
     /// The process is there and answers. Says nothing about the store, so that nobody restarts a mall for a full disk.
     pub(super) fn alive() -> Response {
         "ok\n".into_response()

@@ -47,6 +47,7 @@ mod health;
 mod json;
 mod log_budget;
 mod metrics;
+mod own_pages;
 mod page_query;
 mod picture_form;
 mod request_id;

@@ -1,0 +1,269 @@
+//! mallbox's own pages: `web/`, embedded.
+//!
+//! A page is asked for again each time, and names what it loads below [`ASSETS`] and a version that stands for the content of
+//! all files: those never change, and are kept for ever.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use axum::body::Body;
+use axum::http::header::{
+    ACCEPT_ENCODING, ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
+    ETAG, VARY,
+};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use mallbox_storage::hex;
+use rust_embed::{EmbeddedFile, RustEmbed};
+use sha2::{Digest as _, Sha256};
+
+use super::files::{ASK_AGAIN, FOR_EVER, is_known, not_found, quoted};
+
+/// What is in `web/`. In a release build each file is there compressed as well, see `src/build.rs`.
+#[derive(RustEmbed)]
+#[cfg_attr(compressed_pages, folder = "$OUT_DIR/web")]
+#[cfg_attr(not(compressed_pages), folder = "web/")]
+struct Web;
+
+/// Where what pages load is; the version comes next.
+const ASSETS: &str = "/mall/assets/";
+/// The pages, by their place below `/` or `/mall/`.
+const PAGES: [(&str, &str); 3] = [("", "index.html"), ("console", "console.html"), ("api.html", "api.html")];
+/// Everything that mallbox's own pages may load: itself. `blob:` is a picture before it is uploaded.
+const POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; \
+     base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+);
+/// Compressed files, by what clients call it: the better one first.
+const ENCODINGS: [(&str, &str); 2] = [("br", ".br"), ("gzip", ".gz")];
+
+/// The pages, ready to be sent, and what stands behind them.
+#[derive(Clone)]
+pub(super) struct OwnPages {
+    pages: BTreeMap<&'static str, Page>,
+    version: String,
+    /// Where the API is.
+    api: String,
+}
+
+#[derive(Clone)]
+struct Page {
+    html: String,
+    etag: HeaderValue,
+}
+
+impl OwnPages {
+    /// That find the API at this prefix.
+    pub(super) fn new(api: &str) -> Self {
+        let version = version();
+        let page = |(place, file): (&'static str, &str)| {
+            let html = filled(&text(file)?, &version, api);
+            let etag = quoted(&hex(&Sha256::digest(&html)[..16]));
+            Some((place, Page { html, etag }))
+        };
+        let pages = PAGES.into_iter().filter_map(page).collect();
+        Self { pages, version, api: api.to_owned() }
+    }
+
+    /// The page at this place, if there is one.
+    pub(super) fn page(&self, place: &str, headers: &HeaderMap) -> Option<Response> {
+        if !cfg!(compressed_pages) && PAGES.iter().any(|page| page.0 == place) {
+            // They are being worked on.
+            return Self::new(&self.api).pages.get(place).map(|page| page.answer(headers));
+        }
+        self.pages.get(place).map(|page| page.answer(headers))
+    }
+
+    /// What is at this path below [`ASSETS`], if the path leads there.
+    pub(super) fn asset(&self, path: &str, headers: &HeaderMap) -> Option<Response> {
+        let (version, name) = path.strip_prefix(ASSETS)?.split_once('/')?;
+        // A page of another version, from before an update, gets what there is, and does not keep it.
+        let is_current = cfg!(compressed_pages) && version == self.version;
+        Some(asset(name, headers, if is_current { FOR_EVER } else { ASK_AGAIN }))
+    }
+}
+
+impl Page {
+    fn answer(&self, headers: &HeaderMap) -> Response {
+        let mut response = if is_known(headers, &self.etag) {
+            StatusCode::NOT_MODIFIED.into_response()
+        } else {
+            let kind = HeaderValue::from_static("text/html; charset=utf-8");
+            ([(CONTENT_TYPE, kind)], self.html.clone()).into_response()
+        };
+        let headers = response.headers_mut();
+        headers.insert(ETAG, self.etag.clone());
+        headers.insert(ACCEPT_RANGES, HeaderValue::from_static("none"));
+        headers.insert(CACHE_CONTROL, ASK_AGAIN);
+        headers.insert(CONTENT_SECURITY_POLICY, POLICY);
+        response
+    }
+}
+
+fn asset(name: &str, headers: &HeaderMap, keep: HeaderValue) -> Response {
+    let Some(plain) = Web::get(name) else { return not_found() };
+    let etag = quoted(&hex(&plain.metadata.sha256_hash()[..16]));
+    let mut response = if is_known(headers, &etag) {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        let kind = content_type(plain.metadata.mimetype());
+        let mut response = match compressed(name, headers) {
+            Some((encoding, file)) => {
+                ([(CONTENT_ENCODING, HeaderValue::from_static(encoding))], body(file)).into_response()
+            }
+            None => body(plain).into_response(),
+        };
+        response.headers_mut().insert(CONTENT_TYPE, kind);
+        response
+    };
+    let headers = response.headers_mut();
+    headers.insert(ETAG, etag);
+    headers.insert(VARY, HeaderValue::from_name(ACCEPT_ENCODING));
+    headers.insert(CACHE_CONTROL, keep);
+    headers.insert(CONTENT_SECURITY_POLICY, POLICY);
+    response
+}
+
+fn body(file: EmbeddedFile) -> Body {
+    match file.data {
+        Cow::Borrowed(data) => Body::from(data),
+        Cow::Owned(data) => Body::from(data),
+    }
+}
+
+/// The file as the client would rather have it, if it is there so.
+fn compressed(name: &str, headers: &HeaderMap) -> Option<(&'static str, EmbeddedFile)> {
+    let accepted = headers.get(ACCEPT_ENCODING)?.to_str().ok()?;
+    let takes = |encoding: &str| {
+        accepted.split(',').any(|one| {
+            let (name, quality) = one.split_once(';').unwrap_or((one, ""));
+            name.trim() == encoding && !matches!(quality.trim(), "q=0" | "q=0.0" | "q=0.00" | "q=0.000")
+        })
+    };
+    let (encoding, ending) = ENCODINGS.into_iter().find(|(encoding, _)| takes(encoding))?;
+    Some((encoding, Web::get(&format!("{name}{ending}"))?))
+}
+
+fn content_type(mime: &str) -> HeaderValue {
+    let text = if mime.starts_with("text/") { format!("{mime}; charset=utf-8") } else { mime.to_owned() };
+    HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("application/octet-stream"))
+}
+
+fn text(name: &str) -> Option<String> {
+    String::from_utf8(Web::get(name)?.data.into_owned()).ok()
+}
+
+/// Stands for the content of all files.
+fn version() -> String {
+    let mut names: Vec<_> = Web::iter().collect();
+    names.sort();
+    let mut all = Sha256::new();
+    for file in names.iter().filter_map(|name| Web::get(name)) {
+        all.update(file.metadata.sha256_hash());
+    }
+    hex(&all.finalize()[..8])
+}
+
+/// A page with its places filled: `{assets}` where what it loads is, `{api}` where the API is, `{preload store/main.js}` what
+/// that module will ask for, so that it is all asked for at once.
+fn filled(page: &str, version: &str, api: &str) -> String {
+    let assets = format!("{ASSETS}{version}");
+    let page =
+        match page.split_once("{preload ").and_then(|(before, rest)| Some((before, rest.split_once('}')?))) {
+            None => page.to_owned(),
+            Some((before, (module, after))) => {
+                let mut links = String::new();
+                for module in with_imports(module) {
+                    let _ = write!(links, "<link rel=\"modulepreload\" href=\"{assets}/{module}\">");
+                }
+                format!("{before}{links}{after}")
+            }
+        };
+    page.replace("{assets}", &assets).replace("{api}", api)
+}
+
+/// A module and everything that it imports, and they in their turn: in the order in which they are met.
+fn with_imports(module: &str) -> Vec<String> {
+    let mut found = vec![module.to_owned()];
+    let mut next = 0;
+    while let Some(module) = found.get(next).cloned() {
+        next += 1;
+        let source = text(&module).unwrap_or_default();
+        for import in imports(&source).filter_map(|import| joined(&module, import)) {
+            if !found.contains(&import) {
+                found.push(import);
+            }
+        }
+    }
+    found
+}
+
+/// The paths after `from` in a module's import statements, which stand before everything else.
+fn imports(source: &str) -> impl Iterator<Item = &str> {
+    let statement = |line: &&str| {
+        line.starts_with("import ") || line.starts_with("export {") || line.starts_with("} from ")
+    };
+    source
+        .lines()
+        .filter(statement)
+        .filter_map(|line| line.strip_suffix("\";")?.rsplit_once('"'))
+        .map(|(_, path)| path)
+}
+
+/// `../core/dom.js` as seen from `store/main.js`.
+fn joined(module: &str, import: &str) -> Option<String> {
+    let mut folders: Vec<_> = module.split('/').collect();
+    folders.pop();
+    for part in import.split('/') {
+        match part {
+            "." => {}
+            ".." => drop(folders.pop()?),
+            name => folders.push(name),
+        }
+    }
+    Some(folders.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_names_what_its_modules_import() {
+        let found = with_imports("store/main.js");
+        for module in &found {
+            assert!(Web::get(module).is_some(), "{module} is imported and not there");
+        }
+        for module in ["store/main.js", "core/dom.js", "core/api.js", "store/screens/home.js"] {
+            assert!(found.iter().any(|found| found == module), "{module} is not in {found:?}");
+        }
+        let html = filled("<a>{preload store/main.js}<b>{assets} {api}", "7", "/mall/api");
+        assert!(
+            html.starts_with("<a><link rel=\"modulepreload\" href=\"/mall/assets/7/store/main.js\"><link")
+        );
+        assert!(html.ends_with("<b>/mall/assets/7 /mall/api"), "{html}");
+    }
+
+    #[test]
+    fn imports_are_told_from_what_looks_like_them() {
+        let source = "import { h } from \"../core/dom.js\";\nimport {\n  a,\n} from \"./a.js\";\nconst x = \"./b.js\";\n";
+        assert_eq!(imports(source).collect::<Vec<_>>(), ["../core/dom.js", "./a.js"]);
+        assert_eq!(joined("store/main.js", "../core/dom.js").as_deref(), Some("core/dom.js"));
+        assert_eq!(joined("main.js", "../out.js"), None);
+    }
+
+    #[test]
+    fn who_takes_nothing_compressed_gets_it_plain() {
+        for (accepted, want) in [
+            ("gzip, deflate, br", Some("br")),
+            ("gzip", Some("gzip")),
+            ("br;q=0, gzip;q=0.5", Some("gzip")),
+            ("identity", None),
+        ] {
+            let headers = HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static(accepted))]);
+            let found = compressed("index.html", &headers).map(|(encoding, _)| encoding);
+            assert_eq!(found, want.filter(|_| cfg!(compressed_pages)), "{accepted}");
+        }
+    }
+}

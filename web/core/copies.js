@@ -1,0 +1,53 @@
+// What was read last, shown at once when a screen opens again, until the mall has answered anew.
+
+/** @type {Map<string, unknown>} */
+const copies = new Map();
+/** As many as somebody goes back to. */
+const MOST = 60;
+
+/**
+ * Shows the copy if there is one, then what is read. What fails to be read leaves the copy where it is.
+ * @template T
+ * @param {string} name
+ * @param {() => Promise<T>} fetched
+ * @param {(what: T) => void} show
+ * @returns {Promise<void>}
+ */
+export async function shown(name, fetched, show) {
+  const copy = copyOf(name);
+  if (copy !== undefined) show(/** @type {T} */ (copy));
+  try {
+    const fresh = await fetched();
+    copyTo(name, fresh);
+    show(fresh);
+  } catch (error) {
+    if (copy === undefined) throw error;
+  }
+}
+
+/**
+ * @param {string} name
+ * @returns {unknown}
+ */
+export function copyOf(name) {
+  return copies.get(name);
+}
+
+/**
+ * @param {string} name
+ * @param {unknown} what
+ */
+export function copyTo(name, what) {
+  copies.delete(name);
+  copies.set(name, what);
+  const oldest = copies.keys().next().value;
+  if (copies.size > MOST && oldest !== undefined) copies.delete(oldest);
+}
+
+/**
+ * Of names that begin so; of all of them unless told.
+ * @param {string} [beginning]
+ */
+export function forget(beginning = "") {
+  for (const name of copies.keys()) if (name.startsWith(beginning)) copies.delete(name);
+}

@@ -1,0 +1,35 @@
+// The mall's time. A client's clock may be wrong by hours: what the mall says lies so many milliseconds ahead is counted from
+// when it said so, on a clock that nobody can turn.
+
+/** @typedef {number} Moment on the scale of `performance.now()` */
+
+/**
+ * The moment that lies `ms` after the answer was made. It was made about half-way between asking and hearing.
+ * @param {number} ms
+ * @param {{sent: number, came: number}} answer
+ * @returns {Moment}
+ */
+export function momentIn(ms, answer) {
+  return ms + (answer.sent + answer.came) / 2;
+}
+
+/**
+ * Milliseconds until then; negative once it is over.
+ * @param {Moment} moment
+ */
+export function until(moment) {
+  return moment - performance.now();
+}
+
+/**
+ * A span as a clock shows it: `1:02:03`, `02:03`. Days are said by the reader's own words elsewhere.
+ * @param {number} ms
+ */
+export function clockText(ms) {
+  const seconds = Math.max(0, Math.ceil(ms / 1000));
+  /** @param {number} number */
+  const two = (number) => String(number).padStart(2, "0");
+  const hours = Math.floor(seconds / 3600);
+  const rest = `${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
+  return hours ? `${hours}:${rest}` : rest;
+}

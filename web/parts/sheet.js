@@ -1,0 +1,47 @@
+// A dialog: from below on a phone, in the middle elsewhere. Escape and its ground close it.
+
+import { h } from "../core/dom.js";
+import { both } from "../core/language.js";
+import { button } from "./button.js";
+
+/**
+ * Opens a dialog with these contents.
+ * @param {string} title
+ * @param {(close: () => void) => import("../core/dom.js").Child[]} contents
+ * @returns {Promise<void>} once it is closed
+ */
+export function sheet(title, contents) {
+  return new Promise((done) => {
+    const dialog = h("dialog", { class: "sheet", "aria-label": title });
+    const close = () => dialog.close();
+    dialog.append(h("div", null, h("h2", null, title), ...contents(close).filter((child) => child instanceof Node)));
+    dialog.addEventListener("click", (event) => event.target === dialog && close());
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      done();
+    });
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+}
+
+/**
+ * Asks before something is done that cannot be undone.
+ * @param {string} title
+ * @param {string} text what will happen
+ * @param {string} yes what the button says that does it
+ * @returns {Promise<boolean>}
+ */
+export async function confirmed(title, text, yes) {
+  let isSure = false;
+  await sheet(title, (close) => [
+    h("p", null, text),
+    h("div", { class: "buttons" },
+      button(both("取消", "Cancel"), close),
+      button(yes, () => {
+        isSure = true;
+        close();
+      }, { look: ["main"] })),
+  ]);
+  return isSure;
+}

@@ -1,0 +1,44 @@
+// A shop in a list.
+
+import { h } from "../../core/dom.js";
+import { both } from "../../core/language.js";
+import { firstOf, picture } from "../../parts/picture.js";
+import { yuan } from "../../parts/price.js";
+import { stars } from "../../parts/stars.js";
+
+/**
+ * @typedef {object} Shop
+ * @property {number} id
+ * @property {string} name
+ * @property {number} typeId
+ * @property {string} images between commas
+ * @property {string} area
+ * @property {string} address
+ * @property {number} x
+ * @property {number} y
+ * @property {number} avgPrice in yuan
+ * @property {number} sold
+ * @property {number} comments
+ * @property {number} score stars times ten
+ * @property {string} openHours
+ * @property {number} [distance] metres from where one asked
+ */
+
+/** @param {Shop} shop */
+export function shopCard(shop) {
+  return h("a", { class: "card shop-card", href: `#/shop/${shop.id}` },
+    h("span", { class: "shop-card-picture" }, picture(firstOf(shop.images))),
+    h("span", { class: "stack tight grow" },
+      h("h3", { class: "cut" }, shop.name),
+      h("span", { class: "row small" }, stars(shop.score),
+        h("span", { class: "quiet" }, both(`${shop.comments}条评价`, `${shop.comments} reviews`)),
+        shop.avgPrice > 0 && h("span", { class: "quiet" }, both(`人均 ${yuan(shop.avgPrice * 100)}`, `${yuan(shop.avgPrice * 100)} each`))),
+      h("span", { class: "row apart small quiet" },
+        h("span", { class: "cut" }, shop.area || shop.address),
+        shop.distance !== undefined && h("span", { class: "number" }, distanceText(shop.distance)))));
+}
+
+/** @param {number} metres */
+export function distanceText(metres) {
+  return metres < 1_000 ? `${Math.round(metres / 10) * 10} m` : `${(metres / 1_000).toFixed(1)} km`;
+}

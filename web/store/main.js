@@ -1,0 +1,46 @@
+// The storefront: its screens by address, and what stands around them.
+
+import { fill, h } from "../core/dom.js";
+import { both, language, onLanguage, speak } from "../core/language.js";
+import { start } from "../core/router.js";
+import { connectionBar } from "../parts/connection.js";
+import { failure } from "../parts/empty.js";
+import { icon } from "../parts/icons.js";
+import * as home from "./screens/home.js";
+
+/** @typedef {{to: string, begins: string[], icon: import("../parts/icons.js").IconName, zh: string, en: string}} Tab */
+
+/** @type {Tab[]} */
+const TABS = [
+  { to: "/", begins: [], icon: "home", zh: "首页", en: "Home" },
+  { to: "/shops", begins: ["/shop", "/search", "/place"], icon: "shop", zh: "店铺", en: "Shops" },
+  { to: "/notes", begins: ["/note", "/write"], icon: "note", zh: "笔记", en: "Notes" },
+  { to: "/orders", begins: ["/order"], icon: "order", zh: "订单", en: "Orders" },
+  { to: "/me", begins: ["/me", "/login", "/sign-in", "/person"], icon: "me", zh: "我的", en: "Me" },
+];
+
+/** The first that fits is shown, and the last one where none does. What is not seen at once is loaded when it is. */
+const ROUTES = [
+  { path: "/", load: () => home },
+  { path: "*", load: () => import("./screens/nowhere.js") },
+];
+
+const [bar, screen, tabs] = ["bar", "screen", "tabs"].map((id) => /** @type {HTMLElement} */ (document.getElementById(id)));
+let shownPath = "/";
+
+function frame() {
+  tabs.setAttribute("aria-label", both("主导航", "Main"));
+  fill(tabs, h("a", { class: "brand", href: "#/", "aria-hidden": "true", tabindex: "-1" }, icon("shop"), "mallbox"), TABS.map((tab) => {
+    const isHere = tab.to === shownPath || tab.begins.some((beginning) => shownPath.startsWith(beginning));
+    return h("a", { href: `#${tab.to}`, class: "tab", "aria-current": isHere && "page" },
+      icon(tab.icon), h("span", null, both(tab.zh, tab.en)));
+  }), h("button", { class: "tongue", type: "button", lang: both("en", "zh-CN"), onclick: () => speak(language() === "zh" ? "en" : "zh") },
+    both("English", "中文")));
+}
+
+bar.append(connectionBar());
+onLanguage(frame);
+start(screen, ROUTES, (path) => {
+  shownPath = path;
+  frame();
+}, (error, { root }) => fill(root, failure(error, () => location.reload())));

@@ -1,0 +1,94 @@
+// The first screen: kinds of shops, sales that are on, shops near, notes that are liked.
+
+import { get, read } from "../../core/api.js";
+import { shown } from "../../core/copies.js";
+import { every, fill, h } from "../../core/dom.js";
+import { both } from "../../core/language.js";
+import { empty, failure } from "../../parts/empty.js";
+import { icon } from "../../parts/icons.js";
+import { pictureAddress } from "../../parts/picture.js";
+import { skeletons } from "../../parts/skeleton.js";
+import { noteCard } from "../cards/note.js";
+import { saleCard } from "../cards/sale.js";
+import { shopCard } from "../cards/shop.js";
+import { place, placeQuery } from "../place.js";
+
+const SALES = 6;
+const SHOPS = 5;
+const NOTES = 8;
+/** How often the sales are looked at again. */
+const SALES_EVERY_MS = 15_000;
+
+/** @param {import("../../core/router.js").Showing} showing */
+export function open({ root, signal, title, settled }) {
+  title(both("首页", "Home"));
+  const types = section(root, both("店铺类型", "Kinds of shops"), "types", skeletons(10, "4.9rem"), { unseen: true });
+  const sales = section(root, both("限时秒杀", "Flash sales"), "rail", skeletons(3, "12.4rem"));
+  const shops = section(root, place() ? both("附近好店", "Near you") : both("口碑好店", "Well liked shops"), "shops",
+    skeletons(SHOPS, "6.6rem"), { more: "#/shops" });
+  const notes = section(root, both("热门笔记", "Popular notes"), "notes", skeletons(4, "15rem"), { more: "#/notes" });
+  root.prepend(search());
+
+  part(types, "home types", () => get("/shop-type/list", { signal }), (/** @type {ShopType[]} */ list) => list.slice(0, 10).map(typeTile));
+  part(shops, `home shops ${JSON.stringify(place())}`,
+    () => get("/shop/of/type", { query: { current: 1, sortBy: place() ? undefined : "score", ...placeQuery() }, signal }),
+    (/** @type {import("../cards/shop.js").Shop[]} */ list) => list.slice(0, SHOPS).map(shopCard));
+  part(notes, "home notes", () => get("/blog/hot", { query: { current: 1 }, signal }),
+    (/** @type {import("../cards/note.js").Note[]} */ list) => list.slice(0, NOTES).map(noteCard));
+  const lookAtSales = () => part(sales, "home sales", () => read("/sale/on", { signal }),
+    (answer) => answer.data.slice(0, SALES).map((/** @type {import("../cards/sale.js").Sale} */ sale) => saleCard(sale, answer, signal)),
+    both("现在没有秒杀，晚点再来看看。", "No sale right now; look again later."));
+  lookAtSales();
+  every(SALES_EVERY_MS, signal, lookAtSales);
+
+  /**
+   * @template T
+   * @param {HTMLElement} list
+   * @param {string} name
+   * @param {() => Promise<T>} fetched
+   * @param {(what: T) => Node[]} draw
+   * @param {string} [none]
+   */
+  async function part(list, name, fetched, draw, none = both("这里还什么都没有。", "Nothing here yet.")) {
+    try {
+      await shown(name, fetched, (what) => {
+        const drawn = draw(what);
+        fill(list, drawn.length ? drawn.map((one) => h("li", null, one)) : h("li", { class: "all" }, empty("shop", none)));
+        settled();
+      });
+    } catch (error) {
+      if (!signal.aborted) fill(list, h("li", { class: "all" }, failure(error, () => part(list, name, fetched, draw, none))));
+    }
+  }
+}
+
+/** @typedef {{id: number, name: string, icon: string}} ShopType */
+
+/** @param {ShopType} type */
+function typeTile(type) {
+  return h("a", { class: "type", href: `#/shops?type=${type.id}` },
+    h("img", { src: pictureAddress(type.icon), alt: "", width: 44, height: 44 }), h("span", { class: "cut" }, type.name));
+}
+
+/** A way to the search, and to where one is. */
+function search() {
+  const known = place();
+  return h("div", { class: "row home-search" },
+    h("a", { class: "search-link grow", href: "#/search" }, icon("search"), h("span", null, both("搜索店铺", "Search shops"))),
+    h("a", { class: "place-link", href: "#/place" }, icon("place"),
+      h("span", { class: "cut" }, known ? known.name || both("我的位置", "My place") : both("选位置", "Set place"))));
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {string} title
+ * @param {string} look
+ * @param {Node[]} waiting
+ * @param {{more?: string, unseen?: boolean}} [how]
+ */
+function section(root, title, look, waiting, { more, unseen = false } = {}) {
+  const list = h("ul", { class: look }, waiting.map((box) => h("li", null, box)));
+  root.append(h("section", { "aria-label": title },
+    h("div", { class: unseen ? "unseen" : "head" }, h("h2", null, title), more && h("a", { href: more }, both("更多", "More"))), list));
+  return list;
+}
