@@ -134,15 +134,19 @@ fn body(file: EmbeddedFile) -> Body {
 
 /// The file as the client would rather have it, if it is there so.
 fn compressed(name: &str, headers: &HeaderMap) -> Option<(&'static str, EmbeddedFile)> {
-    let accepted = headers.get(ACCEPT_ENCODING)?.to_str().ok()?;
-    let takes = |encoding: &str| {
-        accepted.split(',').any(|one| {
+    accepted(headers).find_map(|(encoding, ending)| Some((encoding, Web::get(&format!("{name}{ending}"))?)))
+}
+
+/// Those of [`ENCODINGS`] that the client takes.
+fn accepted(headers: &HeaderMap) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let said = headers.get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    ENCODINGS.into_iter().filter(move |(encoding, _)| {
+        said.split(',').any(|one| {
             let (name, quality) = one.split_once(';').unwrap_or((one, ""));
-            name.trim() == encoding && !matches!(quality.trim(), "q=0" | "q=0.0" | "q=0.00" | "q=0.000")
+            let refused = quality.trim().strip_prefix("q=").and_then(|text| text.parse().ok()) == Some(0.0);
+            name.trim() == *encoding && !refused
         })
-    };
-    let (encoding, ending) = ENCODINGS.into_iter().find(|(encoding, _)| takes(encoding))?;
-    Some((encoding, Web::get(&format!("{name}{ending}"))?))
+    })
 }
 
 fn content_type(mime: &str) -> HeaderValue {
@@ -255,15 +259,18 @@ mod tests {
 
     #[test]
     fn who_takes_nothing_compressed_gets_it_plain() {
-        for (accepted, want) in [
-            ("gzip, deflate, br", Some("br")),
-            ("gzip", Some("gzip")),
-            ("br;q=0, gzip;q=0.5", Some("gzip")),
-            ("identity", None),
+        for (said, want) in [
+            ("gzip, deflate, br", &["br", "gzip"][..]),
+            ("gzip", &["gzip"]),
+            ("br;q=0, gzip;q=0.5", &["gzip"]),
+            ("br; q=0.000, GZIP", &[]),
+            ("identity", &[]),
+            ("", &[]),
         ] {
-            let headers = HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static(accepted))]);
-            let found = compressed("index.html", &headers).map(|(encoding, _)| encoding);
-            assert_eq!(found, want.filter(|_| cfg!(compressed_pages)), "{accepted}");
+            let headers = HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static(said))]);
+            let found: Vec<_> = accepted(&headers).map(|(encoding, _)| encoding).collect();
+            assert_eq!(found, want, "{said}");
         }
+        assert_eq!(accepted(&HeaderMap::new()).count(), 0);
     }
 }

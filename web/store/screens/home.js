@@ -2,7 +2,7 @@
 
 import { get, read } from "../../core/api.js";
 import { shown } from "../../core/copies.js";
-import { every, fill, h } from "../../core/dom.js";
+import { every, fill, h, successive } from "../../core/dom.js";
 import { both } from "../../core/language.js";
 import { empty, failure } from "../../parts/empty.js";
 import { icon } from "../../parts/icons.js";
@@ -35,9 +35,11 @@ export function open({ root, signal, title, settled }) {
     (/** @type {import("../cards/shop.js").Shop[]} */ list) => list.slice(0, SHOPS).map(shopCard));
   part(notes, "home notes", () => get("/blog/hot", { query: { current: 1 }, signal }),
     (/** @type {import("../cards/note.js").Note[]} */ list) => list.slice(0, NOTES).map(noteCard));
-  const lookAtSales = () => part(sales, "home sales", () => read("/sale/on", { signal }),
-    (answer) => answer.data.slice(0, SALES).map((/** @type {import("../cards/sale.js").Sale} */ sale) => saleCard(sale, answer, signal)),
-    both("现在没有秒杀，晚点再来看看。", "No sale right now; look again later."));
+  const ofCards = successive(signal);
+  const lookAtSales = () => part(sales, "home sales", () => read("/sale/on", { signal }), (answer) => {
+    const whileShown = ofCards();
+    return answer.data.slice(0, SALES).map((/** @type {import("../cards/sale.js").Sale} */ sale) => saleCard(sale, answer, whileShown));
+  }, both("现在没有秒杀，晚点再来看看。", "No sale right now; look again later."));
   lookAtSales();
   every(SALES_EVERY_MS, signal, lookAtSales);
 
