@@ -23,7 +23,8 @@ import { skeletons } from "./skeleton.js";
 /**
  * @template Item, Next
  * @param {Endless<Item, Next>} how
- * @returns {{root: HTMLElement, reload: () => Promise<void>}}
+ * @returns {{root: HTMLElement, reload: () => Promise<void>, refresh: () => Promise<void>}} `reload` begins anew; `refresh`
+ * reads the first page and keeps what follows, for a list that somebody came back to
  */
 export function endless({ name, load, draw, key, none, look = "stack", height = "7rem", signal }) {
   const list = h("ul", { class: look });
@@ -98,7 +99,26 @@ export function endless({ name, load, draw, key, none, look = "stack", height = 
     sight.observe(foot);
   }
 
-  return { root, reload };
+  async function refresh() {
+    // Without a copy, all of it is on its way.
+    if (!kept) return;
+    const { items, next } = await load(undefined);
+    if (signal.aborted) return;
+    const fresh = new Map(items.map((item) => [key(item), item]));
+    const old = state.items.map((item) => {
+      const known = fresh.get(key(item));
+      fresh.delete(key(item));
+      return known ?? item;
+    });
+    const wasEmpty = state.items.length === 0;
+    state = { items: [...fresh.values(), ...old], next: wasEmpty ? next : state.next, isWhole: wasEmpty ? next === undefined : state.isWhole };
+    keys = new Set(state.items.map(key));
+    copyTo(name, state);
+    fill(list, state.items.map(row));
+    settle();
+  }
+
+  return { root, reload, refresh };
 }
 
 /**

@@ -25,6 +25,8 @@ const ROUTES = [
   { path: "/", load: () => home },
   { path: "/login", load: () => import("./screens/login.js") },
   { path: "/sale/:id", load: () => import("./screens/sale.js") },
+  { path: "/order/:id", load: () => import("./screens/order.js") },
+  { path: "/orders", load: () => import("./screens/orders.js") },
   { path: "*", load: () => import("./screens/nowhere.js") },
 ];
 
