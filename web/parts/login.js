@@ -20,8 +20,8 @@ const ABOUT = { PHONE_INVALID: "phone", CODE_TOO_SOON: "secret", CODE_WRONG: "se
 
 /** @typedef {"code" | "password"} Way */
 
-/** What was typed stays while the screen is drawn anew in the other language. */
-const typed = { phone: "", /** @type {Way} */ way: "code" };
+/** @type {{phone: string, way: Way}} what was typed stays while the screen is drawn anew in the other language */
+const typed = { phone: "", way: "code" };
 /** @type {Map<string, import("../core/moments.js").Moment>} when a phone may be sent a code again */
 const again = new Map();
 
