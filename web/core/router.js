@@ -41,6 +41,11 @@ export function go(to, { replace = false } = {}) {
   else location.hash = to;
 }
 
+/** Shows what is shown now from its beginning: to somebody who logged in meanwhile, for example. */
+export function anew() {
+  dispatchEvent(new Event("hashchange"));
+}
+
 /** Back to where one came from, or to `home` if one came from elsewhere. */
 export function back(home = "/") {
   if (history.state?.step > 0) history.back();
