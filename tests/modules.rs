@@ -1,7 +1,5 @@
 //! Whether the modules of the pages fit together: the types in their comments, checked by tsc.
 
-#![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
-
 use std::env;
 use std::process::{Command, Output};
 
