@@ -24,6 +24,7 @@ const TABS = [
 const ROUTES = [
   { path: "/", load: () => home },
   { path: "/login", load: () => import("./screens/login.js") },
+  { path: "/sale/:id", load: () => import("./screens/sale.js") },
   { path: "*", load: () => import("./screens/nowhere.js") },
 ];
 
