@@ -23,8 +23,13 @@ import { skeletons } from "./skeleton.js";
 /**
  * @template Item, Next
  * @param {Endless<Item, Next>} how
+<<<<<<< HEAD
  * @returns {{root: HTMLElement, reload: () => Promise<void>, refresh: () => Promise<void>}} `reload` begins anew; `refresh`
  * reads the first page and keeps what follows, for a list that somebody came back to
+=======
+ * @returns {{root: HTMLElement, reload: () => Promise<void>, add: (item: Item) => void, holds: (key: unknown) => boolean}} `add`
+ * puts one above the others; `holds` tells whether one with this key is shown
+>>>>>>> main
  */
 export function endless({ name, load, draw, key, none, look = "stack", height = "7rem", signal }) {
   const list = h("ul", { class: look });
@@ -52,10 +57,15 @@ export function endless({ name, load, draw, key, none, look = "stack", height = 
     return h("li", null, draw(item));
   }
 
+  /** @param {number} count */
+  function waiting(count) {
+    return h("div", { class: look }, skeletons(count, height));
+  }
+
   async function more() {
     if (isLoading || state.isWhole || signal.aborted) return;
     isLoading = true;
-    if (state.items.length === 0) fill(foot, skeletons(4, height));
+    if (state.items.length === 0) fill(foot, waiting(4));
     try {
       const { items, next } = await load(state.next);
       if (signal.aborted) return;
@@ -77,13 +87,13 @@ export function endless({ name, load, draw, key, none, look = "stack", height = 
   }
 
   function settle() {
-    if (!state.isWhole) fill(foot, state.items.length > 0 && skeletons(1, height));
+    if (!state.isWhole) fill(foot, state.items.length > 0 && waiting(1));
     else if (state.items.length === 0) fill(foot, none());
     else fill(foot, h("p", { class: "quiet small endless-end" }, both("没有更多了", "That is all")));
   }
 
   async function again() {
-    fill(foot, skeletons(1, height));
+    fill(foot, waiting(1));
     await more();
   }
 
@@ -99,6 +109,7 @@ export function endless({ name, load, draw, key, none, look = "stack", height = 
     sight.observe(foot);
   }
 
+<<<<<<< HEAD
   async function refresh() {
     // Without a copy, all of it is on its way.
     if (!kept) return;
@@ -119,6 +130,18 @@ export function endless({ name, load, draw, key, none, look = "stack", height = 
   }
 
   return { root, reload, refresh };
+=======
+  /** @param {Item} item */
+  function add(item) {
+    keys.add(key(item));
+    state = { ...state, items: [item, ...state.items] };
+    copyTo(name, state);
+    list.prepend(row(item));
+    settle();
+  }
+
+  return { root, reload, add, holds: (wanted) => keys.has(wanted) };
+>>>>>>> main
 }
 
 /**
