@@ -25,13 +25,10 @@ const ROUTES = [
   { path: "/", load: () => home },
   { path: "/login", load: () => import("./screens/login.js") },
   { path: "/sale/:id", load: () => import("./screens/sale.js") },
-<<<<<<< HEAD
   { path: "/order/:id", load: () => import("./screens/order.js") },
   { path: "/orders", load: () => import("./screens/orders.js") },
-=======
   { path: "/notes", load: () => import("./screens/notes.js") },
   { path: "/note/:id", load: () => import("./screens/note.js") },
->>>>>>> main
   { path: "*", load: () => import("./screens/nowhere.js") },
 ];
 
