@@ -21,15 +21,19 @@ import { skeletons } from "./skeleton.js";
  */
 
 /**
+ * @template Item
+ * @typedef {object} List
+ * @property {HTMLElement} root
+ * @property {() => Promise<void>} reload begins anew
+ * @property {() => Promise<void>} refresh reads the first page and keeps what follows, for a list that somebody came back to
+ * @property {(item: Item) => void} add puts one above the others
+ * @property {(key: unknown) => boolean} holds whether one with this key is shown
+ */
+
+/**
  * @template Item, Next
  * @param {Endless<Item, Next>} how
-<<<<<<< HEAD
- * @returns {{root: HTMLElement, reload: () => Promise<void>, refresh: () => Promise<void>}} `reload` begins anew; `refresh`
- * reads the first page and keeps what follows, for a list that somebody came back to
-=======
- * @returns {{root: HTMLElement, reload: () => Promise<void>, add: (item: Item) => void, holds: (key: unknown) => boolean}} `add`
- * puts one above the others; `holds` tells whether one with this key is shown
->>>>>>> main
+ * @returns {List<Item>}
  */
 export function endless({ name, load, draw, key, none, look = "stack", height = "7rem", signal }) {
   const list = h("ul", { class: look });
@@ -109,7 +113,6 @@ export function endless({ name, load, draw, key, none, look = "stack", height = 
     sight.observe(foot);
   }
 
-<<<<<<< HEAD
   async function refresh() {
     // Without a copy, all of it is on its way.
     if (!kept) return;
@@ -129,8 +132,6 @@ export function endless({ name, load, draw, key, none, look = "stack", height = 
     settle();
   }
 
-  return { root, reload, refresh };
-=======
   /** @param {Item} item */
   function add(item) {
     keys.add(key(item));
@@ -140,8 +141,7 @@ export function endless({ name, load, draw, key, none, look = "stack", height = 
     settle();
   }
 
-  return { root, reload, add, holds: (wanted) => keys.has(wanted) };
->>>>>>> main
+  return { root, reload, refresh, add, holds: (wanted) => keys.has(wanted) };
 }
 
 /**
