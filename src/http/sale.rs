@@ -21,7 +21,7 @@ use super::extract::{Now, Path, Query};
 use super::page_query::PageQuery;
 use crate::language::both;
 use crate::mall::sales::{LiveSale, SaleOn, SalePage};
-use crate::mall::wall_time;
+use crate::mall::{Context, wall_time};
 
 /// The routes of this area.
 pub fn routes() -> Calls {
@@ -63,10 +63,14 @@ struct LiveAnswer {
     begins_in_ms: i64,
     /// Negative once it is over.
     ends_in_ms: i64,
+    /// After a claim, how long a page keeps its button grey before the next try.
+    #[schemars(example = 10_000)]
+    press_again_ms: u64,
 }
 
 impl LiveAnswer {
-    fn new(sale: &LiveSale, zone: &TimeZone) -> Self {
+    fn new(sale: &LiveSale, context: &Context) -> Self {
+        let zone = &context.zone;
         let until = |at: Timestamp| at.as_millis().saturating_sub(sale.at.as_millis());
         Self {
             voucher_id: sale.voucher.get(),
@@ -77,6 +81,7 @@ impl LiveAnswer {
             end_time: wall_time::text(sale.end, zone),
             begins_in_ms: until(sale.begin),
             ends_in_ms: until(sale.end),
+            press_again_ms: u64::try_from(context.settings.press_again.as_millis()).unwrap_or(u64::MAX),
         }
     }
 }
@@ -101,7 +106,7 @@ struct OnAnswer {
 }
 
 impl OnAnswer {
-    fn new(on: SaleOn, zone: &TimeZone) -> Self {
+    fn new(on: SaleOn, context: &Context) -> Self {
         let SaleOn { voucher, live, shop } = on;
         let text = voucher.text;
         Self {
@@ -110,7 +115,7 @@ impl OnAnswer {
             pay_value: text.pay_value.get(),
             actual_value: text.actual_value.get(),
             shop: shop.map(SellerAnswer::new),
-            live: LiveAnswer::new(&live, zone),
+            live: LiveAnswer::new(&live, context),
         }
     }
 }
@@ -118,13 +123,13 @@ impl OnAnswer {
 /// First those in their window, by their end; then those to come, by their begin. Of more than 200 the first ones.
 async fn on(State(app): State<App>, Now(now): Now, Query(query): Query<PageQuery>) -> Reply<Paged<OnAnswer>> {
     let (sales, total) = app.sales.on(query.number(), now).await?;
-    let list: Vec<_> = sales.into_iter().map(|sale| OnAnswer::new(sale, &app.context.zone)).collect();
+    let list: Vec<_> = sales.into_iter().map(|sale| OnAnswer::new(sale, &app.context)).collect();
     Ok(Answer::page(&list, total).no_store())
 }
 
 async fn live(State(app): State<App>, Now(now): Now, Path(voucher): Path<u64>) -> Reply<LiveAnswer> {
     let sale = app.sales.live(VoucherId::new(voucher), now).await?;
-    Ok(Answer::ok(LiveAnswer::new(&sale, &app.context.zone)).no_store())
+    Ok(Answer::ok(LiveAnswer::new(&sale, &app.context)).no_store())
 }
 
 /// What a sale's page tells, the same for everybody.
