@@ -1,1 +1,51 @@
-// The operator's console.
+// The operator's console: its screens by address, and who may see them.
+
+import { onToken } from "../core/api.js";
+import { fill } from "../core/dom.js";
+import { onLanguage } from "../core/language.js";
+import { anew, start } from "../core/router.js";
+import { connectionBar } from "../parts/connection.js";
+import { failure } from "../parts/empty.js";
+import { listen, onFigures, stopListening } from "./figures.js";
+import { frame, pulse } from "./frame.js";
+import * as live from "./screens/live.js";
+import { standing } from "./standing.js";
+
+/** @typedef {import("../core/router.js").Screen} Screen */
+
+/** @type {Record<string, () => Screen | Promise<Screen>>} what is not seen at once is loaded when it is */
+const SCREENS = {
+  "/": () => live,
+  "/live": () => live,
+  "*": () => import("./screens/nowhere.js"),
+};
+
+const ROUTES = Object.entries(SCREENS).map(([path, load]) => ({ path, load: () => forOperators(load) }));
+const [bar, screen, tabs] = ["bar", "screen", "tabs"].map((id) => /** @type {HTMLElement} */ (document.getElementById(id)));
+let shownPath = "/";
+
+/**
+ * The screen, or what is shown in its place to everybody else.
+ * @param {() => Screen | Promise<Screen>} load
+ */
+async function forOperators(load) {
+  switch (await standing()) {
+    case "nobody": return import("./screens/login.js");
+    case "customer": return import("./screens/customer.js");
+    default:
+      listen();
+      return load();
+  }
+}
+
+bar.append(connectionBar());
+onLanguage(() => frame(tabs, shownPath));
+onFigures(() => pulse(tabs));
+onToken(() => {
+  stopListening();
+  anew();
+});
+start(screen, ROUTES, (path) => {
+  shownPath = path;
+  frame(tabs, path);
+}, (error, { root }) => fill(root, failure(error, anew)));

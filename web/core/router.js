@@ -50,6 +50,11 @@ export function readdress(to) {
   shownAddress = address();
 }
 
+/** Shows what is shown now from its beginning: to somebody who logged in meanwhile, for example. */
+export function anew() {
+  dispatchEvent(new Event("hashchange"));
+}
+
 /** Back to where one came from, or to `home` if one came from elsewhere. */
 export function back(home = "/") {
   if (history.state?.step > 0) history.back();

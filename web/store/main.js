@@ -6,6 +6,7 @@ import { start } from "../core/router.js";
 import { connectionBar } from "../parts/connection.js";
 import { failure } from "../parts/empty.js";
 import { icon } from "../parts/icons.js";
+import { wantsLogIn } from "./entry.js";
 import * as home from "./screens/home.js";
 
 /** @typedef {{to: string, begins: string[], icon: import("../parts/icons.js").IconName, zh: string, en: string}} Tab */
@@ -24,6 +25,11 @@ const ROUTES = [
   { path: "/", load: () => home },
   { path: "/notes", load: () => import("./screens/notes.js") },
   { path: "/note/:id", load: () => import("./screens/note.js") },
+  { path: "/login", load: () => import("./screens/login.js") },
+  { path: "/person/:id", load: () => import("./screens/person.js") },
+  { path: "/me", load: () => import("./screens/me.js") },
+  { path: "/me/edit", load: () => import("./screens/me-edit.js") },
+  { path: "/me/password", load: () => import("./screens/me-password.js") },
   { path: "*", load: () => import("./screens/nowhere.js") },
 ];
 
@@ -45,4 +51,6 @@ onLanguage(frame);
 start(screen, ROUTES, (path) => {
   shownPath = path;
   frame();
-}, (error, { root }) => fill(root, failure(error, () => location.reload())));
+}, (error, { root }) => {
+  if (!wantsLogIn(error)) fill(root, failure(error, () => location.reload()));
+});

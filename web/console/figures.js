@@ -1,0 +1,139 @@
+// The live figures: one stream for the whole console, with what was heard lately, so that charts are there at once.
+
+import { Refusal, hasToken, setToken } from "../core/api.js";
+import { events } from "../core/events.js";
+
+/**
+ * How the mall is at one instant. Counts are since its start.
+ * @typedef {object} Figures
+ * @property {string} time by the mall's clock
+ * @property {boolean} ready
+ * @property {string[]} troubles
+ * @property {Part[]} parts
+ * @property {string} backend
+ * @property {string} durability
+ * @property {number} connections
+ * @property {number} [memoryBytes]
+ * @property {number} requests
+ * @property {number} accepted
+ * @property {Record<string, number>} refused
+ * @property {number} persisted
+ * @property {number} backlog
+ * @property {Lately} [lately] since the event before
+ * @property {SaleFigures[]} [sales]
+ */
+/** @typedef {{name: string, ok: boolean, troubles?: string[], durability?: string}} Part what the mall rests on */
+/**
+ * @typedef {object} Lately
+ * @property {number} millis
+ * @property {number} requests
+ * @property {number} accepted
+ * @property {Record<string, number>} refused
+ * @property {number} persisted
+ * @property {{p50: number, p90: number, p99: number}} [claimMillis]
+ */
+/**
+ * @typedef {object} SaleFigures
+ * @property {number} voucherId
+ * @property {string} title
+ * @property {number} stock units left; −1: unlimited
+ * @property {number} units in all; −1: unlimited
+ * @property {number} taken
+ * @property {string} state
+ */
+/** @typedef {"connecting" | "on" | "lost"} Hearing */
+
+/** Five minutes. */
+export const KEPT = 300;
+/** An event comes each second: after so many without one, nobody speaks any more. */
+const PATIENCE_MS = 6_000;
+const AGAIN_MS = 1_500;
+
+/** @type {Figures[]} the oldest first */
+const heard = [];
+/** @type {Hearing} */
+let hearing = "connecting";
+/** @type {AbortController | null} */
+let listening = null;
+const listeners = new EventTarget();
+
+/** What was heard lately, the oldest first. */
+export function history() {
+  return heard;
+}
+
+/** @returns {Figures | undefined} */
+export function latest() {
+  return heard[heard.length - 1];
+}
+
+/** Whether figures come in. */
+export function isHearing() {
+  return hearing;
+}
+
+/**
+ * Now, if something was heard before, and with each event.
+ * @param {() => void} what
+ * @param {AbortSignal} [signal]
+ */
+export function onFigures(what, signal) {
+  listeners.addEventListener("figures", what, { signal });
+  if (heard.length > 0) what();
+}
+
+/** Listens until {@link stopListening}; again whenever the stream breaks off. */
+export async function listen() {
+  if (listening) return;
+  const mine = new AbortController();
+  listening = mine;
+  while (!mine.signal.aborted) {
+    await hearOut(mine.signal).catch((error) => {
+      // Not an operator any more: the next thing that is asked says so.
+      if (error instanceof Refusal && !error.isTrouble) mine.abort();
+    });
+    if (mine.signal.aborted) return;
+    say("lost");
+    await new Promise((done) => setTimeout(done, AGAIN_MS));
+  }
+}
+
+export function stopListening() {
+  listening?.abort();
+  listening = null;
+  heard.length = 0;
+  say("connecting");
+}
+
+/** @param {AbortSignal} until */
+async function hearOut(until) {
+  const silence = new AbortController();
+  let timer = setTimeout(() => silence.abort(), PATIENCE_MS);
+  try {
+    for await (const { name, data } of events("/ops/live", AbortSignal.any([until, silence.signal]))) {
+      clearTimeout(timer);
+      timer = setTimeout(() => silence.abort(), PATIENCE_MS);
+      if (name === "end") return ended(data.code);
+      heard.push(data);
+      if (heard.length > KEPT) heard.shift();
+      say("on");
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * The mall will say nothing more.
+ * @param {string} code
+ */
+function ended(code) {
+  if (code === "NOT_LOGGED_IN" && hasToken()) setToken(null);
+  if (code === "FORBIDDEN") listening?.abort();
+}
+
+/** @param {Hearing} how */
+function say(how) {
+  hearing = how;
+  listeners.dispatchEvent(new Event("figures"));
+}
