@@ -442,6 +442,33 @@ fn no_path_leads_out_of_a_folder() {
 }
 
 #[test]
+fn what_own_pages_load_is_there_whatever_its_version() {
+    let world = World::with(ServerOptions::default(), furnish, true);
+    let page = world.get("/mall/");
+    let named: Vec<_> = page.split('"').filter(|part| part.starts_with("/mall/assets/")).collect();
+    assert!(named.len() > 10 && page.contains("modulepreload"), "{page}");
+    for path in &named {
+        let answer = world.get(path);
+        assert_eq!(status(&answer), "200", "{path}: {answer}");
+        assert!(answer.contains("vary: accept-encoding") && answer.contains("etag: "), "{path}: {answer}");
+    }
+    let script = named.iter().find(|path| path.ends_with("store/main.js")).unwrap();
+    assert!(world.get(script).contains("content-type: text/javascript"));
+    let version = script.split('/').nth(3).unwrap();
+    // A page that was open during an update.
+    assert_eq!(status(&world.get(&script.replace(version, "0123"))), "200");
+    for path in [
+        "/mall/assets/",
+        "/mall/assets/0123/none.js",
+        "/mall/assets/0123/../index.html",
+        "/mall/assets/store/main.js",
+    ] {
+        assert_eq!(status(&world.get(path)), "404", "{path}");
+    }
+    assert!(world.get("/console").contains("console/main.js"), "whatever other front end there is");
+}
+
+#[test]
 fn own_pages_are_asked_for_again_and_answered_with_304() {
     let world = World::new();
     let answer = world.get("/");

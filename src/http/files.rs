@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use axum::body::Body;
 use axum::http::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH, LOCATION,
+    ACCEPT_ENCODING, ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG,
+    IF_NONE_MATCH, LOCATION, VARY,
 };
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
@@ -13,6 +14,7 @@ use axum::response::{IntoResponse, Response};
 use mallbox_storage::{Picture, PictureKind};
 use tower_http::services::ServeDir;
 
+use super::encodings::gzipped;
 use super::error::ApiError;
 use super::health::Health;
 use super::own_pages::OwnPages;
@@ -146,8 +148,14 @@ impl Files {
             (CONTENT_TYPE, HeaderValue::from_static("image/svg+xml")),
             (CACHE_CONTROL, how_long),
             (CONTENT_SECURITY_POLICY, PICTURE_POLICY),
+            (VARY, HeaderValue::from_name(ACCEPT_ENCODING)),
         ];
-        (headers, svg).into_response()
+        match gzipped(&svg, &asked.headers) {
+            Some(gzip) => {
+                (headers, [(CONTENT_ENCODING, HeaderValue::from_static("gzip"))], gzip).into_response()
+            }
+            None => (headers, svg).into_response(),
+        }
     }
 }
 

@@ -38,6 +38,7 @@ mod arrival;
 mod body_text;
 mod connection;
 pub mod control;
+mod encodings;
 mod files;
 mod front;
 #[cfg(any(test, fuzzing))]

@@ -250,10 +250,9 @@ impl SaleCounter {
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError> {
         let told = self.put_as_recorded(turn, voucher, now).await?;
-        // The copies are old.
-        self.inner.terms.forget(voucher);
-        if let Some(Voucher { text, .. }) = &told {
-            self.shelf_changed(text.shop).await;
+        match &told {
+            Some(Voucher { text, .. }) => self.voucher_changed(voucher, text.shop).await,
+            None => self.inner.terms.forget(voucher),
         }
         self.inner.out_of_step.lock().remove(&voucher);
         Ok(told.and_then(|told| told.sale))
@@ -267,6 +266,12 @@ impl SaleCounter {
     /// The record has other vouchers of this shop, or other terms of one.
     pub(super) async fn shelf_changed(&self, shop: ShopId) {
         self.inner.on_shelf.changed(&[shop]).await;
+    }
+
+    /// The record tells something else of this voucher of this shop: copies of it are old.
+    pub(super) async fn voucher_changed(&self, voucher: VoucherId, shop: ShopId) {
+        self.inner.terms.forget(voucher);
+        self.shelf_changed(shop).await;
     }
 
     async fn put_as_recorded(

@@ -57,6 +57,22 @@ export function every(ms, signal, what) {
 }
 
 /**
+ * Signals for what is drawn again and again: each ends the one before, and `outer` ends them all.
+ * @param {AbortSignal} outer
+ * @returns {() => AbortSignal}
+ */
+export function successive(outer) {
+  let last = new AbortController();
+  outer.addEventListener("abort", () => last.abort());
+  return () => {
+    last.abort();
+    last = new AbortController();
+    if (outer.aborted) last.abort();
+    return last.signal;
+  };
+}
+
+/**
  * @param {Element} element
  * @param {Attributes} attributes
  */

@@ -1,15 +1,16 @@
-// Somebody's face, or the first letter of their name.
+// Somebody's picture, or a face that is drawn for them.
 
 import { h } from "../core/dom.js";
+import { face } from "./face.js";
 import { pictureAddress } from "./picture.js";
 
 /**
- * @param {{nickName?: string, name?: string, icon?: string}} person
+ * @param {{id?: number, userId?: number, nickName?: string, name?: string, icon?: string}} person or what they wrote, with a
+ * `userId`
  * @param {{large?: boolean}} [how]
  */
 export function avatar(person, { large = false } = {}) {
   const look = large ? "avatar large" : "avatar";
   if (person.icon) return h("img", { class: look, src: pictureAddress(person.icon), alt: "", loading: "lazy" });
-  const name = person.nickName ?? person.name ?? "";
-  return h("span", { class: `${look} letter`, "aria-hidden": "true" }, [...name][0] ?? "·");
+  return face(person.userId ?? person.id ?? person.nickName ?? person.name ?? "", look);
 }

@@ -11,7 +11,7 @@ import { h } from "../core/dom.js";
  */
 export function choice(label, options, chosen, choose) {
   const buttons = options.map(({ value, text }) =>
-    h("button", { type: "button", "aria-pressed": value === chosen, onclick: () => pick(value) }, text));
+    h("button", { type: "button", "aria-pressed": String(value === chosen), onclick: () => pick(value) }, text));
   /** @param {Value} value */
   function pick(value) {
     for (const [index, option] of options.entries()) buttons[index].setAttribute("aria-pressed", String(option.value === value));

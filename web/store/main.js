@@ -6,6 +6,7 @@ import { start } from "../core/router.js";
 import { connectionBar } from "../parts/connection.js";
 import { failure } from "../parts/empty.js";
 import { icon } from "../parts/icons.js";
+import { wantsLogIn } from "./entry.js";
 import * as home from "./screens/home.js";
 
 /** @typedef {{to: string, begins: string[], icon: import("../parts/icons.js").IconName, zh: string, en: string}} Tab */
@@ -22,6 +23,10 @@ const TABS = [
 /** The first that fits is shown, and the last one where none does. What is not seen at once is loaded when it is. */
 const ROUTES = [
   { path: "/", load: () => home },
+  { path: "/login", load: () => import("./screens/login.js") },
+  { path: "/sale/:id", load: () => import("./screens/sale.js") },
+  { path: "/notes", load: () => import("./screens/notes.js") },
+  { path: "/note/:id", load: () => import("./screens/note.js") },
   { path: "*", load: () => import("./screens/nowhere.js") },
 ];
 
@@ -43,4 +48,6 @@ onLanguage(frame);
 start(screen, ROUTES, (path) => {
   shownPath = path;
   frame();
-}, (error, { root }) => fill(root, failure(error, () => location.reload())));
+}, (error, { root }) => {
+  if (!wantsLogIn(error)) fill(root, failure(error, () => location.reload()));
+});

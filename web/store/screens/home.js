@@ -2,7 +2,7 @@
 
 import { get, read } from "../../core/api.js";
 import { shown } from "../../core/copies.js";
-import { every, fill, h } from "../../core/dom.js";
+import { every, fill, h, successive } from "../../core/dom.js";
 import { both } from "../../core/language.js";
 import { empty, failure } from "../../parts/empty.js";
 import { icon } from "../../parts/icons.js";
@@ -27,7 +27,7 @@ export function open({ root, signal, title, settled }) {
   const shops = section(root, place() ? both("附近好店", "Near you") : both("口碑好店", "Well liked shops"), "shops",
     skeletons(SHOPS, "6.6rem"), { more: "#/shops" });
   const notes = section(root, both("热门笔记", "Popular notes"), "notes", skeletons(4, "15rem"), { more: "#/notes" });
-  root.prepend(search());
+  root.prepend(h("h1", { class: "unseen" }, "mallbox"), search());
 
   part(types, "home types", () => get("/shop-type/list", { signal }), (/** @type {ShopType[]} */ list) => list.slice(0, 10).map(typeTile));
   part(shops, `home shops ${JSON.stringify(place())}`,
@@ -35,9 +35,11 @@ export function open({ root, signal, title, settled }) {
     (/** @type {import("../cards/shop.js").Shop[]} */ list) => list.slice(0, SHOPS).map(shopCard));
   part(notes, "home notes", () => get("/blog/hot", { query: { current: 1 }, signal }),
     (/** @type {import("../cards/note.js").Note[]} */ list) => list.slice(0, NOTES).map(noteCard));
-  const lookAtSales = () => part(sales, "home sales", () => read("/sale/on", { signal }),
-    (answer) => answer.data.slice(0, SALES).map((/** @type {import("../cards/sale.js").Sale} */ sale) => saleCard(sale, answer, signal)),
-    both("现在没有秒杀，晚点再来看看。", "No sale right now; look again later."));
+  const ofCards = successive(signal);
+  const lookAtSales = () => part(sales, "home sales", () => read("/sale/on", { signal }), (answer) => {
+    const whileShown = ofCards();
+    return answer.data.slice(0, SALES).map((/** @type {import("../cards/sale.js").Sale} */ sale) => saleCard(sale, answer, whileShown));
+  }, both("现在没有秒杀，晚点再来看看。", "No sale right now; look again later."));
   lookAtSales();
   every(SALES_EVERY_MS, signal, lookAtSales);
 

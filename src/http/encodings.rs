@@ -1,0 +1,72 @@
+//! How a client would rather have what is sent: compressed, if it says so.
+
+use std::io::Write as _;
+
+use axum::http::HeaderMap;
+use axum::http::header::ACCEPT_ENCODING;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+/// What is used, by what clients call it: the better one first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Encoding {
+    /// Made at build time alone: it takes long.
+    Brotli,
+    /// The one that every client takes.
+    Gzip,
+}
+
+impl Encoding {
+    /// As headers name it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Brotli => "br",
+            Self::Gzip => "gzip",
+        }
+    }
+}
+
+/// Those that the client takes.
+pub(super) fn accepted(headers: &HeaderMap) -> impl Iterator<Item = Encoding> {
+    let said = headers.get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    [Encoding::Brotli, Encoding::Gzip].into_iter().filter(move |encoding| {
+        said.split(',').any(|one| {
+            let (name, quality) = one.split_once(';').unwrap_or((one, ""));
+            let refused = quality.trim().strip_prefix("q=").and_then(|text| text.parse().ok()) == Some(0.0);
+            name.trim() == encoding.name() && !refused
+        })
+    })
+}
+
+/// A text that is made for this answer alone; `None` if the client takes it plain only.
+pub(super) fn gzipped(text: &str, headers: &HeaderMap) -> Option<Vec<u8>> {
+    accepted(headers).find(|encoding| *encoding == Encoding::Gzip)?;
+    let mut gzip = GzEncoder::new(Vec::with_capacity(text.len() / 3), Compression::default());
+    gzip.write_all(text.as_bytes()).ok()?;
+    gzip.finish().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn who_takes_nothing_compressed_gets_it_plain() {
+        use Encoding::{Brotli, Gzip};
+        for (said, want) in [
+            ("gzip, deflate, br", &[Brotli, Gzip][..]),
+            ("gzip", &[Gzip]),
+            ("br;q=0, gzip;q=0.5", &[Gzip]),
+            ("br; q=0.000, GZIP", &[]),
+            ("identity", &[]),
+            ("", &[]),
+        ] {
+            let headers = HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static(said))]);
+            assert_eq!(accepted(&headers).collect::<Vec<_>>(), want, "{said}");
+            assert_eq!(gzipped("<svg/>", &headers).is_some(), want.contains(&Gzip), "{said}");
+        }
+        assert_eq!(accepted(&HeaderMap::new()).count(), 0);
+    }
+}

@@ -1,0 +1,29 @@
+// The door. What needs to know who one is sends to the log-in, and that leads back.
+
+import { Refusal, hasToken } from "../core/api.js";
+import { address, go } from "../core/router.js";
+
+/** To the log-in, and then back to what is shown now. */
+export function toLogIn({ replace = false } = {}) {
+  go(`/login?then=${encodeURIComponent(address())}`, { replace });
+}
+
+/**
+ * For a screen that is about oneself: whether somebody is logged in. If not, the log-in takes its place.
+ * @returns {boolean}
+ */
+export function isIn() {
+  if (!hasToken()) toLogIn({ replace: true });
+  return hasToken();
+}
+
+/**
+ * Whether the mall does not know (any more) who one is; the log-in is shown then.
+ * @param {unknown} error
+ * @returns {boolean}
+ */
+export function wantsLogIn(error) {
+  const wants = error instanceof Refusal && error.status === 401;
+  if (wants) toLogIn();
+  return wants;
+}
