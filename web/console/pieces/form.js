@@ -13,7 +13,7 @@ import { sheet } from "../../parts/sheet.js";
  * @param {Checked[]} fields
  * @param {string} text of the button
  * @param {() => unknown} send
- * @param {{inside?: import("../../core/dom.js").Child[], cancel?: () => void}} [how] `inside`: what stands in it, if not only the fields
+ * @param {{inside?: Node[], cancel?: () => void}} [how] `inside`: what stands in it, if not only the fields
  */
 export function form(fields, text, send, { inside = fields.map(({ field }) => field.root), cancel } = {}) {
   const submit = h("button", { type: "submit", class: "button main" }, text);
@@ -41,7 +41,7 @@ export function form(fields, text, send, { inside = fields.map(({ field }) => fi
  * @param {Checked[]} fields
  * @param {string} text of the button
  * @param {() => unknown} send
- * @param {...import("../../core/dom.js").Child} before
+ * @param {...Node} before
  */
 export function formSheet(title, fields, text, send, ...before) {
   return sheet(title, (close) => [h("div", { class: "stack" }, before, form(fields, text, async () => {
