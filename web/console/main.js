@@ -17,6 +17,9 @@ import { standing } from "./standing.js";
 const SCREENS = {
   "/": () => live,
   "/live": () => live,
+  "/sales": () => import("./screens/sales.js"),
+  "/sales/new": () => import("./screens/new-sale.js"),
+  "/sale/:id": () => import("./screens/sale.js"),
   "*": () => import("./screens/nowhere.js"),
 };
 

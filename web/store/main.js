@@ -23,6 +23,8 @@ const TABS = [
 /** The first that fits is shown, and the last one where none does. What is not seen at once is loaded when it is. */
 const ROUTES = [
   { path: "/", load: () => home },
+  { path: "/login", load: () => import("./screens/login.js") },
+  { path: "/sale/:id", load: () => import("./screens/sale.js") },
   { path: "/notes", load: () => import("./screens/notes.js") },
   { path: "/note/:id", load: () => import("./screens/note.js") },
   { path: "/login", load: () => import("./screens/login.js") },

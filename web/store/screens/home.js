@@ -27,7 +27,7 @@ export function open({ root, signal, title, settled }) {
   const shops = section(root, place() ? both("附近好店", "Near you") : both("口碑好店", "Well liked shops"), "shops",
     skeletons(SHOPS, "6.6rem"), { more: "#/shops" });
   const notes = section(root, both("热门笔记", "Popular notes"), "notes", skeletons(4, "15rem"), { more: "#/notes" });
-  root.prepend(search());
+  root.prepend(h("h1", { class: "unseen" }, "mallbox"), search());
 
   part(types, "home types", () => get("/shop-type/list", { signal }), (/** @type {ShopType[]} */ list) => list.slice(0, 10).map(typeTile));
   part(shops, `home shops ${JSON.stringify(place())}`,

@@ -1,0 +1,162 @@
+//! Somebody's browser: a profile of its own, and how it looks at pages.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::chromium::Chromium;
+use super::page::Page;
+
+/// What a page is looked at on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Screen {
+    Phone,
+    Tablet,
+    Desktop,
+}
+
+impl Screen {
+    pub const ALL: [Self; 3] = [Self::Phone, Self::Tablet, Self::Desktop];
+
+    /// What it is called in the name of a picture.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Phone => "phone",
+            Self::Tablet => "tablet",
+            Self::Desktop => "desktop",
+        }
+    }
+
+    /// Whether it is touched, and not pointed at with a mouse.
+    pub fn is_touched(self) -> bool {
+        self != Self::Desktop
+    }
+
+    fn metrics(self) -> Value {
+        let (width, height, density) = match self {
+            Self::Phone => (390, 844, 3),
+            Self::Tablet => (820, 1180, 2),
+            Self::Desktop => (1440, 900, 1),
+        };
+        json!({ "width": width, "height": height, "deviceScaleFactor": density, "mobile": self.is_touched() })
+    }
+}
+
+/// A browser with nothing in it: no cookies, no storage, no cache.
+pub struct Browser {
+    profile: Arc<Profile>,
+    url: String,
+    screen: Screen,
+    scheme: &'static str,
+    language: &'static str,
+    place: Option<(f64, f64)>,
+    kept: Vec<(&'static str, String)>,
+}
+
+impl Browser {
+    /// One for the mall at this address: a phone, light, in Chinese, which does not say where it is.
+    pub fn at(url: &str) -> Self {
+        Self {
+            profile: Arc::new(Profile::new()),
+            url: url.to_owned(),
+            screen: Screen::Phone,
+            scheme: "light",
+            language: "zh-CN",
+            place: None,
+            kept: Vec::new(),
+        }
+    }
+
+    /// With this screen.
+    pub fn on(self, screen: Screen) -> Self {
+        Self { screen, ..self }
+    }
+
+    /// Of somebody who likes it dark.
+    pub fn dark(self) -> Self {
+        Self { scheme: "dark", ..self }
+    }
+
+    /// Of somebody who reads English.
+    pub fn in_english(self) -> Self {
+        Self { language: "en-US", ..self }
+    }
+
+    /// Of somebody who lets the page know where they are: longitude and latitude.
+    pub fn located(self, x: f64, y: f64) -> Self {
+        Self { place: Some((x, y)), ..self }
+    }
+
+    /// Of somebody whose earlier visit left this in its storage.
+    pub fn keeping(mut self, name: &'static str, value: &str) -> Self {
+        self.kept.push((name, value.to_owned()));
+        self
+    }
+
+    /// Goes to a path of the mall.
+    #[track_caller]
+    pub fn open(&self, path: &str) -> Page {
+        let page = self.blank();
+        let keep =
+            self.kept.iter().map(|(name, value)| format!("localStorage.setItem({name:?}, {value:?});"));
+        let script = json!({ "source": keep.collect::<String>() });
+        let script = page.ask("Page.addScriptToEvaluateOnNewDocument", &script);
+        page.go(path);
+        page.ask("Page.removeScriptToEvaluateOnNewDocument", &script);
+        page
+    }
+
+    /// An empty page, for a test that has something to arrange before it goes anywhere.
+    #[track_caller]
+    pub fn blank(&self) -> Page {
+        let Profile { chromium, id } = &*self.profile;
+        let target = json!({ "url": "about:blank", "browserContextId": id, "newWindow": true });
+        let made = chromium.ask("", "Target.createTarget", &target).unwrap();
+        let attach = json!({ "targetId": made["targetId"], "flatten": true });
+        let attached = chromium.ask("", "Target.attachToTarget", &attach).unwrap();
+        let session = attached["sessionId"].as_str().unwrap();
+        let page = Page::new(&self.profile, session, &self.url, self.screen.is_touched());
+        self.dress(&page);
+        page
+    }
+
+    /// Makes a page look as this browser does.
+    fn dress(&self, page: &Page) {
+        let Profile { chromium, id } = &*self.profile;
+        let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": self.scheme }] });
+        let agent = chromium.ask("", "Browser.getVersion", &json!({})).unwrap()["userAgent"].clone();
+        let speaks = json!({ "userAgent": agent, "acceptLanguage": self.language });
+        page.ask("Emulation.setDeviceMetricsOverride", &self.screen.metrics());
+        page.ask("Emulation.setTouchEmulationEnabled", &json!({ "enabled": self.screen.is_touched() }));
+        page.ask("Emulation.setEmulatedMedia", &media);
+        page.ask("Emulation.setUserAgentOverride", &speaks);
+        page.ask("Emulation.setFocusEmulationEnabled", &json!({ "enabled": true }));
+        if let Some((x, y)) = self.place {
+            let grant = json!({ "permissions": ["geolocation"], "browserContextId": id });
+            chromium.ask("", "Browser.grantPermissions", &grant).unwrap();
+            let place = json!({ "longitude": x, "latitude": y, "accuracy": 5 });
+            page.ask("Emulation.setGeolocationOverride", &place);
+        }
+    }
+}
+
+/// What one person's pages have in common, and nobody else's. It is thrown away when the browser and its pages are.
+pub(super) struct Profile {
+    pub(super) chromium: &'static Chromium,
+    id: String,
+}
+
+impl Profile {
+    fn new() -> Self {
+        let chromium = Chromium::shared();
+        let made = chromium.ask("", "Target.createBrowserContext", &json!({})).unwrap();
+        Self { chromium, id: made["browserContextId"].as_str().unwrap().to_owned() }
+    }
+}
+
+impl Drop for Profile {
+    fn drop(&mut self) {
+        let id = json!({ "browserContextId": self.id });
+        let _ = self.chromium.ask("", "Target.disposeBrowserContext", &id);
+    }
+}

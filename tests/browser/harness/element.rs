@@ -1,0 +1,358 @@
+//! Something on a page, found as people find it: by what it is and what it is called.
+//!
+//! The browser itself says what that is, from what it tells screen readers: a button without a name is not found.
+
+use std::fmt;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::page::{Page, one_line};
+use super::patience::until;
+
+/// Where a press meets it, or why it does not.
+const SPOT: &str = r#"function () {
+    if (!this.isConnected) return { why: "it is gone" };
+    if (this.matches(":disabled, [aria-disabled=true], [aria-disabled=true] *")) return { why: "it is disabled" };
+    this.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
+    const box = [...this.getClientRects()].find(({ width, height }) => width && height);
+    if (!box) return { why: "it has no size" };
+    const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+    const met = document.elementFromPoint(x, y);
+    const isMet = this.contains(met) || met?.closest("label")?.control === this;
+    return isMet ? { x, y } : { why: `${met?.outerHTML.slice(0, 120)} lies over it` };
+}"#;
+const CHOOSE: &str = r#"function (wanted) {
+    const option = [...this.options].find((option) => option.label.includes(wanted));
+    if (!option) return `it offers ${[...this.options].map((option) => option.label)}`;
+    this.value = option.value;
+    for (const name of ["input", "change"]) this.dispatchEvent(new Event(name, { bubbles: true }));
+    return "";
+}"#;
+
+/// Where things are looked for: a page, or a part of one.
+pub trait Place {
+    /// The page.
+    fn page(&self) -> &Page;
+
+    /// The part of it, unless it is the whole.
+    fn scope(&self) -> Option<Element<'_>>;
+
+    /// What is of one of these roles, and is called this or has it in its name.
+    fn find(&self, roles: &'static [&'static str], name: &str) -> Element<'_> {
+        let within = self.scope().map(Box::new);
+        Element { page: self.page(), roles, name: one_line(name), within, at: None }
+    }
+
+    fn button(&self, name: &str) -> Element<'_> {
+        self.find(&["button"], name)
+    }
+
+    fn link(&self, name: &str) -> Element<'_> {
+        self.find(&["link"], name)
+    }
+
+    fn heading(&self, name: &str) -> Element<'_> {
+        self.find(&["heading"], name)
+    }
+
+    /// Something to write into, or to choose from.
+    fn field(&self, label: &str) -> Element<'_> {
+        const FIELDS: &[&str] =
+            &["textbox", "searchbox", "spinbutton", "combobox", "slider", "Date", "DateTime", "InputTime"];
+        self.find(FIELDS, label)
+    }
+
+    /// Something that is on or off, or one of several.
+    fn choice(&self, label: &str) -> Element<'_> {
+        self.find(&["checkbox", "switch", "radio", "tab", "option", "menuitemradio"], label)
+    }
+
+    fn image(&self, name: &str) -> Element<'_> {
+        self.find(&["image", "img"], name)
+    }
+
+    /// A part to look for things in.
+    fn part(&self, name: &str) -> Element<'_> {
+        const PARTS: &[&str] = &[
+            "region",
+            "dialog",
+            "alertdialog",
+            "article",
+            "listitem",
+            "row",
+            "group",
+            "form",
+            "navigation",
+            "main",
+            "list",
+            "table",
+            "complementary",
+            "banner",
+            "contentinfo",
+            "search",
+            "tabpanel",
+        ];
+        self.find(PARTS, name)
+    }
+}
+
+/// It is looked for anew each time something is done with it, for as long as it may take to appear.
+#[derive(Clone)]
+pub struct Element<'p> {
+    page: &'p Page,
+    roles: &'static [&'static str],
+    name: String,
+    within: Option<Box<Element<'p>>>,
+    at: Option<usize>,
+}
+
+impl<'p> Element<'p> {
+    /// Of several, this one, counted from 0.
+    pub fn at(self, at: usize) -> Self {
+        Self { at: Some(at), ..self }
+    }
+
+    /// Of several, the first.
+    pub fn first(self) -> Self {
+        self.at(0)
+    }
+
+    /// Presses it, with a finger or a mouse, as soon as it can be.
+    #[track_caller]
+    pub fn click(&self) {
+        let mut last = Value::Null;
+        let spot = until(&format!("pressing {self}"), || {
+            let spot = self.call(SPOT, &[])?;
+            if let Some(why) = spot["why"].as_str() {
+                return Err(why.to_owned());
+            }
+            // Not while it moves.
+            if last == spot {
+                Ok(spot)
+            } else {
+                last = spot;
+                Err("it moves".to_owned())
+            }
+        });
+        let (x, y) = (&spot["x"], &spot["y"]);
+        if self.page.is_touched() {
+            let points = json!([{ "x": x, "y": y }]);
+            self.page
+                .ask("Input.dispatchTouchEvent", &json!({ "type": "touchStart", "touchPoints": points }));
+            self.page.ask("Input.dispatchTouchEvent", &json!({ "type": "touchEnd", "touchPoints": [] }));
+        } else {
+            for (kind, buttons) in [("mouseMoved", 0), ("mousePressed", 1), ("mouseReleased", 0)] {
+                let button = if kind == "mouseMoved" { "none" } else { "left" };
+                let params = json!({
+                    "type": kind, "x": x, "y": y, "button": button, "buttons": buttons, "clickCount": 1,
+                });
+                self.page.ask("Input.dispatchMouseEvent", &params);
+            }
+        }
+    }
+
+    /// Writes this into it, in place of what was there.
+    #[track_caller]
+    pub fn fill(&self, text: &str) {
+        self.does("function () { this.focus(); this.select?.(); return ''; }", &[]);
+        self.page.ask("Input.insertText", &json!({ "text": text }));
+    }
+
+    /// Sets a date or a time, which people set part by part.
+    #[track_caller]
+    pub fn set(&self, value: &str) {
+        let set = "function (value) { this.value = value; \
+            for (const name of ['input', 'change']) this.dispatchEvent(new Event(name, { bubbles: true })); \
+            return this.value === value ? '' : `it keeps ${this.value}`; }";
+        self.does(set, &[json!(value)]);
+    }
+
+    /// Chooses the option with this in its label.
+    #[track_caller]
+    pub fn choose(&self, label: &str) {
+        self.does(CHOOSE, &[json!(label)]);
+    }
+
+    /// Gives it a file.
+    #[track_caller]
+    pub fn upload(&self, file: &Path) {
+        until(&format!("giving {} to {self}", file.display()), || {
+            let params = json!({ "files": [file], "backendNodeId": self.node()? });
+            self.page.try_ask("DOM.setFileInputFiles", &params)
+        });
+    }
+
+    /// Waits until it is there.
+    #[track_caller]
+    pub fn is_there(&self) {
+        until(&format!("{self} is there"), || self.node());
+    }
+
+    /// Waits until it is not there.
+    #[track_caller]
+    pub fn is_gone(&self) {
+        until(&format!("{self} is gone"), || match self.nodes()?.len() {
+            0 => Ok(()),
+            some => Err(format!("there are {some}")),
+        });
+    }
+
+    /// Waits until it can be pressed or written into.
+    #[track_caller]
+    pub fn is_enabled(&self) {
+        self.is_so("is enabled", "function () { return !this.matches(':disabled, [aria-disabled=true]'); }");
+    }
+
+    /// Waits until it cannot.
+    #[track_caller]
+    pub fn is_disabled(&self) {
+        self.is_so("is disabled", "function () { return this.matches(':disabled, [aria-disabled=true]'); }");
+    }
+
+    /// Waits until it says this.
+    #[track_caller]
+    pub fn sees(&self, text: &str) {
+        until(&format!("{self} says “{text}”"), || {
+            let said = self.call("function () { return this.innerText; }", &[])?;
+            let said = one_line(said.as_str().unwrap_or_default());
+            if said.contains(text) { Ok(()) } else { Err(format!("it says: {said}")) }
+        });
+    }
+
+    /// All that it says, when it is there.
+    #[track_caller]
+    pub fn text(&self) -> String {
+        let text =
+            until(&format!("reading {self}"), || self.call("function () { return this.innerText; }", &[]));
+        one_line(text.as_str().unwrap_or_default())
+    }
+
+    /// What is written in it.
+    #[track_caller]
+    pub fn value(&self) -> String {
+        let value =
+            until(&format!("reading {self}"), || self.call("function () { return this.value; }", &[]));
+        value.as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Whether the next key goes to it.
+    #[track_caller]
+    pub fn has_focus(&self) -> bool {
+        self.call("function () { return document.activeElement === this; }", &[])
+            .is_ok_and(|it_is| it_is == true)
+    }
+
+    /// How many there are at present.
+    #[track_caller]
+    pub fn count(&self) -> usize {
+        self.nodes().unwrap().len()
+    }
+
+    #[track_caller]
+    fn is_so(&self, what: &str, function: &str) {
+        until(&format!("{self} {what}"), || {
+            if self.call(function, &[])? == true { Ok(()) } else { Err("it is not".to_owned()) }
+        });
+    }
+
+    /// Calls a function of it that answers why it could not, or nothing.
+    #[track_caller]
+    fn does(&self, function: &str, args: &[Value]) {
+        until(&format!("using {self}"), || match self.call(function, args)?.as_str() {
+            Some("") => Ok(()),
+            why => Err(why.unwrap_or_default().to_owned()),
+        });
+    }
+
+    /// Calls a function whose `this` it is.
+    fn call(&self, function: &str, args: &[Value]) -> Result<Value, String> {
+        let resolved = self.page.try_ask("DOM.resolveNode", &json!({ "backendNodeId": self.node()? }))?;
+        let args: Vec<_> = args.iter().map(|value| json!({ "value": value })).collect();
+        let called = self.page.try_ask(
+            "Runtime.callFunctionOn",
+            &json!({
+                "objectId": resolved["object"]["objectId"], "functionDeclaration": function, "arguments": args,
+                "returnByValue": true, "userGesture": true,
+            }),
+        )?;
+        match &called["exceptionDetails"] {
+            Value::Null => Ok(called["result"]["value"].clone()),
+            thrown => Err(thrown["exception"]["description"].to_string()),
+        }
+    }
+
+    /// The one that is meant: of several, one that is called exactly so.
+    fn node(&self) -> Result<u64, String> {
+        let found = self.nodes()?;
+        if let Some(at) = self.at {
+            let found = found.get(at).map(|(node, _)| *node);
+            return found.ok_or_else(|| "there are not so many".to_owned());
+        }
+        let mut exact = found.iter().filter(|(_, name)| *name == self.name);
+        match (exact.next(), exact.next(), &found[..]) {
+            (Some((node, _)), None, _) | (None, _, [(node, _)]) => Ok(*node),
+            (None, _, []) => Err(format!("there is none, only {:?}", self.others())),
+            (_, _, several) => Err(format!("there are several: {:?}", names(several))),
+        }
+    }
+
+    fn nodes(&self) -> Result<Vec<(u64, String)>, String> {
+        let mut nodes = self.of_role()?;
+        nodes.retain(|(_, name)| name.contains(&self.name));
+        Ok(nodes)
+    }
+
+    /// What there is of its kind, whatever it is called.
+    fn of_role(&self) -> Result<Vec<(u64, String)>, String> {
+        let root = match &self.within {
+            Some(part) => part.node()?,
+            None => {
+                let document = self.page.try_ask("DOM.getDocument", &json!({ "depth": 0 }))?;
+                document["root"]["backendNodeId"].as_u64().ok_or("no document")?
+            }
+        };
+        let mut query = json!({ "backendNodeId": root });
+        if let [role] = self.roles {
+            query["role"] = json!(role);
+        }
+        let found = self.page.try_ask("Accessibility.queryAXTree", &query)?;
+        let nodes = found["nodes"].as_array().into_iter().flatten();
+        let is_meant = |node: &&Value| {
+            node["ignored"] != true && self.roles.iter().any(|role| node["role"]["value"] == **role)
+        };
+        let told = |node: &Value| {
+            let name = one_line(node["name"]["value"].as_str().unwrap_or_default());
+            Some((node["backendDOMNodeId"].as_u64()?, name))
+        };
+        Ok(nodes.filter(is_meant).filter_map(told).collect())
+    }
+
+    fn others(&self) -> Vec<String> {
+        names(&self.of_role().unwrap_or_default())
+    }
+}
+
+fn names(found: &[(u64, String)]) -> Vec<String> {
+    found.iter().map(|(_, name)| name.clone()).collect()
+}
+
+impl Place for Element<'_> {
+    fn page(&self) -> &Page {
+        self.page
+    }
+
+    fn scope(&self) -> Option<Element<'_>> {
+        Some(self.clone())
+    }
+}
+
+impl fmt::Display for Element<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} “{}”", self.roles[0], self.name)?;
+        match &self.within {
+            Some(part) => write!(f, " in {part}"),
+            None => Ok(()),
+        }
+    }
+}

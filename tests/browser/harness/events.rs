@@ -1,0 +1,127 @@
+//! What happens in a page while a test looks elsewhere: complaints, requests under way, and those that are to be cut.
+
+use std::collections::HashSet;
+use std::sync::Mutex;
+
+use serde_json::{Value, json};
+
+use super::chromium::{Chromium, Listener};
+
+/// What happened so far in one page.
+pub struct Events {
+    session: String,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    complaints: Vec<String>,
+    under_way: HashSet<String>,
+    cuts: Vec<Cut>,
+}
+
+/// The next request to an address with this in it does not get its answer.
+#[derive(Clone)]
+pub struct Cut {
+    pub address: String,
+    /// Whether the mall has heard it.
+    pub was_heard: bool,
+}
+
+impl Events {
+    pub fn of(session: &str) -> Self {
+        Self { session: session.to_owned(), state: Mutex::default() }
+    }
+
+    /// What went wrong, and is no longer a complaint.
+    pub fn take_complaints(&self) -> Vec<String> {
+        std::mem::take(&mut self.state.lock().unwrap().complaints)
+    }
+
+    /// How many requests wait for an answer, streams aside.
+    pub fn under_way(&self) -> usize {
+        self.state.lock().unwrap().under_way.len()
+    }
+
+    /// Every cut that has not come to pass yet, with this one.
+    pub fn add_cut(&self, cut: Cut) -> Vec<Cut> {
+        let mut state = self.state.lock().unwrap();
+        state.cuts.push(cut);
+        state.cuts.clone()
+    }
+
+    /// Whether a request was cut for each that was wanted.
+    pub fn all_cut(&self) -> bool {
+        self.state.lock().unwrap().cuts.is_empty()
+    }
+
+    fn complain(&self, about: String) {
+        self.state.lock().unwrap().complaints.push(about);
+    }
+
+    /// Cuts a request, or lets it go on.
+    fn paused(&self, browser: &Chromium, told: &Value) {
+        let address = told["request"]["url"].as_str().unwrap_or_default();
+        let was_heard = !told["responseStatusCode"].is_null() || !told["responseErrorReason"].is_null();
+        let cut = {
+            let cuts = &mut self.state.lock().unwrap().cuts;
+            let at = cuts.iter().position(|cut| cut.was_heard == was_heard && address.contains(&cut.address));
+            at.map(|at| cuts.remove(at))
+        };
+        let id = &told["requestId"];
+        match cut {
+            Some(_) => {
+                let params = json!({ "requestId": id, "errorReason": "ConnectionClosed" });
+                browser.say(&self.session, "Fetch.failRequest", &params);
+            }
+            None => browser.say(&self.session, "Fetch.continueRequest", &json!({ "requestId": id })),
+        }
+    }
+}
+
+impl Listener for Events {
+    fn hear(&self, browser: &Chromium, event: &str, told: &Value) {
+        let request = || told["requestId"].as_str().unwrap_or_default().to_owned();
+        match event {
+            "Runtime.consoleAPICalled" if matches!(told["type"].as_str(), Some("error" | "assert")) => {
+                let said: Vec<String> =
+                    told["args"].as_array().into_iter().flatten().map(described).collect();
+                self.complain(format!("console: {}", said.join(" ")));
+            }
+            "Runtime.exceptionThrown" => {
+                let details = &told["exceptionDetails"];
+                let thrown = described(&details["exception"]);
+                self.complain(format!("uncaught: {} {thrown}", details["text"].as_str().unwrap_or_default()));
+            }
+            "Log.entryAdded" if told["entry"]["level"] == "error" => {
+                let entry = &told["entry"];
+                let part = |name: &str| entry[name].as_str().unwrap_or_default().to_owned();
+                self.complain(format!("{}: {} {}", part("source"), part("text"), part("url")));
+            }
+            "Network.requestWillBeSent" if told["type"] != "EventSource" => {
+                self.state.lock().unwrap().under_way.insert(request());
+            }
+            // A stream that a script reads is known as one by what it answers.
+            "Network.responseReceived" if told["response"]["mimeType"] == "text/event-stream" => {
+                self.state.lock().unwrap().under_way.remove(&request());
+            }
+            "Network.loadingFinished" | "Network.loadingFailed" => {
+                self.state.lock().unwrap().under_way.remove(&request());
+            }
+            "Fetch.requestPaused" => self.paused(browser, told),
+            // Whoever asks "are you sure?" is answered yes.
+            "Page.javascriptDialogOpening" => {
+                browser.say(&self.session, "Page.handleJavaScriptDialog", &json!({ "accept": true }));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A value of a script's, in words.
+fn described(value: &Value) -> String {
+    match (&value["description"], &value["value"]) {
+        (Value::String(text), _) | (_, Value::String(text)) => text.clone(),
+        (_, value) => value.to_string(),
+    }
+}

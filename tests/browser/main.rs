@@ -1,0 +1,8 @@
+//! The storefront and the console in a real browser, each test with a mall and a profile of its own.
+
+#![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
+
+mod harness;
+mod own;
+mod people;
+mod screens;

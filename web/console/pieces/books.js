@@ -1,0 +1,79 @@
+// A sale's books as an equation: what was given out is all somewhere.
+
+import { h } from "../../core/dom.js";
+import { both } from "../../core/language.js";
+import { icon } from "../../parts/icons.js";
+
+/**
+ * The terms, counted one by one. An unlimited sale has neither `initial` nor `remaining`.
+ * @typedef {object} Books
+ * @property {number} [initial]
+ * @property {number} added
+ * @property {number} [remaining]
+ * @property {number} pending
+ * @property {number} unpaid
+ * @property {number} paid
+ * @property {number} used
+ * @property {number} refunding
+ * @property {number} deadLetters
+ */
+/** @typedef {{term: string, expected: string, found: string}} Finding */
+
+/** @param {{books: Books, balances?: boolean, findings?: Finding[]}} account */
+export function books({ books: counted, balances, findings = [] }) {
+  const given = [
+    { name: both("初始", "initial"), value: counted.initial },
+    { name: both("追加", "added"), value: counted.added },
+  ];
+  const found = [
+    { name: both("剩余", "remaining"), value: counted.remaining },
+    { name: both("待写入", "pending"), value: counted.pending },
+    { name: both("未支付", "unpaid"), value: counted.unpaid },
+    { name: both("已支付", "paid"), value: counted.paid },
+    { name: both("已核销", "used"), value: counted.used },
+    { name: both("退款中", "refunding"), value: counted.refunding },
+    { name: both("死信", "dead letters"), value: counted.deadLetters },
+  ];
+  const isUnlimited = counted.initial === undefined;
+  return [
+    h("div", { class: "equation" },
+      isUnlimited ? h("span", { class: "term" }, h("strong", null, "∞"), h("span", null, both("不限量", "unlimited"))) : sum(given),
+      h("span", { class: "equals" }, isUnlimited ? "→" : balances === false ? "≠" : "="),
+      sum(found.filter(({ value }) => value !== undefined))),
+    verdict(balances, isUnlimited, total(given), total(found)),
+    findings.map(({ term, expected, found: is }) =>
+      h("p", { class: "notice bad small" }, both(`${term}：应为 ${expected}，实为 ${is}`, `${term}: should be ${expected}, is ${is}`))),
+  ].flat();
+}
+
+/** @typedef {{name: string, value: number | undefined}} Term */
+
+/** @param {Term[]} terms */
+function sum(terms) {
+  return terms.flatMap(({ name, value = 0 }, index) => [
+    index > 0 && h("span", { class: "plus" }, value < 0 ? "−" : "+"),
+    h("span", { class: value === 0 ? "term none" : "term" },
+      h("strong", { class: "number" }, Math.abs(value).toLocaleString()), h("span", null, name)),
+  ]);
+}
+
+/** @param {Term[]} terms */
+function total(terms) {
+  return terms.reduce((all, { value = 0 }) => all + value, 0).toLocaleString();
+}
+
+/**
+ * @param {boolean | undefined} balances
+ * @param {boolean} isUnlimited
+ * @param {string} given
+ * @param {string} found
+ */
+function verdict(balances, isUnlimited, given, found) {
+  if (balances === undefined) {
+    return h("p", { class: "notice", role: "status" }, icon("clock"), both("账目正在变动，稍后再看。", "The books are moving just now; they are read again in a moment."));
+  }
+  if (!balances) return h("p", { class: "notice bad", role: "status" }, icon("warn"), both("账不平。", "The books do not balance."));
+  return h("p", { class: "notice good", role: "status" }, icon("check"), isUnlimited
+    ? both(`账平：抢到的 ${found} 份都在。`, `The books balance: all ${found} units taken are there.`)
+    : both(`账平：${given} = ${found}`, `The books balance: ${given} = ${found}`));
+}

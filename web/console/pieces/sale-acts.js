@@ -1,0 +1,82 @@
+// What an operator does to a sale. What cannot be undone is asked about first.
+
+import { call } from "../../core/api.js";
+import { both } from "../../core/language.js";
+import { requestId } from "../../core/request-id.js";
+import { h } from "../../core/dom.js";
+import { button } from "../../parts/button.js";
+import { field } from "../../parts/field.js";
+import { confirmed } from "../../parts/sheet.js";
+import { say } from "../../parts/toast.js";
+import { formSheet } from "./form.js";
+import { timeField, timeIn, zoneText } from "./time-field.js";
+
+/** @typedef {import("../screens/sales.js").Sale} Sale */
+
+/**
+ * The buttons that fit its state.
+ * @param {() => Sale} sale as it is when one of them is pressed
+ * @param {() => unknown} changed after one of them did something
+ */
+export function saleActs(sale, changed) {
+  const { state, paused, initial } = sale();
+  const { voucherId } = sale();
+  const isOver = state === "ENDED";
+  return [
+    !isOver && (paused
+      ? button(both("恢复", "Resume"), () => act("resume", both("秒杀已恢复", "The sale goes on")), { icon: "play", look: ["main"] })
+      : button(both("暂停", "Pause"), () => act("pause", both("秒杀已暂停", "The sale is on hold")), { icon: "pause" })),
+    initial !== undefined && !isOver && button(both("增减库存", "Change the stock"), () => restock(sale(), changed), { icon: "plus" }),
+    button(both("修改时间", "Change the times"), () => changeWindow(sale(), changed), { icon: "clock" }),
+    !isOver && button(both("立即结束", "End it now"), end, { icon: "stop", look: ["danger"] }),
+  ];
+
+  /**
+   * @param {string} what
+   * @param {string} done
+   */
+  async function act(what, done) {
+    await call("POST", `/ops/sales/${voucherId}/${what}`);
+    say(done);
+    await changed();
+  }
+
+  async function end() {
+    const isSure = await confirmed(both("立即结束这场秒杀？", "End this sale now?"),
+      both("之后没有人能再抢，结束时间改为现在。已有的订单不受影响。", "Nobody can buy after that; its end becomes now. Orders there are stay."), both("结束秒杀", "End the sale"));
+    if (isSure) await act("end", both("秒杀已结束", "The sale is over"));
+  }
+}
+
+/**
+ * @param {Sale} sale
+ * @param {() => unknown} changed
+ */
+function restock({ voucherId, left = 0 }, changed) {
+  // One name for as long as the dialog is open: to press again after a lost answer adds nothing twice.
+  const request = requestId();
+  const add = field(both("增加多少（负数为收回）", "How many to add; negative takes away"), "input", { type: "number", step: 1, required: true, placeholder: "100" });
+  return formSheet(both("增减库存", "Change the stock"), [{ field: add, names: ["库存", "add", "stock"] }], both("确定", "Change it"), async () => {
+    const { data } = await call("POST", `/ops/sales/${voucherId}/stock`, { body: { add: add.input.valueAsNumber || 0, requestId: request } });
+    say(data.by < 0 ? both(`收回了 ${-data.by} 份`, `${-data.by} units taken away`) : both(`增加了 ${data.by} 份`, `${data.by} units added`));
+    await changed();
+  }, h("p", { class: "quiet" }, both(`现在剩 ${left} 份。最多收回没人抢到的。`, `${left} are left now. Only what nobody holds can be taken away.`)));
+}
+
+/**
+ * @param {Sale} sale
+ * @param {() => unknown} changed
+ */
+async function changeWindow({ voucherId, beginTime, endTime }, changed) {
+  const begin = timeField(both("开始时间", "Begins"), beginTime);
+  const end = timeField(both("结束时间", "Ends"), endTime);
+  const zone = await zoneText();
+  await formSheet(both("修改时间", "Change the times"), [
+    { field: begin, names: ["开始时间", "beginTime"] },
+    { field: end, names: ["结束时间", "endTime"] },
+  ], both("保存", "Save"), async () => {
+    await call("PUT", `/ops/sales/${voucherId}`, { body: { beginTime: timeIn(begin.input), endTime: timeIn(end.input) } });
+    say(both("时间已修改", "The times are changed"));
+    await changed();
+  }, h("p", { class: "quiet small" }, zone));
+}

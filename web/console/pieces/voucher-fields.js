@@ -1,0 +1,48 @@
+// What a voucher says and costs, for a new one and for one that is changed.
+
+import { both } from "../../core/language.js";
+import { centsOf, yuanOf } from "../../core/money.js";
+import { field } from "../../parts/field.js";
+
+/** @typedef {{title: string, subTitle: string, rules: string, payValue: number, actualValue: number}} VoucherText prices in cents */
+
+/**
+ * @param {Partial<VoucherText>} [voucher]
+ * @returns {{fields: import("./form.js").Checked[], values: () => Partial<VoucherText> | null}} `values`: nothing if a price is no amount
+ */
+export function voucherFields(voucher = {}) {
+  const title = field(both("标题", "Title"), "input", { maxlength: 255, required: true, value: voucher.title });
+  const subTitle = field(both("副标题", "Subtitle"), "input", { maxlength: 255, value: voucher.subTitle });
+  const rules = field(both("使用规则（每行一条）", "Rules, one a line"), "textarea", { maxlength: 1024, rows: 4 }, voucher.rules);
+  const pay = money(both("支付金额（元）", "Price, in yuan"), voucher.payValue);
+  const actual = money(both("抵扣金额（元）", "Worth, in yuan"), voucher.actualValue);
+  rules.root.classList.add("all");
+  return {
+    fields: [
+      { field: title, names: ["标题", "title"] },
+      { field: subTitle, names: ["副标题", "subTitle"] },
+      { field: pay, names: ["支付金额", "payValue"] },
+      { field: actual, names: ["抵扣金额", "actualValue"] },
+      { field: rules, names: ["使用规则", "rules"] },
+    ],
+    values: () => {
+      const isAmount = [pay, actual].every(({ input, wrong }) => {
+        const is = !Number.isNaN(centsOf(input.value));
+        if (!is) wrong(both("请填金额，例如 9.9", "Please enter an amount, such as 9.9"));
+        return is;
+      });
+      return isAmount ? {
+        title: title.input.value, subTitle: subTitle.input.value, rules: rules.input.value,
+        payValue: centsOf(pay.input.value), actualValue: centsOf(actual.input.value),
+      } : null;
+    },
+  };
+}
+
+/**
+ * @param {string} label
+ * @param {number} [cents]
+ */
+function money(label, cents) {
+  return field(label, "input", { inputmode: "decimal", required: true, value: cents === undefined ? "" : yuanOf(cents) });
+}

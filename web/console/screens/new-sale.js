@@ -1,0 +1,74 @@
+// A new flash sale: whose, what it sells, how many, and when. The mall checks each field.
+
+import { call, get } from "../../core/api.js";
+import { h } from "../../core/dom.js";
+import { both } from "../../core/language.js";
+import { go } from "../../core/router.js";
+import { head } from "../../parts/bar.js";
+import { field } from "../../parts/field.js";
+import { shopChoice } from "../../parts/shop-choice.js";
+import { say } from "../../parts/toast.js";
+import { latest } from "../figures.js";
+import { form } from "../pieces/form.js";
+import { timeField, timeIn, zoneText } from "../pieces/time-field.js";
+import { voucherFields } from "../pieces/voucher-fields.js";
+
+const DAY_MS = 86_400_000;
+/** What is proposed: it begins at the next full quarter of an hour that lies so far ahead. */
+const [QUARTER_MS, AHEAD_MS] = [15 * 60_000, 5 * 60_000];
+
+/** @param {import("../../core/router.js").Showing} showing */
+export async function open({ root, at, signal, title }) {
+  title(both("新建秒杀", "New sale"));
+  const [zone, chosen] = await Promise.all([
+    zoneText(),
+    at.shop ? get(`/shop/${at.shop}`, { signal }).catch(() => undefined) : undefined,
+  ]);
+  if (signal.aborted) return;
+  const shop = shopChoice(both("店铺", "Shop"), signal, { chosen });
+  const voucher = voucherFields();
+  const stock = field(both("库存", "Stock"), "input", { type: "number", min: 1, step: 1, required: true });
+  const isUnlimited = h("input", { type: "checkbox", onchange: () => (stock.input.disabled = isUnlimited.checked) });
+  const begin = timeField(both("开始时间", "Begins"), proposed(0));
+  const end = timeField(both("结束时间", "Ends"), proposed(DAY_MS));
+  const [name, subTitle, pay, actual, rules] = voucher.fields.map((one) => one.field.root);
+
+  const inside = [
+    h("fieldset", { class: "card pad stack" }, h("legend", { class: "unseen" }, both("店铺和券", "Shop and voucher")),
+      h("div", { class: "fields" }, shop.root, name, subTitle, pay, actual, rules)),
+    h("fieldset", { class: "card pad stack" }, h("legend", { class: "unseen" }, both("库存和时间", "Stock and times")),
+      h("div", { class: "fields" }, stock.root, h("label", { class: "check" }, isUnlimited, both("不限量", "Unlimited")), begin.root, end.root),
+      h("p", { class: "quiet small" }, zone)),
+  ];
+  root.append(head(both("新建秒杀", "New sale"), { home: "/sales" }), form([
+    { field: shop, names: ["店铺", "shop"] },
+    ...voucher.fields,
+    { field: stock, names: ["库存", "stock"] },
+    { field: begin, names: ["开始时间", "beginTime"] },
+    { field: end, names: ["结束时间", "endTime"] },
+  ], both("创建秒杀", "Create the sale"), create, { inside }));
+  async function create() {
+    const text = voucher.values();
+    if (!text) return;
+    const { data } = await call("POST", "/voucher/seckill", {
+      body: {
+        ...text, shopId: shop.value()?.id, stock: isUnlimited.checked ? -1 : stock.input.valueAsNumber || undefined,
+        beginTime: timeIn(begin.input), endTime: timeIn(end.input),
+      },
+    });
+    say(both("秒杀已创建", "The sale is created"));
+    go(`/sale/${data}`, { replace: true });
+  }
+}
+
+/**
+ * A time by the mall's clock, if it is known.
+ * @param {number} later milliseconds after the beginning
+ */
+function proposed(later) {
+  const now = latest()?.time;
+  if (!now) return "";
+  // Read and written as if it were of one zone, so that no zone changes it.
+  const begin = Math.ceil((Date.parse(`${now}Z`) + AHEAD_MS) / QUARTER_MS) * QUARTER_MS;
+  return new Date(begin + later).toISOString().slice(0, 19);
+}

@@ -1,0 +1,109 @@
+// One sale: its terms, its stock as it drains, its books, and what can be done to it.
+
+import { get } from "../../core/api.js";
+import { shown } from "../../core/copies.js";
+import { every, fill, h } from "../../core/dom.js";
+import { both } from "../../core/language.js";
+import { head } from "../../parts/bar.js";
+import { linkButton } from "../../parts/button.js";
+import { failure } from "../../parts/empty.js";
+import { meter } from "../../parts/meter.js";
+import { skeletons } from "../../parts/skeleton.js";
+import { latest, onFigures } from "../figures.js";
+import { saleState, shelfStatus } from "../names.js";
+import { books } from "../pieces/books.js";
+import { leftText } from "../pieces/drains.js";
+import { exactly } from "../pieces/exactly.js";
+import { saleActs } from "../pieces/sale-acts.js";
+
+/** @typedef {import("./sales.js").Sale & {books: import("../pieces/books.js").Books, balances?: boolean, findings?: import("../pieces/books.js").Finding[]}} Account */
+
+/** The books are read anew this often; the stock comes with the live figures. */
+const BOOKS_EVERY_MS = 5_000;
+
+/** @param {import("../../core/router.js").Showing} showing */
+export function open({ root, at, signal, title, settled }) {
+  title(both("秒杀", "Sale"));
+  const id = Number(at.id);
+  const account = h("div", { class: "stack" }, skeletons(3, "9rem"));
+  const acts = h("div", { class: "row wrap" });
+  const name = h("span");
+  const state = h("span");
+  const bar = meter(both("剩余库存", "Units left"));
+  const left = h("p", { class: "stock-left number" });
+  /** @type {Account | undefined} */
+  let sale;
+  root.append(head(both("秒杀", "Sale"), { home: "/sales" }), account);
+  look();
+  every(BOOKS_EVERY_MS, signal, look);
+  onFigures(showStock, signal);
+
+  async function look() {
+    try {
+      await shown(`console sale ${id}`, () => get(`/ops/sales/${id}`, { signal }), show);
+    } catch (error) {
+      if (!signal.aborted && !sale) fill(account, failure(error, look));
+    }
+  }
+
+  /** @param {Account} fresh */
+  function show(fresh) {
+    if (signal.aborted) return;
+    // What has not changed is not read aloud again.
+    if (JSON.stringify(fresh) === JSON.stringify(sale)) return;
+    const isFirst = !sale;
+    const isOther = sale?.state !== fresh.state;
+    sale = fresh;
+    title(sale.title);
+    name.textContent = sale.title;
+    if (isFirst) draw();
+    // What is pressed now is not taken from under the finger.
+    if (isOther) fill(acts, saleActs(() => /** @type {Account} */ (sale), changed));
+    fill(state, saleState(sale.state));
+    fill(terms, termRows(sale));
+    fill(equation, books(sale));
+    showStock();
+    settled();
+  }
+
+  const terms = h("dl", { class: "terms" });
+  const equation = h("div", { class: "stack" });
+
+  function draw() {
+    fill(account,
+      h("section", { class: "card pad stack", "aria-label": both("概况", "At a glance") },
+        h("div", { class: "row wrap" }, h("h2", { class: "grow" }, name), state), bar.root, left, acts),
+      h("section", { class: "card pad stack", "aria-label": both("账目", "Books") }, h("h2", null, both("账目", "Books")), equation),
+      h("section", { class: "card pad stack", "aria-label": both("条款", "Terms") }, h("h2", null, both("条款", "Terms")), terms,
+        h("div", { class: "row wrap" },
+          linkButton(both("这场的订单", "Its orders"), `#/orders?voucher=${id}`, { icon: "order" }),
+          sale && linkButton(both("店铺和券", "Shop and vouchers"), `#/shop/${sale.shopId}`, { icon: "shop" }))));
+  }
+
+  /** From the live figures while it is on, from its account else. */
+  function showStock() {
+    if (!sale) return;
+    const live = latest()?.sales?.find(({ voucherId }) => voucherId === id);
+    const told = live ?? {
+      stock: sale.left ?? -1, units: sale.initial === undefined ? -1 : sale.initial + sale.added, taken: sale.taken, state: sale.state,
+    };
+    bar.root.hidden = told.stock < 0;
+    bar.show(told.stock, told.units, leftText(told));
+    left.textContent = leftText(told);
+    // It was sold out, or began: the account is old.
+    if (live && live.state !== sale.state) look();
+  }
+}
+
+/** @param {Account} sale */
+function termRows({ voucherId, beginTime, endTime, payWithinSeconds, minLevel, status, initial, added }) {
+  return [
+    [both("券编号", "Voucher"), voucherId],
+    [both("开始", "Begins"), exactly(beginTime)],
+    [both("结束", "Ends"), exactly(endTime)],
+    [both("支付时限", "Time to pay"), both(`${payWithinSeconds / 60} 分钟`, `${payWithinSeconds / 60} min`)],
+    [both("会员等级", "Level needed"), minLevel > 0 ? minLevel : both("不限", "any")],
+    [both("券", "On the shelf"), shelfStatus(status)],
+    [both("初始与追加", "Initial and added"), initial === undefined ? both("不限量", "unlimited") : `${initial.toLocaleString()} ${added < 0 ? "−" : "+"} ${Math.abs(added).toLocaleString()}`],
+  ].map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value)));
+}

@@ -1,0 +1,124 @@
+// A shop, found by its name as one types.
+
+import { get } from "../core/api.js";
+import { fill, h } from "../core/dom.js";
+import { both } from "../core/language.js";
+import { field } from "./field.js";
+import { tell } from "./toast.js";
+
+/** @typedef {{id: number, name: string, area?: string, address?: string}} ChosenShop */
+
+/** So long nobody types before the mall is asked. */
+const PAUSE_MS = 200;
+let count = 0;
+
+/**
+ * @param {string} label
+ * @param {AbortSignal} signal
+ * @param {{chosen?: ChosenShop, choose?: (shop: ChosenShop | undefined) => void}} [how]
+ * @returns {import("./field.js").Field<HTMLInputElement> & {value: () => ChosenShop | undefined}}
+ */
+export function shopChoice(label, signal, { chosen, choose = () => {} } = {}) {
+  const id = `shops-${(count += 1)}`;
+  const list = h("ul", { class: "options", role: "listbox", id, "aria-label": label, hidden: true });
+  const made = field(label, "input", {
+    type: "search", role: "combobox", autocomplete: "off", "aria-expanded": "false", "aria-controls": id, "aria-autocomplete": "list",
+    value: chosen?.name, placeholder: both("店名里的几个字", "Part of its name"),
+    oninput: typed, onkeydown: pressed, onfocus: () => !chosen && find(), onblur: close,
+  });
+  const { input } = made;
+  input.after(list);
+  /** @type {ChosenShop[]} */
+  let found = [];
+  let marked = -1;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  signal.addEventListener("abort", () => clearTimeout(timer));
+  return { ...made, value: () => chosen };
+
+  function typed() {
+    set(undefined);
+    clearTimeout(timer);
+    timer = setTimeout(find, PAUSE_MS);
+  }
+
+  async function find() {
+    const name = input.value.trim();
+    try {
+      const shops = await get("/shop/of/name", { query: { name, current: 1 }, signal });
+      // It was typed on meanwhile.
+      if (name === input.value.trim() && input === document.activeElement) show(shops);
+    } catch (error) {
+      if (!signal.aborted) tell(error);
+    }
+  }
+
+  /** @param {ChosenShop[]} shops */
+  function show(shops) {
+    found = shops;
+    marked = -1;
+    fill(list, shops.map((shop, index) => h("li", {
+      role: "option", id: `${id}-${index}`, "aria-selected": "false",
+      // Before the field loses the focus, and closes the list.
+      onpointerdown: (/** @type {Event} */ event) => {
+        event.preventDefault();
+        pick(shop);
+      },
+    }, h("strong", null, shop.name), h("span", { class: "quiet small" }, shop.area, " ", shop.address))),
+    shops.length === 0 && h("li", { class: "quiet", role: "option", "aria-disabled": "true" }, both("没有这样的店", "No such shop")));
+    open(true);
+  }
+
+  /** @param {KeyboardEvent} event */
+  function pressed(event) {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step && found.length > 0) {
+      event.preventDefault();
+      if (list.hidden) open(true);
+      mark((marked + step + found.length) % found.length);
+    } else if (event.key === "Enter" && !list.hidden && found[marked]) {
+      event.preventDefault();
+      pick(found[marked]);
+    } else if (event.key === "Escape" && !list.hidden) {
+      // The list alone, and not the dialog that it may stand in.
+      event.preventDefault();
+      event.stopPropagation();
+      close();
+    }
+  }
+
+  /** @param {number} index */
+  function mark(index) {
+    list.children[marked]?.setAttribute("aria-selected", "false");
+    marked = index;
+    list.children[marked]?.setAttribute("aria-selected", "true");
+    list.children[marked]?.scrollIntoView({ block: "nearest" });
+    input.setAttribute("aria-activedescendant", `${id}-${marked}`);
+  }
+
+  /** @param {ChosenShop} shop */
+  function pick(shop) {
+    input.value = shop.name;
+    set(shop);
+    made.wrong("");
+    close();
+  }
+
+  /** @param {ChosenShop | undefined} shop */
+  function set(shop) {
+    if (shop === chosen) return;
+    chosen = shop;
+    choose(shop);
+  }
+
+  /** @param {boolean} isOpen */
+  function open(isOpen) {
+    list.hidden = !isOpen;
+    input.setAttribute("aria-expanded", String(isOpen));
+    if (!isOpen) input.removeAttribute("aria-activedescendant");
+  }
+
+  function close() {
+    open(false);
+  }
+}

@@ -1,0 +1,85 @@
+// One press of the button, until it is known what became of it. A claim can be repeated: whoever has bought is told the order,
+// so nobody buys twice.
+
+import { Refusal, Unreachable, call, get, isReachable, onReachable } from "../../core/api.js";
+
+/**
+ * @typedef {object} Outcome
+ * @property {string} [order] that one has now
+ * @property {boolean} [isNew] bought just now
+ * @property {Refusal} [refusal] why one has none
+ * @property {boolean} [isNothing] no answer ever came, and one has none
+ */
+
+/** How long an answer is waited for; the mall gives up sooner. */
+const PATIENCE_MS = 4_000;
+/** When the claim is repeated that nobody answered: after so many milliseconds each. */
+const AGAIN_MS = [500, 1_500, 4_000];
+/** Orders up to this status keep one from buying again: on its way, unpaid, paid, used. */
+const HELD_UP_TO = 3;
+
+/**
+ * @param {string} voucher
+ * @param {() => void} lost told when no answer came, and it has to be found out
+ * @param {AbortSignal} signal of the screen: nobody waits any more for what has to be found out; the claim itself goes on
+ * @returns {Promise<Outcome>}
+ */
+export async function claim(voucher, lost, signal) {
+  let isFirst = true;
+  for (const wait of [...AGAIN_MS, 0]) {
+    const outcome = await claimOnce(voucher);
+    // Bought by a claim whose answer was lost.
+    if (outcome) return outcome.order && !isFirst ? { ...outcome, isNew: true } : outcome;
+    lost();
+    isFirst = false;
+    await new Promise((done) => setTimeout(done, wait));
+  }
+  for (;;) {
+    await reached(signal);
+    try {
+      const order = await held(voucher, signal);
+      return order ? { order, isNew: true } : { isNothing: true };
+    } catch (error) {
+      if (!(error instanceof Unreachable)) throw error;
+    }
+  }
+}
+
+/**
+ * The live order that one has of this voucher, as far as the newest ones tell.
+ * @param {string} voucher
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<string | undefined>}
+ */
+export async function held(voucher, signal) {
+  /** @type {import("../cards/order.js").Order[]} */
+  const orders = (await get("/voucher-order/of/me", { query: { current: 1 }, signal })) ?? [];
+  return orders.find((order) => String(order.voucherId) === voucher && order.status <= HELD_UP_TO)?.id;
+}
+
+/**
+ * @param {string} voucher
+ * @returns {Promise<Outcome | null>} `null`: no answer
+ */
+async function claimOnce(voucher) {
+  try {
+    const { dataText } = await call("POST", `/voucher-order/seckill/${voucher}`, { patience: PATIENCE_MS });
+    return { order: dataText, isNew: true };
+  } catch (error) {
+    if (error instanceof Unreachable) return null;
+    if (!(error instanceof Refusal)) throw error;
+    if (error.code === "ALREADY_BOUGHT") return { order: error.answer.dataText, isNew: false };
+    // A mall in trouble may have taken it all the same.
+    const order = error.status >= 500 ? await held(voucher).catch(() => undefined) : undefined;
+    return order ? { order, isNew: true } : { refusal: error };
+  }
+}
+
+/** @param {AbortSignal} signal */
+function reached(signal) {
+  return new Promise((done, gone) => {
+    if (isReachable()) done(undefined);
+    onReachable(() => isReachable() && done(undefined), signal);
+    signal.addEventListener("abort", () => gone(signal.reason));
+  });
+}

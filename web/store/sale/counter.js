@@ -1,0 +1,151 @@
+// The button of a sale, and what came of pressing it. It lights up at the instant, is grey until there is an answer, and then
+// for as long as the mall wants it to be before the next try.
+
+import { Refusal, hasToken } from "../../core/api.js";
+import { forget } from "../../core/copies.js";
+import { every, fill, h, successive } from "../../core/dom.js";
+import { both } from "../../core/language.js";
+import { until } from "../../core/moments.js";
+import { linkButton } from "../../parts/button.js";
+import { icon } from "../../parts/icons.js";
+import { ring } from "../../parts/ring.js";
+import { reason, say } from "../../parts/toast.js";
+import { toLogIn, wantsLogIn } from "../entry.js";
+import { claim, held } from "./claim.js";
+import { stateOf } from "./watch.js";
+
+/** When a sale's button may be pressed again; it stays so when one leaves and comes back.
+ * @type {Map<string, import("../../core/moments.js").Moment>} */
+const pressable = new Map();
+
+/**
+ * @param {string} id
+ * @param {AbortSignal} signal
+ * @param {() => void} look at the sale at once: something has changed
+ * @returns {{root: HTMLElement, show: (live: import("./watch.js").Live) => void}}
+ */
+export function counter(id, signal, look) {
+  /** @type {import("./watch.js").Live | undefined} */
+  let live;
+  let isAsking = false;
+  let looks = "";
+  const text = h("span", null);
+  const press = h("button", { type: "button", class: "button sale wide sale-press", disabled: true, onclick: buy }, text);
+  const said = h("div", { class: "sale-said", role: "status" });
+  // Between what happened and the button: where a captcha and one's place in the queue will stand.
+  const root = h("div", { class: "sale-counter stack" }, said, press);
+  const toOpening = successive(signal);
+  every(250, signal, draw);
+  if (hasToken()) held(id, signal).then((order) => order && have(order, false), () => {});
+
+  /** The button as it has to be now. */
+  function draw() {
+    if (!live) return;
+    const rest = until(pressable.get(id) ?? 0);
+    const state = stateOf(live);
+    const isOpen = state === "OPEN";
+    // Before the opening there is time to log in.
+    const mayPress = !isAsking && (hasToken() ? isOpen && rest <= 0 : isOpen || state === "NOT_OPEN");
+    if (press.disabled === mayPress) press.disabled = !mayPress;
+    const wanted = isAsking ? "asking" : rest > 0 && isOpen ? `rest ${Math.ceil(rest / 1000)}` : `${state} ${hasToken()}`;
+    if (wanted === looks) return;
+    const wasResting = looks.startsWith("rest");
+    looks = wanted;
+    if (isAsking) text.textContent = both("正在提交…", "Asking…");
+    else if (rest > 0 && isOpen) {
+      text.textContent = both(`${Math.ceil(rest / 1000)} 秒后可再试`, `Again in ${Math.ceil(rest / 1000)} s`);
+      if (!wasResting) press.prepend(ring(rest));
+      return;
+    } else text.textContent = wordOf(state);
+    for (const old of press.querySelectorAll(".ring")) old.remove();
+  }
+
+  /** @param {import("./watch.js").Live} fresh */
+  function show(fresh) {
+    live = fresh;
+    draw();
+    const left = until(fresh.window.begins);
+    // To the instant, and not at the next tick; timers take no longer spans.
+    if (left <= 0 || left > 2 ** 31 - 1) return;
+    const timer = setTimeout(draw, left + 1);
+    toOpening().addEventListener("abort", () => clearTimeout(timer));
+  }
+
+  async function buy() {
+    if (!hasToken()) {
+      toLogIn();
+      return;
+    }
+    isAsking = true;
+    draw();
+    fill(said);
+    try {
+      const outcome = await claim(id, () => tell("offline", both("没有收到应答，正在查明结果，不会重复购买…", "No answer came. Finding out what became of it; nothing is bought twice…")), signal);
+      forget("orders");
+      rest();
+      if (outcome.order) have(outcome.order, outcome.isNew === true);
+      else if (outcome.isNothing) tell("warn", both("请求没有送到，什么也没买。可以再试一次。", "It did not arrive: nothing was bought. You can try again."));
+      else if (outcome.refusal) refused(outcome.refusal);
+    } catch (error) {
+      rest();
+      if (!signal.aborted && !wantsLogIn(error)) tell("warn", reason(error));
+    } finally {
+      isAsking = false;
+      draw();
+    }
+  }
+
+  function rest() {
+    pressable.set(id, performance.now() + (live?.pressAgainMs ?? 0));
+  }
+
+  /** @param {Refusal} refusal */
+  function refused(refusal) {
+    if (signal.aborted || wantsLogIn(refusal)) return;
+    // By the mall's clock it was too soon: that costs nothing.
+    if (refusal.code === "NOT_OPEN") pressable.delete(id);
+    look();
+    const more = refusal.code === "SOLD_OUT" ? both("有人没付款的话，还会放出来，可以留在这里等。", "If somebody does not pay, a unit comes back: you can wait here.") : "";
+    tell("warn", refusal.message, more);
+  }
+
+  /**
+   * @param {string} order
+   * @param {boolean} isNew
+   */
+  function have(order, isNew) {
+    if (signal.aborted) {
+      if (isNew) say(both("抢到了！请到订单里付款。", "You got it! Pay for it in your orders."));
+      return;
+    }
+    look();
+    const link = linkButton(isNew ? both("去付款", "Pay now") : both("查看我的订单", "See my order"), `#/order/${order}`, { look: ["main", "wide"] });
+    fill(said, h("div", { class: isNew ? "notice good sale-won" : "notice" }, icon(isNew ? "check" : "ticket"),
+      h("div", { class: "grow" }, h("strong", null, isNew ? both("抢到了！", "You got it!") : both("你已经买到了", "You have this one")),
+        isNew && h("p", { class: "small" }, both("请在截止前付款，否则会让给别人。", "Pay before the deadline, or it goes to somebody else.")))), link);
+    press.hidden = true;
+    if (isNew) link.focus();
+  }
+
+  /**
+   * @param {import("../../parts/icons.js").IconName} name
+   * @param {string} words
+   * @param {string} [more]
+   */
+  function tell(name, words, more) {
+    fill(said, h("div", { class: "notice bad" }, icon(name), h("div", { class: "grow" }, h("p", null, words), more && h("p", { class: "small" }, more))));
+  }
+
+  return { root, show };
+}
+
+/** @param {import("./watch.js").State} state */
+function wordOf(state) {
+  switch (state) {
+    case "NOT_OPEN": return hasToken() ? both("即将开抢", "Opens soon") : both("先登录，到点就抢", "Log in to be ready");
+    case "OPEN": return hasToken() ? both("立即抢购", "Buy now") : both("登录后抢购", "Log in to buy");
+    case "SOLD_OUT": return both("已抢光", "Sold out");
+    case "PAUSED": return both("暂停中，请稍候", "On hold");
+    default: return both("已结束", "Over");
+  }
+}
