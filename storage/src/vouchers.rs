@@ -179,6 +179,13 @@ pub trait Vouchers: Send + Sync {
     /// [`StoreError`]: call again.
     async fn of_shop(&self, shop: ShopId) -> Result<Vec<Voucher>, StoreError>;
 
+    /// The vouchers on the shelf whose sale is not over at `now`, no more than `max`: first those in their window, by their
+    /// end; then those to come, by their begin; by id where that is equal.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    async fn on_sale(&self, now: Timestamp, max: u32) -> Result<Vec<Voucher>, StoreError>;
+
     /// Which vouchers there are whose id is above `after`, on the shelf or not, by id, no more than `max`. Of vouchers that
     /// are added meanwhile, a later one may be told of and an earlier one not yet.
     ///

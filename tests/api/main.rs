@@ -11,6 +11,7 @@ mod comments;
 mod feeds;
 mod follows;
 mod front_end;
+mod home;
 mod live;
 mod nearby;
 mod notes;

@@ -304,6 +304,9 @@ fn sales_and_orders(check: &mut Checker<'_>) {
             check.ask(claim, &format!("/voucher-order/seckill/{id}"), token, none);
         }
     }
+    for query in ["", "?current=2", "?current=x"] {
+        check.ask("GET /sale/on", &format!("/sale/on{query}"), "", none);
+    }
     let page = check.w.ask("GET", "/api/sale/2/page", "if-none-match: *\r\n", b"");
     assert_eq!(page.status, 304);
     check.check("GET /sale/{voucherId}/page", &page);

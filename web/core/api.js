@@ -1,4 +1,4 @@
-// The mall's API. Nothing else talks to it.
+// The mall's API. Nothing else talks to it, but for pictures, which `upload.js` sends.
 
 import { language } from "./language.js";
 import { keep, kept } from "./kept.js";
@@ -54,7 +54,7 @@ let token = kept("token");
 let reachable = true;
 
 /** Where the API is, without a slash at its end. */
-const base = document.querySelector('meta[name="mallbox-api"]')?.getAttribute("content") ?? "/api";
+export const base = document.querySelector('meta[name="mallbox-api"]')?.getAttribute("content") ?? "/api";
 
 /**
  * Asks once.
@@ -67,18 +67,29 @@ export async function call(method, path, asking = {}) {
   const sent = performance.now();
   const response = await request(method, path, asking);
   const came = performance.now();
+  return answered(response.status, await response.text().catch(() => ""), { sent, came });
+}
+
+/**
+ * What a response says.
+ * @param {number} status
+ * @param {string} body
+ * @param {{sent: number, came: number}} times
+ * @returns {Answer}
+ */
+export function answered(status, body, times) {
   let said;
   try {
-    said = await response.json();
+    said = JSON.parse(body);
   } catch {
-    throw new Unreachable(`${response.status}`);
+    throw new Unreachable(String(status));
   }
   heard(true);
   const { success, data, dataText, total, errorMsg, code } = said;
-  const answer = { data, dataText, total, sent, came };
+  const answer = { data, dataText, total, ...times };
   if (success) return answer;
-  if (response.status === 401) setToken(null);
-  throw new Refusal(errorMsg ?? String(response.status), code ?? "INTERNAL", response.status, answer);
+  if (status === 401) setToken(null);
+  throw new Refusal(errorMsg ?? String(status), code ?? "INTERNAL", status, answer);
 }
 
 /**
@@ -189,12 +200,24 @@ async function request(method, path, { query, body, signal, patience = PATIENCE_
   } catch (error) {
     // Nobody waits for it any more: that says nothing about the mall.
     if (signal?.aborted) throw error;
-    heard(false);
-    throw new Unreachable(String(error));
+    throw unanswered(String(error));
   }
 }
 
-function headers() {
+/**
+ * That no answer came; everybody is told.
+ * @param {string} why
+ */
+export function unanswered(why) {
+  heard(false);
+  return new Unreachable(why);
+}
+
+/**
+ * What every request says of who asks.
+ * @returns {Record<string, string>}
+ */
+export function headers() {
   return { "accept-language": language(), ...(token ? { authorization: token } : {}) };
 }
 

@@ -41,11 +41,6 @@ export function go(to, { replace = false } = {}) {
   else location.hash = to;
 }
 
-/** Shows what is shown now from its beginning: to somebody who logged in meanwhile, for example. */
-export function anew() {
-  dispatchEvent(new Event("hashchange"));
-}
-
 /**
  * Gives what is shown another address, and opens nothing: for a tab, or an order of a list.
  * @param {string} to
@@ -53,6 +48,11 @@ export function anew() {
 export function readdress(to) {
   history.replaceState(history.state, "", `#${to}`);
   shownAddress = address();
+}
+
+/** Shows what is shown now from its beginning: to somebody who logged in meanwhile, for example. */
+export function anew() {
+  dispatchEvent(new Event("hashchange"));
 }
 
 /** Back to where one came from, or to `home` if one came from elsewhere. */

@@ -27,6 +27,10 @@ const ROUTES = [
   { path: "/sale/:id", load: () => import("./screens/sale.js") },
   { path: "/notes", load: () => import("./screens/notes.js") },
   { path: "/note/:id", load: () => import("./screens/note.js") },
+  { path: "/person/:id", load: () => import("./screens/person.js") },
+  { path: "/me", load: () => import("./screens/me.js") },
+  { path: "/me/edit", load: () => import("./screens/me-edit.js") },
+  { path: "/me/password", load: () => import("./screens/me-password.js") },
   { path: "*", load: () => import("./screens/nowhere.js") },
 ];
 

@@ -21,6 +21,7 @@ crate::contract! {
     what_an_edit_leaves_out_stays,
     two_who_edit_at_once_are_both_heard,
     an_edit_leaves_orders_their_price,
+    sales_that_are_on_come_before_those_to_come,
     a_window_moves_and_nothing_else,
     vouchers_outlive_a_restart,
 }
@@ -219,6 +220,47 @@ async fn an_edit_leaves_orders_their_price(w: &World) {
     persist(w, &[later]).await;
     let order = w.storage.orders.get(later.order).await.unwrap().unwrap();
     assert_eq!(order.pay_value, Cents::new(123_456));
+}
+
+async fn sales_that_are_on_come_before_those_to_come(w: &World) {
+    let vouchers = &w.storage.vouchers;
+    let on = VoucherStatus::OnShelf;
+    assert_eq!(vouchers.on_sale(NOON, 10).await.unwrap(), []);
+    // In hours from noon.
+    for (status, begin, end) in [
+        (on, 2, 3),
+        (on, 1, 9),
+        (on, 0, 4),
+        (on, -5, 1),
+        (on, -5, 0),
+        (VoucherStatus::OffShelf, -5, 1),
+        (VoucherStatus::Expired, 1, 2),
+        (on, -1, 1),
+        (on, 1, 2),
+    ] {
+        let at = |hours: i32| {
+            if hours < 0 { NOON - HOUR * hours.unsigned_abs() } else { NOON + HOUR * hours.unsigned_abs() }
+        };
+        let sale = NewSale { begin: at(begin), end: at(end), ..sale(Some(1)) };
+        vouchers.insert(&text(1, status), Some(&sale), NOON).await.unwrap();
+    }
+    vouchers.insert(&text(1, on), None, NOON).await.unwrap();
+    for (now, max, expected) in [
+        (NOON, 10, &[4, 8, 3, 2, 9, 1][..]),
+        (NOON, 4, &[4, 8, 3, 2]),
+        (NOON, 0, &[]),
+        (NOON + HOUR, 10, &[9, 3, 2, 1]),
+        (NOON + HOUR * 9, 10, &[]),
+    ] {
+        let list = vouchers.on_sale(now, max).await.unwrap();
+        assert_eq!(
+            list.iter().map(|voucher| voucher.id.get()).collect::<Vec<_>>(),
+            expected,
+            "{now:?} {max}"
+        );
+        let whole = list.iter().all(|voucher| voucher.sale.is_some() && voucher.text == text(1, on));
+        assert!(whole, "{list:?}");
+    }
 }
 
 async fn a_window_moves_and_nothing_else(w: &World) {

@@ -60,6 +60,18 @@ impl Vouchers for EmbeddedVouchers {
         self.0.read("vouchers of shop", job).await
     }
 
+    async fn on_sale(&self, now: Timestamp, max: u32) -> Result<Vec<Voucher>, StoreError> {
+        let job = move |conn: &Connection| {
+            conn.prepare_cached(&format!(
+                "{SELECT} WHERE status = ?1 AND end_ms > ?2
+                 ORDER BY begin_ms > ?2, CASE WHEN begin_ms > ?2 THEN begin_ms ELSE end_ms END, id LIMIT ?3"
+            ))?
+            .query_map(params![VoucherStatus::OnShelf.number(), now.as_millis(), max], voucher)?
+            .collect()
+        };
+        self.0.read("sales that are on", job).await
+    }
+
     async fn ids(&self, from: VoucherId, max: u32) -> Result<Vec<VoucherId>, StoreError> {
         let job = move |conn: &Connection| {
             conn.prepare_cached("SELECT id FROM vouchers WHERE id > ?1 ORDER BY id LIMIT ?2")?

@@ -62,6 +62,22 @@ impl Vouchers for MysqlVouchers {
         self.0.read("vouchers of shop", |conn| run(async move { all(conn, sql, key, voucher).await })).await
     }
 
+    async fn on_sale(&self, now: Timestamp, max: u32) -> Result<Vec<Voucher>, StoreError> {
+        let sql: &str = &format!(
+            "{SELECT} WHERE status = :status AND end_ms > :now
+             ORDER BY begin_ms > :now, CASE WHEN begin_ms > :now THEN begin_ms ELSE end_ms END, id LIMIT :max"
+        );
+        let status = VoucherStatus::OnShelf.number();
+        self.0
+            .read("sales that are on", |conn| {
+                run(async move {
+                    let params = params! { "status" => status, "now" => now.as_millis(), "max" => max };
+                    all(conn, sql, params, voucher).await
+                })
+            })
+            .await
+    }
+
     async fn ids(&self, after: VoucherId, max: u32) -> Result<Vec<VoucherId>, StoreError> {
         let sql = "SELECT id FROM vouchers WHERE id > ? ORDER BY id LIMIT ?";
         let key = (after.get(), max);

@@ -1,0 +1,31 @@
+// Pictures on their way to the mall: only an `XMLHttpRequest` tells how far a body has come.
+
+import { answered, base, headers, unanswered } from "./api.js";
+
+/** Longer than anything else may take: a phone sends a picture slowly. */
+const PATIENCE_MS = 60_000;
+
+/**
+ * @param {Blob} picture a JPEG, PNG, WebP or GIF of up to 5 MiB
+ * @param {{progress?: (part: number) => void, signal?: AbortSignal}} [how] `progress`: told from 0 to 1
+ * @returns {Promise<string>} where it is: `/imgs/blogs/…`
+ */
+export async function upload(picture, { progress, signal } = {}) {
+  const form = new FormData();
+  form.append("file", picture, "picture");
+  const request = new XMLHttpRequest();
+  request.open("POST", `${base}/upload/blog`);
+  request.timeout = PATIENCE_MS;
+  for (const [name, value] of Object.entries(headers())) request.setRequestHeader(name, value);
+  request.upload.addEventListener("progress", ({ loaded, total }) => progress?.(total > 0 ? loaded / total : 0));
+  const over = new Promise((done) => request.addEventListener("loadend", done));
+  const giveUp = () => request.abort();
+  signal?.addEventListener("abort", giveUp);
+  const sent = performance.now();
+  request.send(form);
+  await over;
+  signal?.removeEventListener("abort", giveUp);
+  if (signal?.aborted) throw new DOMException("given up", "AbortError");
+  if (request.status === 0) throw unanswered("upload");
+  return `/imgs${answered(request.status, request.responseText, { sent, came: performance.now() }).data}`;
+}

@@ -1,0 +1,33 @@
+// How the pages are to be: language, light or dark, the place; and for who is logged in, the password.
+
+import { hasToken } from "../../core/api.js";
+import { h } from "../../core/dom.js";
+import { isKiosk } from "../../core/kept.js";
+import { both, language, speak } from "../../core/language.js";
+import { choose, scheme } from "../../core/scheme.js";
+import { choice } from "../../parts/choice.js";
+import { icon } from "../../parts/icons.js";
+import { place } from "../place.js";
+
+export function settings() {
+  const here = place();
+  return h("section", { class: "card settings", "aria-label": both("设置", "Settings") },
+    h("h2", { class: "unseen" }, both("设置", "Settings")),
+    h("div", { class: "setting" }, h("span", null, both("语言", "Language")), choice(both("语言", "Language"),
+      [{ value: "zh", text: "中文" }, { value: "en", text: "English" }], language(), (chosen) => speak(/** @type {"zh" | "en"} */ (chosen)))),
+    h("div", { class: "setting" }, h("span", null, both("外观", "Appearance")), choice(both("外观", "Appearance"),
+      [{ value: "system", text: both("跟随系统", "System") }, { value: "light", text: both("浅色", "Light") }, { value: "dark", text: both("深色", "Dark") }],
+      scheme(), (chosen) => choose(/** @type {import("../../core/scheme.js").Scheme} */ (chosen)))),
+    link("#/place", both("位置", "Place"), here ? here.name || both("我的位置", "Where I am") : both("未选择", "Not set")),
+    hasToken() && !isKiosk && link("#/me/password", both("密码", "Password"), ""),
+    !isKiosk && link("/console", both("控制台（管理员）", "Console (operators)"), ""));
+}
+
+/**
+ * @param {string} to
+ * @param {string} text
+ * @param {string} value
+ */
+function link(to, text, value) {
+  return h("a", { class: "setting", href: to }, h("span", { class: "grow" }, text), h("span", { class: "quiet cut" }, value), icon("forward"));
+}

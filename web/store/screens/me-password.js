@@ -1,0 +1,48 @@
+// Setting a password, or another one.
+
+import { Refusal, call } from "../../core/api.js";
+import { h } from "../../core/dom.js";
+import { both } from "../../core/language.js";
+import { back } from "../../core/router.js";
+import { head } from "../../parts/bar.js";
+import { busy } from "../../parts/button.js";
+import { field } from "../../parts/field.js";
+import { say } from "../../parts/toast.js";
+import { isIn, wantsLogIn } from "../entry.js";
+
+const SHORTEST = 8;
+
+/** @param {import("../../core/router.js").Showing} showing */
+export function open({ root, title }) {
+  const name = both("密码", "Password");
+  title(name);
+  if (!isIn()) return;
+  const old = field(both("现在的密码（还没有就留空）", "Password so far (empty if there is none)"), "input", { type: "password", autocomplete: "current-password" });
+  const fresh = field(both("新密码，至少 8 位", "New password, at least 8 characters"), "input", { type: "password", autocomplete: "new-password", required: true });
+  const again = field(both("再输一次", "Once more"), "input", { type: "password", autocomplete: "new-password", required: true });
+  const submit = h("button", { type: "submit", class: "button main wide" }, both("保存", "Save"));
+  root.append(h("div", { class: "narrow stack" }, head(name, { home: "/me" }),
+    h("form", { class: "card pad stack", novalidate: true, onsubmit: save }, old.root, fresh.root, again.root, submit)));
+
+  /** @param {SubmitEvent} event */
+  function save(event) {
+    event.preventDefault();
+    const [password, repeated] = [fresh.input.value, again.input.value];
+    old.wrong("");
+    again.wrong(password === repeated ? "" : both("两次输入的不一样", "This is not the same"));
+    fresh.wrong(password.length >= SHORTEST ? "" : both("密码至少 8 位", "At least 8 characters"));
+    if (password !== repeated || password.length < SHORTEST) return;
+    busy(submit, async () => {
+      try {
+        await call("PUT", "/user/password", { body: { oldPassword: old.input.value || undefined, password } });
+      } catch (error) {
+        if (wantsLogIn(error)) return;
+        if (!(error instanceof Refusal) || error.isTrouble) throw error;
+        (error.code === "PASSWORD_WRONG" ? old : fresh).wrong(error.message);
+        return;
+      }
+      say(both("密码已保存", "Your password is saved"));
+      back("/me");
+    });
+  }
+}

@@ -1,0 +1,86 @@
+// Oneself: one's card, what is one's own, and how the pages are to be.
+
+import { get, hasToken } from "../../core/api.js";
+import { shown } from "../../core/copies.js";
+import { fill, h } from "../../core/dom.js";
+import { isKiosk } from "../../core/kept.js";
+import { both } from "../../core/language.js";
+import { go } from "../../core/router.js";
+import { logOut, me } from "../../core/session.js";
+import { button, linkButton } from "../../parts/button.js";
+import { failure } from "../../parts/empty.js";
+import { icon } from "../../parts/icons.js";
+import { confirmed } from "../../parts/sheet.js";
+import { skeletons } from "../../parts/skeleton.js";
+import { toLogIn, wantsLogIn } from "../entry.js";
+import { personCard } from "../people/card.js";
+import { settings } from "../people/settings.js";
+
+/** @typedef {import("../people/card.js").Person} Person */
+/** @typedef {import("../people/card.js").Card} Card */
+
+/** @param {import("../../core/router.js").Showing} showing */
+export async function open({ root, signal, title, settled }) {
+  title(both("我的", "Me"));
+  const top = h("div", null);
+  const isIn = hasToken();
+  root.append(h("div", { class: "me" },
+    h("div", { class: "stack" }, top, isIn && h("nav", { "aria-label": both("我的", "Mine") }, h("ul", { class: "tiles" }))),
+    h("div", { class: "stack" }, settings(), isIn && leave())));
+  if (!isIn) {
+    fill(top, welcome());
+    return;
+  }
+  fill(top, skeletons(1, "13rem"));
+  await renew();
+
+  async function renew() {
+    try {
+      await shown("me", look, draw);
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!wantsLogIn(error)) fill(top, failure(error, renew));
+    }
+  }
+
+  /** @returns {Promise<[Person, Card | undefined]>} */
+  async function look() {
+    const person = await me();
+    if (!person) throw new DOMException("nobody is logged in any more", "AbortError");
+    return [person, await get(`/user/info/${person.id}`, { signal })];
+  }
+
+  /** @param {[Person, Card | undefined]} found */
+  function draw([person, card]) {
+    const edit = isKiosk ? null : linkButton(both("编辑", "Edit"), "#/me/edit", { icon: "edit" });
+    fill(top, personCard(person, card, { action: edit }));
+    const tiles = root.querySelector(".tiles");
+    if (tiles) fill(tiles, own(person.id));
+    settled();
+  }
+}
+
+/** @param {number} id */
+function own(id) {
+  /** @type {[string, import("../../parts/icons.js").IconName, string][]} */
+  const all = [["#/orders", "order", both("我的订单", "My orders")], ["#/sign-in", "calendar", both("每日签到", "Sign in daily")],
+    [`#/person/${id}`, "note", both("我的笔记", "My notes")], ["#/write", "edit", both("写笔记", "Write a note")]];
+  return all.filter(([to]) => !isKiosk || to === "#/orders").map(([to, name, text]) =>
+    h("li", null, h("a", { class: "card tile", href: to }, icon(name), h("span", null, text))));
+}
+
+function welcome() {
+  return h("section", { class: "card pad stack welcome" },
+    h("h1", null, both("你好！", "Hello!")),
+    h("p", { class: "quiet" }, both("登录后可以抢购、写笔记、关注别人，还有每日签到。", "Log in to buy in sales, write notes, follow people, and sign in day by day.")),
+    button(both("登录", "Log in"), () => toLogIn(), { look: ["main", "wide"] }));
+}
+
+function leave() {
+  return button(both("退出登录", "Log out"), async () => {
+    const isSure = await confirmed(both("退出登录？", "Log out?"), both("这台设备上的登录会结束。", "You will be logged out on this device."), both("退出", "Log out"));
+    if (!isSure) return;
+    await logOut();
+    go("/", { replace: true });
+  }, { look: ["wide"], icon: "out" });
+}

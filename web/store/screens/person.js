@@ -1,0 +1,130 @@
+// Somebody: their card, what they wrote, who follows them, and whom both of us follow.
+
+import { get, hasToken } from "../../core/api.js";
+import { shown } from "../../core/copies.js";
+import { fill, h } from "../../core/dom.js";
+import { isKiosk } from "../../core/kept.js";
+import { both } from "../../core/language.js";
+import { readdress } from "../../core/router.js";
+import { knownMe } from "../../core/session.js";
+import { head } from "../../parts/bar.js";
+import { linkButton } from "../../parts/button.js";
+import { choice } from "../../parts/choice.js";
+import { empty, failure } from "../../parts/empty.js";
+import { byPage, endless } from "../../parts/endless.js";
+import { skeletons } from "../../parts/skeleton.js";
+import { noteCard } from "../cards/note.js";
+import { personCard } from "../people/card.js";
+import { followButton } from "../people/follow-button.js";
+import { personRow } from "../people/person-row.js";
+
+/** @typedef {import("../people/card.js").Person} Person */
+/** @typedef {import("../people/card.js").Card} Card */
+/** @typedef {"notes" | "followees" | "fans" | "common"} Tab */
+
+const PAGE = 10;
+
+/** @param {import("../../core/router.js").Showing} showing */
+export async function open({ root, at, signal, title, settled }) {
+  title(both("个人主页", "Profile"));
+  const id = Number(at.id);
+  const isMe = knownMe()?.id === id;
+  /** @type {Tab[]} */
+  const tabs = ["notes", "followees", "fans", ...(hasToken() && !isMe ? [/** @type {const} */ ("common")] : [])];
+  /** @type {Tab} */
+  let tab = tabs.find((one) => one === at.tab) ?? "notes";
+  const card = h("div", null, skeletons(1, "13rem"));
+  const switches = h("div", { class: "person-tabs" });
+  const list = h("div", null);
+  let opened = new AbortController();
+  /** @type {HTMLElement | null} */
+  let follow = null;
+  root.append(head(both("个人主页", "Profile"), { home: "/notes" }), h("div", { class: "person" }, card, h("div", null, switches, list)));
+  show(tab);
+  await renew();
+
+  async function renew() {
+    try {
+      await shown(`person ${id}`, look, draw);
+    } catch (error) {
+      if (!signal.aborted) fill(card, failure(error, renew));
+    }
+  }
+
+  /** @returns {Promise<[Person | undefined, Card | undefined]>} */
+  function look() {
+    return Promise.all([get(`/user/${id}`, { signal }), get(`/user/info/${id}`, { signal })]);
+  }
+
+  /** @param {[Person | undefined, Card | undefined]} found */
+  function draw([person, about]) {
+    if (!person) {
+      fill(card, empty("me", both("没有这个人。", "There is no such person."), linkButton(both("看看热门笔记", "See popular notes"), "#/notes")));
+      fill(switches);
+      fill(list);
+      return;
+    }
+    title(person.nickName);
+    follow ??= followButton({ id, name: person.nickName }, signal, () => setTimeout(renew, 400));
+    const edit = isMe && !isKiosk ? linkButton(both("编辑", "Edit"), "#/me/edit", { icon: "edit" }) : null;
+    fill(card, personCard(person, about, { action: isMe ? edit : follow, tab: show }));
+    settled();
+  }
+
+  /** @param {Tab} which */
+  function show(which) {
+    tab = which;
+    opened.abort();
+    opened = new AbortController();
+    readdress(tab === "notes" ? `/person/${id}` : `/person/${id}?tab=${tab}`);
+    fill(switches, choice(both("看什么", "What to see"), tabs.map((value) => ({ value, text: nameOf(value) })), tab, show));
+    fill(list, listOf(tab, id, isMe, AbortSignal.any([signal, opened.signal])));
+    settled();
+  }
+}
+
+/** @param {Tab} tab */
+function nameOf(tab) {
+  switch (tab) {
+    case "notes": return both("笔记", "Notes");
+    case "followees": return both("关注", "Following");
+    case "fans": return both("粉丝", "Followers");
+    case "common": return both("共同关注", "In common");
+  }
+}
+
+/**
+ * @param {Tab} tab
+ * @param {number} id
+ * @param {boolean} isMe
+ * @param {AbortSignal} signal
+ */
+function listOf(tab, id, isMe, signal) {
+  if (tab === "notes") {
+    return endless({
+      name: `notes of ${id}`, signal, look: "notes", height: "15rem", draw: noteCard,
+      load: byPage(PAGE, (current) => get("/blog/of/user", { query: { id, current }, signal })),
+      key: (/** @type {import("../cards/note.js").Note} */ note) => note.id,
+      none: () => empty("note", both("还没有写过笔记。", "Nothing written yet."),
+        isMe && !isKiosk && linkButton(both("写第一篇", "Write the first one"), "#/write", { look: ["main"], icon: "edit" })),
+    }).root;
+  }
+  const isWhole = tab === "common";
+  const load = byPage(PAGE, (current) => get(`/follow/${tab}/${id}`, { query: isWhole ? {} : { current }, signal }));
+  return endless({
+    name: `people ${id} ${tab}`, signal, look: "people", height: "4rem", draw: personRow,
+    // Whom both follow come all at once.
+    load: async (next) => (isWhole ? { ...(await load(next)), next: undefined } : load(next)),
+    key: (/** @type {Person} */ person) => person.id,
+    none: () => empty("people", none(tab)),
+  }).root;
+}
+
+/** @param {Tab} tab */
+function none(tab) {
+  switch (tab) {
+    case "fans": return both("还没有粉丝。", "No followers yet.");
+    case "common": return both("你们还没有共同关注的人。", "You follow nobody in common yet.");
+    default: return both("还没有关注别人。", "Follows nobody yet.");
+  }
+}
