@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use mallbox_storage::{
-    Claim, ClaimAnswer, OrderId, SaleRecord, Shop, ShopId, StoreError, Terms, Timestamp, UserId, Voucher,
-    VoucherId, VoucherStatus,
+    Claim, ClaimAnswer, OrderId, SaleRecord, Shop, ShopId, StoreError, Terms, Timestamp, Units, UserId,
+    Voucher, VoucherId, VoucherStatus,
 };
 use parking_lot::Mutex;
 
@@ -81,6 +81,17 @@ pub struct LiveSale {
     pub begin: Timestamp,
     /// First instant at which none is taken any more.
     pub end: Timestamp,
+}
+
+/// A sale that is on, as its operators watch it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RunningSale {
+    /// Its voucher's title.
+    pub title: String,
+    /// Where it is, and what is left.
+    pub live: LiveSale,
+    /// Units in somebody's hands when that was left.
+    pub taken: u64,
 }
 
 /// What a sale's page tells, none of which changes from claim to claim.
@@ -186,18 +197,19 @@ impl SaleCounter {
     /// # Errors
     /// [`Refusal::UnknownSale`], or the store is in trouble.
     pub async fn live(&self, voucher: VoucherId, now: Timestamp) -> Result<LiveSale, Failure> {
-        let inner = &*self.inner;
-        let known = inner.known(voucher, now).await?;
-        let terms = known.sale.terms;
-        let sales = &inner.context.storage.sales;
-        let mut units = sales.units(voucher).await?;
-        if units.is_none() && now < terms.end && inner.put(voucher).await? {
-            units = sales.units(voucher).await?;
-        }
-        // A sale that is over need not be in memory: the record's stock is what it ended with.
-        let stock = units.map_or(known.sale.stock, |units| units.left());
-        let state = SaleState::of(&terms, stock, now);
-        Ok(LiveSale { voucher, stock, state, at: now, begin: terms.begin, end: terms.end })
+        let known = self.inner.known(voucher, now).await?;
+        Ok(self.inner.live(&known, now).await?.0)
+    }
+
+    /// The same of a sale that is on, for who watches it.
+    ///
+    /// # Errors
+    /// As [`live`](Self::live).
+    pub(super) async fn running(&self, voucher: VoucherId, now: Timestamp) -> Result<RunningSale, Failure> {
+        let known = self.inner.known(voucher, now).await?;
+        let (live, units) = self.inner.live(&known, now).await?;
+        let taken = units.map_or(0, |units| units.taken);
+        Ok(RunningSale { title: known.voucher.text.title.clone(), live, taken })
     }
 
     /// What a sale's page tells.
@@ -372,6 +384,20 @@ impl Inner {
         let known = self.terms.get(voucher, now).await?;
         let known = known.filter(|known| known.voucher.text.status == VoucherStatus::OnShelf);
         Ok(known.ok_or(Refusal::UnknownSale)?)
+    }
+
+    /// Where a sale is, and its units if it is in memory: one that is over need not be.
+    async fn live(&self, known: &Known, now: Timestamp) -> Result<(LiveSale, Option<Units>), StoreError> {
+        let (terms, sales) = (known.sale.terms, &self.context.storage.sales);
+        let voucher = terms.voucher;
+        let mut units = sales.units(voucher).await?;
+        if units.is_none() && now < terms.end && self.put(voucher).await? {
+            units = sales.units(voucher).await?;
+        }
+        // The record's stock is what it ended with.
+        let stock = units.map_or(known.sale.stock, |units| units.left());
+        let state = SaleState::of(&terms, stock, now);
+        Ok((LiveSale { voucher, stock, state, at: now, begin: terms.begin, end: terms.end }, units))
     }
 
     async fn check_level(&self, user: UserId, min_level: u8) -> Result<(), Failure> {
