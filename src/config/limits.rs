@@ -51,6 +51,9 @@ pub struct LimitsConfig {
     /// Minutes a buyer has to pay, for sales that do not say.
     #[arg(long, env = "MALLBOX_PAY_MINUTES", default_value_t = 15, value_name = "MINUTES", value_parser = positive())]
     pub pay_minutes: u32,
+    /// Seconds for which a page keeps its button grey after a claim, before the next try.
+    #[arg(long, env = "MALLBOX_PRESS_AGAIN", default_value_t = 10, value_name = "SECONDS")]
+    pub press_again: u32,
     /// Missed days of a month that a user may sign later.
     #[arg(long, env = "MALLBOX_MAKE_UPS_PER_MONTH", default_value_t = 3, value_name = "NUMBER")]
     pub make_ups_per_month: u32,
@@ -84,6 +87,7 @@ impl LimitsConfig {
             },
             address_limit: limit(self.calls_per_second, seconds(1)),
             pay_within: minutes(self.pay_minutes),
+            press_again: seconds(self.press_again),
             max_backlog: self.max_backlog,
             make_ups_a_month: self.make_ups_per_month,
             ..Settings::default()
@@ -134,6 +138,7 @@ mod tests {
             "--code-tries=4",
             "--session-minutes=5",
             "--pay-minutes=6",
+            "--press-again=7",
             "--max-backlog=8",
             "--make-ups-per-month=0",
         ]);
@@ -145,7 +150,7 @@ mod tests {
         let CodeRules { lives, gap, per_day, tries } = told.codes;
         assert_eq!((lives.as_secs(), gap.as_secs(), per_day, tries), (3, 1, 2, 4));
         assert_eq!((told.session_ttl.as_secs(), told.pay_within.as_secs(), told.max_backlog), (300, 360, 8));
-        assert_eq!(told.make_ups_a_month, 0);
+        assert_eq!((told.press_again.as_secs(), told.make_ups_a_month), (7, 0));
         let zeros = [
             "claims-per-minute",
             "calls-per-second",

@@ -200,6 +200,7 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::Mistyped(_)
         | Refusal::OrderStands(_)
         | Refusal::Unlimited
+        | Refusal::SaleIsOn
         | Refusal::StillDead(..)
         | Refusal::DeadLetterStands(_)
         | Refusal::SignedAlready

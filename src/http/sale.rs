@@ -7,7 +7,7 @@ use axum::http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use jiff::tz::TimeZone;
-use mallbox_storage::{Timestamp, VoucherId, hex};
+use mallbox_storage::{Shop, Timestamp, VoucherId, hex};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
@@ -15,16 +15,22 @@ use sha2::{Digest as _, Sha256};
 
 use super::App;
 use super::describe::{Calls, Input, Operation, Schemas};
-use super::envelope::{Answer, Reply};
+use super::envelope::{Answer, Paged, Reply};
 use super::error::ApiError;
-use super::extract::{Now, Path};
+use super::extract::{Now, Path, Query};
+use super::page_query::PageQuery;
 use crate::language::both;
-use crate::mall::sales::{LiveSale, SalePage};
-use crate::mall::wall_time;
+use crate::mall::sales::{LiveSale, SaleOn, SalePage};
+use crate::mall::{Context, wall_time};
 
 /// The routes of this area.
 pub fn routes() -> Calls {
     Calls::of(both("秒杀", "Flash sales"))
+        .get(
+            "/sale/on",
+            on,
+            both("进行中和即将开始的秒杀，每页10场", "The sales that are open or will open, 10 a page"),
+        )
         .get("/sale/{voucherId}", live, both("倒计时所需的一切", "What a countdown needs, as of now"))
         .get(
             "/sale/{voucherId}/page",
@@ -57,10 +63,14 @@ struct LiveAnswer {
     begins_in_ms: i64,
     /// Negative once it is over.
     ends_in_ms: i64,
+    /// After a claim, how long a page keeps its button grey before the next try.
+    #[schemars(example = 10_000)]
+    press_again_ms: u64,
 }
 
 impl LiveAnswer {
-    fn new(sale: &LiveSale, zone: &TimeZone) -> Self {
+    fn new(sale: &LiveSale, context: &Context) -> Self {
+        let zone = &context.zone;
         let until = |at: Timestamp| at.as_millis().saturating_sub(sale.at.as_millis());
         Self {
             voucher_id: sale.voucher.get(),
@@ -71,13 +81,55 @@ impl LiveAnswer {
             end_time: wall_time::text(sale.end, zone),
             begins_in_ms: until(sale.begin),
             ends_in_ms: until(sale.end),
+            press_again_ms: u64::try_from(context.settings.press_again.as_millis()).unwrap_or(u64::MAX),
         }
     }
 }
 
+/// A sale as a home page shows it.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct OnAnswer {
+    #[schemars(example = &"100元秒杀券")]
+    title: String,
+    sub_title: String,
+    /// In cents.
+    #[schemars(example = 100)]
+    pay_value: i64,
+    /// In cents.
+    #[schemars(example = 10_000)]
+    actual_value: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shop: Option<SellerAnswer>,
+    #[serde(flatten)]
+    live: LiveAnswer,
+}
+
+impl OnAnswer {
+    fn new(on: SaleOn, context: &Context) -> Self {
+        let SaleOn { voucher, live, shop } = on;
+        let text = voucher.text;
+        Self {
+            title: text.title,
+            sub_title: text.sub_title,
+            pay_value: text.pay_value.get(),
+            actual_value: text.actual_value.get(),
+            shop: shop.map(SellerAnswer::new),
+            live: LiveAnswer::new(&live, context),
+        }
+    }
+}
+
+/// First those in their window, by their end; then those to come, by their begin. Of more than 200 the first ones.
+async fn on(State(app): State<App>, Now(now): Now, Query(query): Query<PageQuery>) -> Reply<Paged<OnAnswer>> {
+    let (sales, total) = app.sales.on(query.number(), now).await?;
+    let list: Vec<_> = sales.into_iter().map(|sale| OnAnswer::new(sale, &app.context)).collect();
+    Ok(Answer::page(&list, total).no_store())
+}
+
 async fn live(State(app): State<App>, Now(now): Now, Path(voucher): Path<u64>) -> Reply<LiveAnswer> {
     let sale = app.sales.live(VoucherId::new(voucher), now).await?;
-    Ok(Answer::ok(LiveAnswer::new(&sale, &app.context.zone)).no_store())
+    Ok(Answer::ok(LiveAnswer::new(&sale, &app.context)).no_store())
 }
 
 /// What a sale's page tells, the same for everybody.
@@ -119,6 +171,20 @@ struct SellerAnswer {
     open_hours: String,
 }
 
+impl SellerAnswer {
+    fn new(shop: Shop) -> Self {
+        let text = shop.text;
+        Self {
+            id: shop.id.get(),
+            name: text.name,
+            images: text.images,
+            area: text.area,
+            address: text.address,
+            open_hours: text.open_hours,
+        }
+    }
+}
+
 impl PageAnswer {
     fn new(page: SalePage, zone: &TimeZone) -> Self {
         let SalePage { voucher, sale, shop } = page;
@@ -134,14 +200,7 @@ impl PageAnswer {
             end_time: wall_time::text(sale.terms.end, zone),
             pay_within_seconds: sale.pay_within.as_secs(),
             min_level: sale.min_level,
-            shop: shop.map(|shop| SellerAnswer {
-                id: shop.id.get(),
-                name: shop.text.name,
-                images: shop.text.images,
-                area: shop.text.area,
-                address: shop.text.address,
-                open_hours: shop.text.open_hours,
-            }),
+            shop: shop.map(SellerAnswer::new),
         }
     }
 }

@@ -142,15 +142,19 @@ struct VoucherBody {
     end_time: Option<String>,
 }
 
+/// The status with this number.
+pub(super) fn shelf_status(number: Option<u8>) -> Result<Option<VoucherStatus>, Mistake> {
+    Ok(match number {
+        None => None,
+        Some(1) => Some(VoucherStatus::OnShelf),
+        Some(2) => Some(VoucherStatus::OffShelf),
+        Some(3) => Some(VoucherStatus::Expired),
+        Some(_) => return Err(Mistake::OutOfRange("status")),
+    })
+}
+
 impl VoucherBody {
     fn form(self) -> Result<VoucherForm, Mistake> {
-        let status = match self.status {
-            None => None,
-            Some(1) => Some(VoucherStatus::OnShelf),
-            Some(2) => Some(VoucherStatus::OffShelf),
-            Some(3) => Some(VoucherStatus::Expired),
-            Some(_) => return Err(Mistake::OutOfRange("status")),
-        };
         Ok(VoucherForm {
             shop: self.shop_id.map(ShopId::new),
             title: self.title,
@@ -158,7 +162,7 @@ impl VoucherBody {
             rules: self.rules,
             pay_value: self.pay_value,
             actual_value: self.actual_value,
-            status,
+            status: shelf_status(self.status)?,
         })
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use jiff::tz::TimeZone;
-use mallbox_storage::{OrderId, VoucherId};
+use mallbox_storage::{OrderId, ShopId, Timestamp, VoucherId};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -45,6 +45,8 @@ pub(super) struct OrderAnswer {
     #[schemars(example = &"662319245210910723")]
     id: String,
     voucher_id: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shop_id: Option<u64>,
     #[schemars(example = &"50元代金券")]
     title: String,
     /// In cents.
@@ -68,16 +70,21 @@ pub(super) struct OrderAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"2026-11-21T10:09:17")]
     deadline: Option<String>,
+    /// How long it can still be paid, by the mall's clock; 0 when it is about to be cancelled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = 899_000)]
+    deadline_in_ms: Option<i64>,
 }
 
 impl OrderAnswer {
-    pub(super) fn new(view: OrderView, zone: &TimeZone) -> Self {
+    pub(super) fn new(view: OrderView, now: Timestamp, zone: &TimeZone) -> Self {
         let text = |at| wall_time::text(at, zone);
-        let deadline = view.deadline().map(text);
-        let OrderView { order, title } = view;
+        let deadline = view.deadline();
+        let OrderView { order, title, shop } = view;
         Self {
             id: order.id.to_string(),
             voucher_id: order.voucher.get(),
+            shop_id: shop.map(ShopId::get),
             title,
             pay_value: order.pay_value.get(),
             pay_type: order.pay_type,
@@ -86,13 +93,14 @@ impl OrderAnswer {
             pay_time: order.paid.map(text),
             use_time: order.used.map(text),
             refund_time: order.refunded.map(text),
-            deadline,
+            deadline: deadline.map(text),
+            deadline_in_ms: deadline.map(|at| at.as_millis().saturating_sub(now.as_millis()).max(0)),
         }
     }
 }
 
-fn answer(app: &App, view: OrderView) -> Reply<OrderAnswer> {
-    Ok(Answer::ok(OrderAnswer::new(view, &app.context.zone)))
+fn answer(app: &App, view: OrderView, now: Timestamp) -> Reply<OrderAnswer> {
+    Ok(Answer::ok(OrderAnswer::new(view, now, &app.context.zone)))
 }
 
 async fn claim(
@@ -116,16 +124,22 @@ async fn buy(
 async fn of_me(
     State(app): State<App>,
     Login(user): Login,
+    Now(now): Now,
     Query(query): Query<PageQuery>,
 ) -> Reply<Vec<OrderAnswer>> {
     let views = app.orders.of_user(user, query.number()).await?;
     let zone = &app.context.zone;
-    Ok(Answer::ok(views.into_iter().map(|view| OrderAnswer::new(view, zone)).collect::<Vec<_>>()))
+    Ok(Answer::ok(views.into_iter().map(|view| OrderAnswer::new(view, now, zone)).collect::<Vec<_>>()))
 }
 
-async fn one(State(app): State<App>, Login(user): Login, Path(order): Path<u64>) -> Reply<OrderAnswer> {
+async fn one(
+    State(app): State<App>,
+    Login(user): Login,
+    Now(now): Now,
+    Path(order): Path<u64>,
+) -> Reply<OrderAnswer> {
     let view = app.orders.get(user, OrderId::new(order)).await?;
-    answer(&app, view)
+    answer(&app, view, now)
 }
 
 async fn pay(
@@ -135,7 +149,7 @@ async fn pay(
     Path(order): Path<u64>,
 ) -> Reply<OrderAnswer> {
     let view = app.orders.pay(user, OrderId::new(order), now).await?;
-    answer(&app, view)
+    answer(&app, view, now)
 }
 
 async fn cancel(
@@ -145,7 +159,7 @@ async fn cancel(
     Path(order): Path<u64>,
 ) -> Reply<OrderAnswer> {
     let view = app.orders.cancel(user, OrderId::new(order), now).await?;
-    answer(&app, view)
+    answer(&app, view, now)
 }
 
 async fn refund(
@@ -155,7 +169,7 @@ async fn refund(
     Path(order): Path<u64>,
 ) -> Reply<OrderAnswer> {
     let view = app.orders.refund(user, OrderId::new(order), now).await?;
-    answer(&app, view)
+    answer(&app, view, now)
 }
 
 async fn redeem(
@@ -168,5 +182,39 @@ async fn redeem(
     let mall = Arc::clone(&app);
     let work = async move { mall.orders.redeem(OrderId::new(order), now).await };
     let view = act(&app.audit, By::operator(user, now), deed, work).await?;
-    answer(&app, view)
+    answer(&app, view, now)
+}
+
+#[cfg(test)]
+mod tests {
+    use mallbox_storage::{Cents, Order, OrderStatus, UserId};
+
+    use super::*;
+
+    #[test]
+    fn what_is_left_to_pay_an_order_is_told_while_it_waits_and_never_negative() {
+        let at = Timestamp::from_millis;
+        let left = |status, now| {
+            let order = Order {
+                id: OrderId::new(1),
+                voucher: VoucherId::new(1),
+                user: UserId::new(1),
+                status,
+                pay_value: Cents::new(1),
+                pay_type: 1,
+                created: at(0),
+                deadline: at(1_000),
+                paid: None,
+                used: None,
+                refunded: None,
+            };
+            let view = OrderView { order, title: String::new(), shop: None };
+            OrderAnswer::new(view, at(now), &TimeZone::UTC).deadline_in_ms
+        };
+        assert_eq!(
+            [0, 999, 1_000, 1_001].map(|now| left(OrderStatus::Unpaid, now)),
+            [Some(1_000), Some(1), Some(0), Some(0)]
+        );
+        assert_eq!([OrderStatus::Pending, OrderStatus::Paid].map(|status| left(status, 0)), [None, None]);
+    }
 }

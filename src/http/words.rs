@@ -27,6 +27,7 @@ pub(super) const CODES: &[&str] = &[
     "BLOCKED",
     "LAST_OPERATOR",
     "UNLIMITED",
+    "SALE_IS_ON",
     "STILL_DEAD",
     "DEAD_LETTER_STANDS",
     "SIGNED_ALREADY",
@@ -186,6 +187,12 @@ pub(super) fn of_refusal(refusal: &Refusal, l: Language) -> Words {
             "UNLIMITED",
             "这场秒杀不限量，没有库存可增减",
             "This sale is unlimited: it has no stock to raise or lower."
+        ),
+        Refusal::SaleIsOn => fixed!(
+            l,
+            "SALE_IS_ON",
+            "秒杀进行中不能改价，请先暂停秒杀",
+            "The price of a sale that is on cannot be changed; pause the sale first."
         ),
         Refusal::StillDead(reason, words) => still_dead(*reason, words, l),
         Refusal::DeadLetterStands(state) => dead_letter_stands(*state, l),

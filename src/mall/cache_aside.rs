@@ -40,11 +40,11 @@ pub trait Cached: Clone + Serialize + DeserializeOwned + Send + Sync + 'static {
     /// What it is known by.
     type Id: CacheId;
 
-    /// Reads it in the record.
+    /// Reads it in the record, as it is at `now`.
     ///
     /// # Errors
     /// [`StoreError`].
-    async fn load(storage: &Storage, id: Self::Id) -> Result<Option<Self>, StoreError>;
+    async fn load(storage: &Storage, id: Self::Id, now: Timestamp) -> Result<Option<Self>, StoreError>;
 }
 
 /// How copies of a kind are kept. The spans are by the mall's clock, but for `patience` and `slow`.

@@ -1,10 +1,10 @@
-//! Copies of what one service reads and others change: notes, and people as others see them.
+//! Copies of what one service reads and others change: shops, notes, and people as others see them.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mallbox_storage::{Card, Note, NoteId, Post, Storage, StoreError, UserId};
+use mallbox_storage::{Card, Note, NoteId, Post, Shop, ShopId, Storage, StoreError, Timestamp, UserId};
 use serde::{Deserialize, Serialize};
 
 use super::cache_aside::{CacheAside, CacheFigures, Cached, Policy};
@@ -12,6 +12,8 @@ use super::cache_aside::{CacheAside, CacheFigures, Cached, Policy};
 /// Cheap to clone; clones are one. Whoever changes one of these in the record says so here.
 #[derive(Clone)]
 pub struct Copies {
+    /// Shops.
+    pub(super) shops: CacheAside<Shop>,
     /// Notes, whoever may see them, with their counts.
     pub(super) notes: CacheAside<Note>,
     /// People.
@@ -30,11 +32,21 @@ pub(super) struct Person {
 }
 
 #[async_trait]
+impl Cached for Shop {
+    const KIND: &'static str = "shop";
+    type Id = ShopId;
+
+    async fn load(storage: &Storage, shop: ShopId, _: Timestamp) -> Result<Option<Self>, StoreError> {
+        storage.shops.get(shop).await
+    }
+}
+
+#[async_trait]
 impl Cached for Note {
     const KIND: &'static str = "note";
     type Id = NoteId;
 
-    async fn load(storage: &Storage, note: NoteId) -> Result<Option<Self>, StoreError> {
+    async fn load(storage: &Storage, note: NoteId, _: Timestamp) -> Result<Option<Self>, StoreError> {
         storage.notes.get(note).await
     }
 }
@@ -44,7 +56,7 @@ impl Cached for Person {
     const KIND: &'static str = "person";
     type Id = UserId;
 
-    async fn load(storage: &Storage, user: UserId) -> Result<Option<Self>, StoreError> {
+    async fn load(storage: &Storage, user: UserId, _: Timestamp) -> Result<Option<Self>, StoreError> {
         let (Some(is), Some(card)) = (storage.users.get(user).await?, storage.users.card(user).await?) else {
             return Ok(None);
         };
@@ -61,7 +73,11 @@ impl Copies {
         let notes = Policy { fresh, stale, ..Policy::default() };
         // Nobody is asked for by so many that instances had to take turns.
         let people = Policy { turns: false, ..Policy::default() };
-        Self { notes: CacheAside::new(storage, notes), people: CacheAside::new(storage, people) }
+        Self {
+            shops: CacheAside::new(storage, Policy::default()),
+            notes: CacheAside::new(storage, notes),
+            people: CacheAside::new(storage, people),
+        }
     }
 
     /// A note is another than before; and what is copied of a comment, nothing, is what it was.
@@ -71,7 +87,7 @@ impl Copies {
         }
     }
 
-    /// What has been counted about them.
+    /// What has been counted about them, but for shops, of which [their directory](super::ShopDirectory) tells.
     #[must_use]
     pub(super) fn figures(&self) -> [Arc<CacheFigures>; 2] {
         [self.notes.figures(), self.people.figures()]

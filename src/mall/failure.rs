@@ -31,6 +31,8 @@ pub enum Refusal {
     Blocked,
     /// No operator would be left who can come in.
     LastOperator,
+    /// The price of a sale stays while it takes claims.
+    SaleIsOn,
     /// Something a person typed or picked wrongly: said with 200 on hm-dianping's calls.
     Mistyped(Mistake),
     /// The voucher is sold in a flash sale and not over the counter.

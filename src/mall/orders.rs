@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mallbox_storage::{
-    Claim, Order, OrderId, OrderStatus, Page, Step, Stepped, Timestamp, UserId, Voucher, VoucherId,
+    Claim, Order, OrderId, OrderStatus, Page, ShopId, Step, Stepped, Timestamp, UserId, Voucher, VoucherId,
     VoucherStatus,
 };
 
@@ -31,6 +31,8 @@ pub struct OrderView {
     pub order: Order,
     /// The voucher's title, `""` if the voucher is gone.
     pub title: String,
+    /// The voucher's shop, if the voucher is not gone.
+    pub shop: Option<ShopId>,
 }
 
 impl OrderView {
@@ -38,6 +40,14 @@ impl OrderView {
     #[must_use]
     pub fn deadline(&self) -> Option<Timestamp> {
         (self.order.status == OrderStatus::Unpaid).then_some(self.order.deadline)
+    }
+
+    fn new(voucher: Option<&Voucher>, order: Order) -> Self {
+        Self {
+            title: voucher.map(|voucher| voucher.text.title.clone()).unwrap_or_default(),
+            shop: voucher.map(|voucher| voucher.text.shop),
+            order,
+        }
     }
 }
 
@@ -81,7 +91,7 @@ impl OrderDesk {
             let rows = self.rows(user, skipped.saturating_sub(pending.len())).await?;
             orders.extend(rows.into_iter().take(size - orders.len()));
         }
-        self.with_titles(orders).await
+        self.views(orders).await
     }
 
     /// One of a user's orders.
@@ -265,19 +275,18 @@ impl OrderDesk {
 
     pub(super) async fn view(&self, order: Order) -> Result<OrderView, Failure> {
         let voucher = self.context.storage.vouchers.get(order.voucher).await?;
-        Ok(OrderView { title: voucher.map(|voucher| voucher.text.title).unwrap_or_default(), order })
+        Ok(OrderView::new(voucher.as_ref(), order))
     }
 
-    pub(super) async fn with_titles(&self, orders: Vec<Order>) -> Result<Vec<OrderView>, Failure> {
-        let mut titles: HashMap<VoucherId, String> = HashMap::new();
+    pub(super) async fn views(&self, orders: Vec<Order>) -> Result<Vec<OrderView>, Failure> {
+        let mut vouchers: HashMap<VoucherId, Option<Voucher>> = HashMap::new();
         for order in &orders {
-            if let Entry::Vacant(unknown) = titles.entry(order.voucher) {
-                let voucher = self.context.storage.vouchers.get(order.voucher).await?;
-                unknown.insert(voucher.map(|voucher| voucher.text.title).unwrap_or_default());
+            if let Entry::Vacant(unread) = vouchers.entry(order.voucher) {
+                unread.insert(self.context.storage.vouchers.get(order.voucher).await?);
             }
         }
-        let title = |order: &Order| titles.get(&order.voucher).cloned().unwrap_or_default();
-        Ok(orders.into_iter().map(|order| OrderView { title: title(&order), order }).collect())
+        let of = |order: &Order| vouchers.get(&order.voucher).and_then(Option::as_ref);
+        Ok(orders.into_iter().map(|order| OrderView::new(of(&order), order)).collect())
     }
 }
 

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-use mallbox_storage::{SaleRecord, Shop, Storage, StoreError, Timestamp, Voucher, VoucherId};
+use mallbox_storage::{SaleRecord, Storage, StoreError, Timestamp, Voucher, VoucherId};
 use parking_lot::{Mutex, RwLock};
-use tokio::sync::OnceCell;
 
 use super::cache_aside::{CacheFigures, Counted, IdFilter};
 use super::flights::{Flights, shared};
@@ -27,17 +26,11 @@ pub(super) struct Known {
     pub(super) sale: SaleRecord,
     read_ms: AtomicI64,
     used_ms: AtomicI64,
-    shop: OnceCell<Option<Shop>>,
 }
 
 impl Known {
     fn read(&self) -> Timestamp {
         Timestamp::from_millis(self.read_ms.load(Ordering::Relaxed))
-    }
-
-    /// The shop, read once a copy.
-    pub(super) async fn shop(&self, storage: &Storage) -> Result<Option<Shop>, StoreError> {
-        self.shop.get_or_try_init(|| storage.shops.get(self.voucher.text.shop)).await.cloned()
     }
 
     fn touch(&self, now: Timestamp) {
@@ -193,7 +186,7 @@ impl SaleTerms {
         let used_ms = known.get(&voucher).map_or(now.as_millis(), |old| old.used_ms.load(Ordering::Relaxed));
         let copy = found.map(|(voucher, sale)| {
             let (read_ms, used_ms) = (now.as_millis().into(), used_ms.into());
-            Arc::new(Known { voucher, sale, read_ms, used_ms, shop: OnceCell::new() })
+            Arc::new(Known { voucher, sale, read_ms, used_ms })
         });
         if self.changes.load(Ordering::SeqCst) == changes {
             match &copy {

@@ -1,5 +1,7 @@
 //! Flash sales: claims, and what is shown of a sale.
 
+mod on;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -11,14 +13,16 @@ use mallbox_storage::{
 };
 use parking_lot::Mutex;
 
-use super::cache_aside::{CacheAside, CacheFigures};
+use super::cache_aside::CacheFigures;
 use super::flights::{Flights, shared};
 use super::order_numbers::OrderNumbers;
 use super::sale_gate::{Backlog, Hold, Holds};
 use super::sale_terms::{Known, SaleTerms};
 use super::sale_turn::{SaleTurns, Turn};
-use super::shelf::{self, OnShelf};
+use super::shelf::Shelf;
 use super::{Context, Failure, Refusal};
+
+pub use on::SaleOn;
 
 /// How many sales are read at once when all are gone through.
 const PAGE: u32 = 500;
@@ -107,7 +111,7 @@ pub struct SaleCounter {
 struct Inner {
     context: Context,
     terms: SaleTerms,
-    on_shelf: CacheAside<OnShelf>,
+    shelf: Shelf,
     numbers: OrderNumbers,
     backlog: Backlog,
     holds: Holds,
@@ -125,7 +129,7 @@ impl SaleCounter {
     pub fn new(context: Context) -> Self {
         let inner = Inner {
             terms: SaleTerms::new(context.storage.clone()),
-            on_shelf: shelf::copies(&context.storage),
+            shelf: Shelf::of(&context.storage),
             numbers: OrderNumbers::new(),
             backlog: Backlog::new(),
             holds: Holds::default(),
@@ -186,18 +190,8 @@ impl SaleCounter {
     /// # Errors
     /// [`Refusal::UnknownSale`], or the store is in trouble.
     pub async fn live(&self, voucher: VoucherId, now: Timestamp) -> Result<LiveSale, Failure> {
-        let inner = &*self.inner;
-        let known = inner.known(voucher, now).await?;
-        let terms = known.sale.terms;
-        let sales = &inner.context.storage.sales;
-        let mut units = sales.units(voucher).await?;
-        if units.is_none() && now < terms.end && inner.put(voucher).await? {
-            units = sales.units(voucher).await?;
-        }
-        // A sale that is over need not be in memory: the record's stock is what it ended with.
-        let stock = units.map_or(known.sale.stock, |units| units.left());
-        let state = SaleState::of(&terms, stock, now);
-        Ok(LiveSale { voucher, stock, state, at: now, begin: terms.begin, end: terms.end })
+        let known = self.inner.known(voucher, now).await?;
+        self.inner.live(&known.sale, now).await
     }
 
     /// What a sale's page tells.
@@ -207,7 +201,7 @@ impl SaleCounter {
     pub async fn page(&self, voucher: VoucherId, now: Timestamp) -> Result<SalePage, Failure> {
         let inner = &*self.inner;
         let known = inner.known(voucher, now).await?;
-        let shop = known.shop(&inner.context.storage).await?;
+        let shop = inner.context.copies.shops.get(known.voucher.text.shop, now).await?;
         Ok(SalePage { voucher: known.voucher.clone(), sale: known.sale, shop })
     }
 
@@ -250,10 +244,9 @@ impl SaleCounter {
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError> {
         let told = self.put_as_recorded(turn, voucher, now).await?;
-        // The copies are old.
-        self.inner.terms.forget(voucher);
-        if let Some(Voucher { text, .. }) = &told {
-            self.shelf_changed(text.shop).await;
+        match &told {
+            Some(Voucher { text, .. }) => self.voucher_changed(voucher, text.shop).await,
+            None => self.inner.terms.forget(voucher),
         }
         self.inner.out_of_step.lock().remove(&voucher);
         Ok(told.and_then(|told| told.sale))
@@ -261,12 +254,18 @@ impl SaleCounter {
 
     /// The vouchers of a shop that are on the shelf, from a copy that is no older than some seconds.
     pub(super) async fn on_shelf(&self, shop: ShopId, now: Timestamp) -> Result<Vec<Voucher>, Failure> {
-        Ok(self.inner.on_shelf.get(shop, now).await?.map(|list| list.0).unwrap_or_default())
+        self.inner.shelf.of_shop(shop, now).await
     }
 
     /// The record has other vouchers of this shop, or other terms of one.
     pub(super) async fn shelf_changed(&self, shop: ShopId) {
-        self.inner.on_shelf.changed(&[shop]).await;
+        self.inner.shelf.changed(shop).await;
+    }
+
+    /// The record tells something else of this voucher of this shop: copies of it are old.
+    pub(super) async fn voucher_changed(&self, voucher: VoucherId, shop: ShopId) {
+        self.inner.terms.forget(voucher);
+        self.shelf_changed(shop).await;
     }
 
     async fn put_as_recorded(
@@ -304,8 +303,9 @@ impl SaleCounter {
 
     /// What has been counted about the copies.
     #[must_use]
-    pub fn cache_figures(&self) -> [Arc<CacheFigures>; 2] {
-        [self.inner.terms.figures(), self.inner.on_shelf.figures()]
+    pub fn cache_figures(&self) -> [Arc<CacheFigures>; 3] {
+        let [of_shop, on_sale] = self.inner.shelf.figures();
+        [self.inner.terms.figures(), of_shop, on_sale]
     }
 
     /// Whether [`refresh`](Self::refresh) has anything to do.
@@ -367,6 +367,20 @@ impl Inner {
         let known = self.terms.get(voucher, now).await?;
         let known = known.filter(|known| known.voucher.text.status == VoucherStatus::OnShelf);
         Ok(known.ok_or(Refusal::UnknownSale)?)
+    }
+
+    /// A sale as it is now, by terms that were just read or copied.
+    async fn live(&self, sale: &SaleRecord, now: Timestamp) -> Result<LiveSale, Failure> {
+        let (terms, sales) = (sale.terms, &self.context.storage.sales);
+        let voucher = terms.voucher;
+        let mut units = sales.units(voucher).await?;
+        if units.is_none() && now < terms.end && self.put(voucher).await? {
+            units = sales.units(voucher).await?;
+        }
+        // A sale that is over need not be in memory: the record's stock is what it ended with.
+        let stock = units.map_or(sale.stock, |units| units.left());
+        let state = SaleState::of(&terms, stock, now);
+        Ok(LiveSale { voucher, stock, state, at: now, begin: terms.begin, end: terms.end })
     }
 
     async fn check_level(&self, user: UserId, min_level: u8) -> Result<(), Failure> {

@@ -28,6 +28,8 @@ pub struct Settings {
     pub address_limit: Option<Limit>,
     /// How long a buyer has to pay, for sales that do not say.
     pub pay_within: Duration,
+    /// How long a page keeps its button grey after a claim before the next try.
+    pub press_again: Duration,
     /// Claims beyond this many in the log are refused with 503 until the workers have caught up.
     pub max_backlog: u64,
     /// Missed days of a month that a user may make up for.
@@ -58,6 +60,7 @@ impl Default for Settings {
             picture_room: PictureRoom { pictures: 1_000, bytes: 256 << 20 },
             address_limit: None,
             pay_within: Duration::from_secs(15 * 60),
+            press_again: Duration::from_secs(10),
             // About 100 bytes each in memory and 50 on disk: half a gigabyte is where a box of 2 GB must say stop.
             max_backlog: 2_000_000,
             make_ups_a_month: 3,

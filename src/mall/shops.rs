@@ -81,14 +81,14 @@ impl ShopDirectory {
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::Busy`] while the record is slow.
     pub async fn get(&self, shop: ShopId, now: Timestamp) -> Result<Shop, Failure> {
-        let found = self.copies.shops.get_listed(&self.copies.ids, shop, now).await?;
+        let found = self.context.copies.shops.get_listed(&self.copies.ids, shop, now).await?;
         Ok(found.ok_or(Refusal::NotFound("shop"))?)
     }
 
     /// What has been counted about the copies.
     #[must_use]
     pub fn cache_figures(&self) -> [Arc<CacheFigures>; 2] {
-        [self.copies.shops.figures(), self.copies.types.figures()]
+        [self.context.copies.shops.figures(), self.copies.types.figures()]
     }
 
     /// Adds a shop. Markup is taken out of its texts.
@@ -100,7 +100,7 @@ impl ShopDirectory {
         self.check_type(text.kind).await?;
         let shop = self.context.storage.shops.insert(&text, now).await?;
         // Somebody may have asked for it too early.
-        self.copies.shops.changed(&[shop]).await;
+        self.context.copies.shops.changed(&[shop]).await;
         self.place(shop).await;
         Ok(shop)
     }
@@ -118,7 +118,7 @@ impl ShopDirectory {
         }
         let updated = shops.update(shop, &text, now).await;
         // Also if no answer came: it may have been written.
-        self.copies.shops.changed(&[shop]).await;
+        self.context.copies.shops.changed(&[shop]).await;
         if !updated? {
             return Err(Refusal::NotFound("shop").into());
         }

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use mallbox_storage::{Cents, NewSale, ShopId, Timestamp, Voucher, VoucherId, VoucherStatus, VoucherText};
+use mallbox_storage::{
+    Cents, NewSale, ShopId, Timestamp, Voucher, VoucherEdit, VoucherId, VoucherStatus, VoucherText,
+};
 
 use super::{Context, Failure, Mistake, Refusal, SaleCounter, clean_text};
 
@@ -24,22 +26,22 @@ pub enum Left {
     Unlimited,
 }
 
-/// What an operator writes about a new voucher.
+/// What an operator writes about a voucher: what is `None` stays as it is.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct VoucherForm {
-    /// Whose. It must be there.
+    /// Whose. A new one must have it; it is another's never again.
     pub shop: Option<ShopId>,
-    /// Its title: 1 to 255 characters. It must be there.
+    /// Its title: 1 to 255 characters. A new one must have it.
     pub title: Option<String>,
     /// A second line, at most 255 characters.
     pub sub_title: Option<String>,
     /// Rules, at most 1024 characters.
     pub rules: Option<String>,
-    /// What it costs, in cents. It must be there.
+    /// What it costs, in cents. A new one must have it.
     pub pay_value: Option<i64>,
-    /// What it is worth, in cents. It must be there.
+    /// What it is worth, in cents. A new one must have it.
     pub actual_value: Option<i64>,
-    /// Whether it is to be seen; on the shelf unless told.
+    /// Whether it is to be seen; a new one is on the shelf unless told.
     pub status: Option<VoucherStatus>,
 }
 
@@ -144,23 +146,36 @@ impl VoucherShelf {
 }
 
 impl VoucherForm {
-    fn checked(&self) -> Result<VoucherText, Mistake> {
-        let title = clean_text::line(self.title.as_deref().unwrap_or_default());
-        if title.is_empty() {
+    /// What it changes, of a voucher that is there. Markup is taken out of its texts.
+    ///
+    /// # Errors
+    /// [`Mistake::Missing`] for a title without a word, [`Mistake::OutOfRange`] with the value's name.
+    pub fn edit(&self) -> Result<VoucherEdit, Mistake> {
+        let title = self.title.as_deref().map(clean_text::line);
+        if title.as_deref() == Some("") {
             return Err(Mistake::Missing("title"));
         }
-        Ok(VoucherText {
-            shop: self.shop.ok_or(Mistake::Missing("shopId"))?,
+        Ok(VoucherEdit {
             title: at_most("title", title, 255)?,
-            sub_title: at_most(
-                "subTitle",
-                clean_text::line(self.sub_title.as_deref().unwrap_or_default()),
-                255,
-            )?,
-            rules: at_most("rules", clean_text::lines(self.rules.as_deref().unwrap_or_default()), 1024)?,
+            sub_title: at_most("subTitle", self.sub_title.as_deref().map(clean_text::line), 255)?,
+            rules: at_most("rules", self.rules.as_deref().map(clean_text::lines), 1024)?,
             pay_value: cents("payValue", self.pay_value)?,
             actual_value: cents("actualValue", self.actual_value)?,
-            status: self.status.unwrap_or(VoucherStatus::OnShelf),
+            status: self.status,
+        })
+    }
+
+    /// The whole of a new one.
+    fn checked(&self) -> Result<VoucherText, Mistake> {
+        let VoucherEdit { title, sub_title, rules, pay_value, actual_value, status } = self.edit()?;
+        Ok(VoucherText {
+            title: title.ok_or(Mistake::Missing("title"))?,
+            shop: self.shop.ok_or(Mistake::Missing("shopId"))?,
+            sub_title: sub_title.unwrap_or_default(),
+            rules: rules.unwrap_or_default(),
+            pay_value: pay_value.ok_or(Mistake::Missing("payValue"))?,
+            actual_value: actual_value.ok_or(Mistake::Missing("actualValue"))?,
+            status: status.unwrap_or(VoucherStatus::OnShelf),
         })
     }
 }
@@ -191,15 +206,17 @@ impl SaleForm {
     }
 }
 
-fn at_most(name: &'static str, text: String, most_chars: usize) -> Result<String, Mistake> {
-    if text.chars().count() <= most_chars { Ok(text) } else { Err(Mistake::OutOfRange(name)) }
+fn at_most(name: &'static str, text: Option<String>, most_chars: usize) -> Result<Option<String>, Mistake> {
+    match text {
+        Some(text) if text.chars().count() > most_chars => Err(Mistake::OutOfRange(name)),
+        text => Ok(text),
+    }
 }
 
-fn cents(name: &'static str, value: Option<i64>) -> Result<Cents, Mistake> {
+fn cents(name: &'static str, value: Option<i64>) -> Result<Option<Cents>, Mistake> {
     match value {
-        Some(cents @ 0..=EXACT) => Ok(Cents::new(cents)),
-        Some(_) => Err(Mistake::OutOfRange(name)),
-        None => Err(Mistake::Missing(name)),
+        Some(cents) if !(0..=EXACT).contains(&cents) => Err(Mistake::OutOfRange(name)),
+        value => Ok(value.map(Cents::new)),
     }
 }
 
@@ -254,6 +271,17 @@ mod tests {
             assert_eq!(form.checked(), Err(Mistake::OutOfRange(name)));
         }
         assert!(VoucherForm { pay_value: Some(0), actual_value: Some(EXACT), ..form() }.checked().is_ok());
+    }
+
+    #[test]
+    fn an_edit_changes_what_it_names_and_keeps_to_the_same_ranges() {
+        assert_eq!(VoucherForm::default().edit(), Ok(VoucherEdit::default()));
+        let form =
+            VoucherForm { sub_title: Some(" <b></b> ".into()), pay_value: Some(0), ..VoucherForm::default() };
+        let edit = form.edit().unwrap();
+        assert_eq!((edit.sub_title.as_deref(), edit.pay_value.map(Cents::get)), (Some(""), Some(0)));
+        let blank = VoucherForm { title: Some(" <p></p> ".into()), ..VoucherForm::default() };
+        assert_eq!(blank.edit(), Err(Mistake::Missing("title")));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::cache_aside::CacheFigures;
 use super::cashier::Cashier;
 use super::chores::Chores;
 use super::copy_chores::LookAfterCopies;
-use super::operator::{DeadLetterOffice, OrderOffice, ReportOffice, SaleOffice};
+use super::operator::{DeadLetterOffice, OrderOffice, ReportOffice, SaleOffice, VoucherOffice};
 use super::order_workers::{OrderWorkers, WorkerFigures};
 use super::payments::Payments;
 use super::repairs::{load_sales, see_out_the_blocked};
@@ -77,6 +77,8 @@ pub struct Mall {
     pub audit: AuditLog,
     /// Sales from the operator's side.
     pub sale_office: SaleOffice,
+    /// Vouchers from the operator's side.
+    pub voucher_office: VoucherOffice,
     /// Orders from the operator's side.
     pub order_office: OrderOffice,
     /// Claims that did not become orders.
@@ -110,6 +112,7 @@ impl Mall {
         let audit = AuditLog::new(context.clone());
         let orders = OrderDesk::new(context.clone(), cashier);
         let books = Books::new(context.clone(), sales.clone());
+        let sale_office = SaleOffice::new(context.clone(), sales.clone(), books.clone(), audit.clone());
         let mall = Self {
             feeds: FeedBook::new(context.clone()),
             likes: LikeBook::new(context.clone()),
@@ -117,14 +120,21 @@ impl Mall {
             notes: NoteBook::new(context.clone(), audit.clone(), pictures.clone()),
             comments: CommentBook::new(context.clone(), audit.clone()),
             report_office: ReportOffice::new(context.clone(), audit.clone()),
-            shops,
             sign_ins: SignBook::new(context.clone()),
             vouchers: VoucherShelf::new(context.clone(), sales.clone()),
             is_imported,
             pictures,
             people: PeopleOffice::new(context.clone(), audit.clone(), Arc::clone(&random)),
             accounts: Accounts::new(context.clone(), random, sms, inbox),
-            sale_office: SaleOffice::new(context.clone(), sales.clone(), books.clone(), audit.clone()),
+            voucher_office: VoucherOffice::new(
+                context.clone(),
+                sales.clone(),
+                sale_office.clone(),
+                Arc::clone(&shops),
+                audit.clone(),
+            ),
+            sale_office,
+            shops,
             order_office: OrderOffice::new(context.clone(), orders.clone(), audit.clone()),
             dead_letter_office: DeadLetterOffice::new(
                 context.clone(),

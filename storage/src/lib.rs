@@ -95,7 +95,8 @@ pub use time::Timestamp;
 pub use upkeep::{Durability, Health, ServerHealth, Upkeep};
 pub use users::{Block, Card, LastOperator, RightsAnswer, RightsChange, Role, User, UserFilter, Users};
 pub use vouchers::{
-    NewSale, SaleRecord, StockChange, StockChanged, Voucher, VoucherStatus, VoucherText, Vouchers,
+    NewSale, SaleRecord, StockChange, StockChanged, Voucher, VoucherEdit, VoucherFilter, VoucherStatus,
+    VoucherText, Vouchers,
 };
 
 /// The engines beneath the embedded back end and their versions, for `mallbox doctor`.

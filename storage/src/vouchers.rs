@@ -37,6 +37,32 @@ pub struct VoucherText {
     pub status: VoucherStatus,
 }
 
+/// What is changed of a voucher: what is `None` stays as it is.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct VoucherEdit {
+    /// Its title.
+    pub title: Option<String>,
+    /// A second line, `""` for none.
+    pub sub_title: Option<String>,
+    /// Rules, lines separated by `\n`, `""` for none.
+    pub rules: Option<String>,
+    /// What it costs.
+    pub pay_value: Option<Cents>,
+    /// What it is worth.
+    pub actual_value: Option<Cents>,
+    /// Whether it is to be seen.
+    pub status: Option<VoucherStatus>,
+}
+
+/// Which vouchers a list is to hold: those that agree with every part that is set.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct VoucherFilter {
+    /// Whose.
+    pub shop: Option<ShopId>,
+    /// Those alone that are sales.
+    pub sales_only: bool,
+}
+
 /// The terms on which a sale is made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NewSale {
@@ -153,6 +179,13 @@ pub trait Vouchers: Send + Sync {
     /// [`StoreError`]: call again.
     async fn of_shop(&self, shop: ShopId) -> Result<Vec<Voucher>, StoreError>;
 
+    /// The vouchers on the shelf whose sale is not over at `now`, no more than `max`: first those in their window, by their
+    /// end; then those to come, by their begin; by id where that is equal.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    async fn on_sale(&self, now: Timestamp, max: u32) -> Result<Vec<Voucher>, StoreError>;
+
     /// Which vouchers there are whose id is above `after`, on the shelf or not, by id, no more than `max`. Of vouchers that
     /// are added meanwhile, a later one may be told of and an earlier one not yet.
     ///
@@ -171,11 +204,23 @@ pub trait Vouchers: Send + Sync {
         max: u32,
     ) -> Result<Vec<SaleRecord>, StoreError>;
 
-    /// A page of the vouchers that are sales, newest first, on the shelf or not, and how many there are in all.
+    /// A page of the vouchers that a filter admits, newest first, on the shelf or not, and how many it admits in all.
     ///
     /// # Errors
     /// [`StoreError`]: call again.
-    async fn sales_page(&self, page: Page) -> Result<(Vec<Voucher>, u64), StoreError>;
+    async fn page(&self, filter: VoucherFilter, page: Page) -> Result<(Vec<Voucher>, u64), StoreError>;
+
+    /// Changes what is told about a voucher, in one step: of two who change different things at once, both are done.
+    /// Answers the voucher as it is then; `None` if there is no such voucher. Orders that are in the record keep their price.
+    ///
+    /// # Errors
+    /// [`StoreError`]: nothing changed, or the answer was lost; call again.
+    async fn update(
+        &self,
+        voucher: VoucherId,
+        edit: &VoucherEdit,
+        now: Timestamp,
+    ) -> Result<Option<Voucher>, StoreError>;
 
     /// Changes a sale's units: `added` and `stock` by the same number, in one transaction with the request's name.
     ///

@@ -159,7 +159,7 @@ fn vouchers_and_sales_are_as_the_pages_know_them() {
     let live = |id, stock, state, begin, end, begins_in_ms, ends_in_ms| {
         json!({"success": true, "data": {
             "voucherId": id, "stock": stock, "serverTime": "2026-11-21T20:00:00", "state": state, "beginTime": begin,
-            "endTime": end, "beginsInMs": begins_in_ms, "endsInMs": ends_in_ms,
+            "endTime": end, "beginsInMs": begins_in_ms, "endsInMs": ends_in_ms, "pressAgainMs": 10_000,
         }})
     };
     let (seven, nine, ten, eleven) =

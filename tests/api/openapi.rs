@@ -304,6 +304,9 @@ fn sales_and_orders(check: &mut Checker<'_>) {
             check.ask(claim, &format!("/voucher-order/seckill/{id}"), token, none);
         }
     }
+    for query in ["", "?current=2", "?current=x"] {
+        check.ask("GET /sale/on", &format!("/sale/on{query}"), "", none);
+    }
     let page = check.w.ask("GET", "/api/sale/2/page", "if-none-match: *\r\n", b"");
     assert_eq!(page.status, 304);
     check.check("GET /sale/{voucherId}/page", &page);
@@ -395,6 +398,10 @@ fn running_sales(check: &mut Checker<'_>) {
     ask_as_each(check, "POST /ops/orders/{id}/void", "/ops/orders/1/void", &reason);
     for id in ["2", "3", "99", "x"] {
         let path = format!("/ops/sales/{id}");
+        ask_as_each(check, "GET /ops/vouchers/{id}", &format!("/ops/vouchers/{id}"), none);
+        for edit in [json!({ "title": "周末券", "status": 1, "payValue": 300 }), json!({ "status": 9 })] {
+            ask_as_each(check, "PUT /voucher/{id}", &format!("/voucher/{id}"), &edit);
+        }
         let end = json!({ "endTime": "2026-11-22T01:00:00" });
         for step in ["pause", "resume", "end"] {
             let operator = check.w.operator.clone();
@@ -405,6 +412,7 @@ fn running_sales(check: &mut Checker<'_>) {
     }
     for query in ["", "?current=2", "?current=x"] {
         ask_as_each(check, "GET /ops/sales", &format!("/ops/sales{query}"), none);
+        ask_as_each(check, "GET /ops/vouchers", &format!("/ops/vouchers{query}"), none);
     }
 }
 

@@ -29,8 +29,8 @@ fn an_order_is_shown_field_by_field_through_its_life() {
     let w = world();
     let id = bought(&w, "/voucher-order/seckill/2", &w.customer);
     let mut want = json!({
-        "id": id, "voucherId": 2, "title": "100元秒杀券", "payValue": 100, "payType": 1, "status": 1,
-        "createTime": "2026-11-21T20:00:00", "deadline": "2026-11-21T20:15:00",
+        "id": id, "voucherId": 2, "shopId": 1, "title": "100元秒杀券", "payValue": 100, "payType": 1, "status": 1,
+        "createTime": "2026-11-21T20:00:00", "deadline": "2026-11-21T20:15:00", "deadlineInMs": 900_000,
     });
     // It may not be in the record yet, which is status 0.
     assert_eq!(step(&w, &id, "use", &w.operator).body["code"], "ORDER_STANDS");
@@ -42,9 +42,11 @@ fn an_order_is_shown_field_by_field_through_its_life() {
     };
     shown(&want);
     w.advance(Duration::from_secs(60));
+    want["deadlineInMs"] = json!(840_000);
+    shown(&want);
     want["status"] = json!(2);
     want["payTime"] = json!("2026-11-21T20:01:00");
-    want.as_object_mut().unwrap().remove("deadline");
+    want.as_object_mut().unwrap().retain(|name, _| !name.starts_with("deadline"));
     assert_eq!(step(&w, &id, "pay", &w.customer).body, json!({"success": true, "data": want}));
     shown(&want);
     w.advance(Duration::from_secs(60));
@@ -57,7 +59,7 @@ fn an_order_is_shown_field_by_field_through_its_life() {
     step(&w, &ordinary, "pay", &w.other);
     let refunded = step(&w, &ordinary, "refund", &w.other).body;
     let want = json!({
-        "id": ordinary, "voucherId": 1, "title": "50元代金券", "payValue": 4750, "payType": 1, "status": 6,
+        "id": ordinary, "voucherId": 1, "shopId": 1, "title": "50元代金券", "payValue": 4750, "payType": 1, "status": 6,
         "createTime": "2026-11-21T20:02:00", "payTime": "2026-11-21T20:02:00", "refundTime": "2026-11-21T20:02:00",
     });
     assert_eq!(refunded, json!({"success": true, "data": want}));
@@ -182,7 +184,7 @@ fn an_unpaid_order_is_cancelled_at_its_deadline_and_may_be_bought_anew() {
     w.advance(Duration::from_secs(15 * 60));
     let order = w.call("GET", &format!("/voucher-order/{id}"), &w.customer, "").body;
     assert_eq!(order["data"]["status"], 4);
-    assert_eq!(order["data"].get("deadline"), None);
+    assert_eq!((order["data"].get("deadline"), order["data"].get("deadlineInMs")), (None, None));
     assert_eq!(w.call("GET", "/sale/2", "", "").body["data"]["stock"], 2);
     bought(&w, "/voucher-order/seckill/2", &w.customer);
 }

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use mallbox_storage::{
-    NewSale, Page, SaleRecord, ShopId, StockChange, StockChanged, StoreError, Timestamp, Voucher, VoucherId,
-    VoucherText, Vouchers,
+    NewSale, Page, SaleRecord, ShopId, StockChange, StockChanged, StoreError, Timestamp, Voucher,
+    VoucherEdit, VoucherFilter, VoucherId, VoucherText, Vouchers,
 };
 use parking_lot::Mutex;
 use tokio::sync::Notify;
@@ -98,8 +98,17 @@ impl Vouchers for Watched {
         self.real.sales(ending_after, after, max).await
     }
 
-    async fn sales_page(&self, page: Page) -> Result<(Vec<Voucher>, u64), StoreError> {
-        self.real.sales_page(page).await
+    async fn page(&self, filter: VoucherFilter, page: Page) -> Result<(Vec<Voucher>, u64), StoreError> {
+        self.real.page(filter, page).await
+    }
+
+    async fn update(
+        &self,
+        voucher: VoucherId,
+        edit: &VoucherEdit,
+        now: Timestamp,
+    ) -> Result<Option<Voucher>, StoreError> {
+        self.real.update(voucher, edit, now).await
     }
 
     async fn stock_change(

@@ -44,7 +44,7 @@ import { events } from "../core/events.js";
 /** @typedef {"connecting" | "on" | "lost"} Hearing */
 
 /** Five minutes. */
-export const KEPT = 300;
+const KEPT = 300;
 /** An event comes each second: after so many without one, nobody speaks any more. */
 const PATIENCE_MS = 6_000;
 const AGAIN_MS = 1_500;

@@ -46,6 +46,15 @@ export function anew() {
   dispatchEvent(new Event("hashchange"));
 }
 
+/**
+ * Gives what is shown another address, and opens nothing: for a tab, or an order of a list.
+ * @param {string} to
+ */
+export function readdress(to) {
+  history.replaceState(history.state, "", `#${to}`);
+  shownAddress = address();
+}
+
 /** Back to where one came from, or to `home` if one came from elsewhere. */
 export function back(home = "/") {
   if (history.state?.step > 0) history.back();

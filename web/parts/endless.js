@@ -23,7 +23,8 @@ import { skeletons } from "./skeleton.js";
 /**
  * @template Item, Next
  * @param {Endless<Item, Next>} how
- * @returns {{root: HTMLElement, reload: () => Promise<void>}}
+ * @returns {{root: HTMLElement, reload: () => Promise<void>, add: (item: Item) => void, holds: (key: unknown) => boolean}} `add`
+ * puts one above the others; `holds` tells whether one with this key is shown
  */
 export function endless({ name, load, draw, key, none, look = "stack", height = "7rem", signal }) {
   const list = h("ul", { class: look });
@@ -51,10 +52,15 @@ export function endless({ name, load, draw, key, none, look = "stack", height = 
     return h("li", null, draw(item));
   }
 
+  /** @param {number} count */
+  function waiting(count) {
+    return h("div", { class: look }, skeletons(count, height));
+  }
+
   async function more() {
     if (isLoading || state.isWhole || signal.aborted) return;
     isLoading = true;
-    if (state.items.length === 0) fill(foot, skeletons(4, height));
+    if (state.items.length === 0) fill(foot, waiting(4));
     try {
       const { items, next } = await load(state.next);
       if (signal.aborted) return;
@@ -76,13 +82,13 @@ export function endless({ name, load, draw, key, none, look = "stack", height = 
   }
 
   function settle() {
-    if (!state.isWhole) fill(foot, state.items.length > 0 && skeletons(1, height));
+    if (!state.isWhole) fill(foot, state.items.length > 0 && waiting(1));
     else if (state.items.length === 0) fill(foot, none());
     else fill(foot, h("p", { class: "quiet small endless-end" }, both("没有更多了", "That is all")));
   }
 
   async function again() {
-    fill(foot, skeletons(1, height));
+    fill(foot, waiting(1));
     await more();
   }
 
@@ -98,7 +104,16 @@ export function endless({ name, load, draw, key, none, look = "stack", height = 
     sight.observe(foot);
   }
 
-  return { root, reload };
+  /** @param {Item} item */
+  function add(item) {
+    keys.add(key(item));
+    state = { ...state, items: [item, ...state.items] };
+    copyTo(name, state);
+    list.prepend(row(item));
+    settle();
+  }
+
+  return { root, reload, add, holds: (wanted) => keys.has(wanted) };
 }
 
 /**

@@ -20,10 +20,7 @@ const ABOUT = { PHONE_INVALID: "phone", CODE_TOO_SOON: "secret", CODE_WRONG: "se
 
 /** @typedef {"code" | "password"} Way */
 
-/**
- * What was typed stays while the screen is drawn anew in the other language.
- * @type {{phone: string, way: Way}}
- */
+/** @type {{phone: string, way: Way}} what was typed stays while the screen is drawn anew in the other language */
 const typed = { phone: "", way: "code" };
 /** @type {Map<string, import("../core/moments.js").Moment>} when a phone may be sent a code again */
 const again = new Map();

@@ -14,19 +14,21 @@ const [WIDTH, HEIGHT] = [300, 60];
 
 /**
  * @param {string} title what it is about
- * @param {number} places how many values it has room for
  * @param {(value: number) => string} [written] a value in words
- * @returns {{root: HTMLElement, show: (lines: Line[]) => void}}
+ * @returns {{root: HTMLElement, show: (lines: Line[], places: number) => void}} `places`: how many values there is room for
  */
-export function sparkline(title, places, written = (value) => value.toLocaleString()) {
+export function sparkline(title, written = (value) => value.toLocaleString()) {
   const drawing = svg("svg", { class: "sparkline-lines", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", "aria-hidden": "true" });
   const top = h("span", { class: "sparkline-top", "aria-hidden": "true" });
   const root = h("div", { class: "sparkline", role: "img", "aria-label": title }, drawing, top);
 
-  /** @param {Line[]} lines */
-  function show(lines) {
+  /**
+   * @param {Line[]} lines
+   * @param {number} places
+   */
+  function show(lines, places) {
     const most = ceiling(Math.max(...lines.flatMap(({ values }) => known(values)), 0));
-    fill(drawing, lines.map((line, index) => drawn(line, most, index === 0)));
+    fill(drawing, lines.map((line, index) => drawn(line, most, places, index === 0)));
     top.textContent = written(most);
     root.setAttribute("aria-label", [title, ...lines.map(inWords)].join(both("；", "; ")));
   }
@@ -34,9 +36,10 @@ export function sparkline(title, places, written = (value) => value.toLocaleStri
   /**
    * @param {Line} line
    * @param {number} most
+   * @param {number} places
    * @param {boolean} isGround whether what lies below it is tinted
    */
-  function drawn({ values, look }, most, isGround) {
+  function drawn({ values, look }, most, places, isGround) {
     const step = WIDTH / (places - 1);
     const first = places - values.length;
     const points = values.flatMap((value, index) =>

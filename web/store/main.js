@@ -25,6 +25,8 @@ const ROUTES = [
   { path: "/", load: () => home },
   { path: "/login", load: () => import("./screens/login.js") },
   { path: "/sale/:id", load: () => import("./screens/sale.js") },
+  { path: "/notes", load: () => import("./screens/notes.js") },
+  { path: "/note/:id", load: () => import("./screens/note.js") },
   { path: "*", load: () => import("./screens/nowhere.js") },
 ];
 

@@ -143,7 +143,7 @@ async fn replay(
     Query(query): Query<UserQuery>,
 ) -> Reply<FoundAnswer> {
     let order = app.dead_letter_office.replay(By::operator(user, now), query.which(order)).await?;
-    Ok(Answer::ok(FoundAnswer::new(order, &app.context.zone)).no_store())
+    Ok(Answer::ok(FoundAnswer::new(order, now, &app.context.zone)).no_store())
 }
 
 async fn void(

@@ -10,10 +10,12 @@ mod orders;
 mod reports;
 mod sales;
 pub mod users;
+mod vouchers;
 
 /// The routes of this area.
 pub fn routes(live: Live) -> Calls {
     sales::routes()
+        .merge(vouchers::routes())
         .merge(orders::routes())
         .merge(dead_letters::routes())
         .merge(reports::routes())

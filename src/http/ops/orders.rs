@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use jiff::tz::TimeZone;
-use mallbox_storage::{OrderId, UserId, VoucherId};
+use mallbox_storage::{OrderId, Timestamp, UserId, VoucherId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -34,10 +34,10 @@ pub(super) struct FoundAnswer {
 }
 
 impl FoundAnswer {
-    pub(super) fn new(found: FoundOrder, zone: &TimeZone) -> Self {
+    pub(super) fn new(found: FoundOrder, now: Timestamp, zone: &TimeZone) -> Self {
         let user_id = found.view.order.user.get();
         let phone = found.phone.map(|phone| phone.as_str().to_owned());
-        Self { order: OrderAnswer::new(found.view, zone), user_id, phone }
+        Self { order: OrderAnswer::new(found.view, now, zone), user_id, phone }
     }
 }
 
@@ -62,6 +62,7 @@ struct FindQuery {
 async fn find(
     State(app): State<App>,
     _: Operator,
+    Now(now): Now,
     Query(query): Query<FindQuery>,
 ) -> Reply<Paged<FoundAnswer>> {
     let wanted = OrderQuery {
@@ -73,7 +74,7 @@ async fn find(
     };
     let (orders, total) = app.order_office.find(&wanted, query.current.unwrap_or(1)).await?;
     let zone = &app.context.zone;
-    let list: Vec<_> = orders.into_iter().map(|found| FoundAnswer::new(found, zone)).collect();
+    let list: Vec<_> = orders.into_iter().map(|found| FoundAnswer::new(found, now, zone)).collect();
     Ok(Answer::page(&list, total).no_store())
 }
 
@@ -93,5 +94,5 @@ async fn void(
 ) -> Reply<FoundAnswer> {
     let by = By::operator(user, now);
     let voided = app.order_office.void(by, OrderId::new(order), &body.reason).await?;
-    Ok(Answer::ok(FoundAnswer::new(voided, &app.context.zone)).no_store())
+    Ok(Answer::ok(FoundAnswer::new(voided, now, &app.context.zone)).no_store())
 }

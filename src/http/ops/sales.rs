@@ -30,7 +30,7 @@ pub(super) fn routes() -> Calls {
         .post("/ops/sales/{id}/end", end, both("立即结束", "End it at once"))
 }
 
-/// A sale as its operator sees it. Without `initial` and `left` it is unlimited.
+/// A sale as its operator sees it.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct SaleAnswer {
@@ -39,6 +39,14 @@ struct SaleAnswer {
     title: String,
     /// The voucher's: 1 on the shelf, 2 off it, 3 expired.
     status: u8,
+    #[serde(flatten)]
+    terms: TermsAnswer,
+}
+
+/// The terms of a sale, and how far it has sold. Without `initial` and `left` it is unlimited.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct TermsAnswer {
     /// `NOT_OPEN`, `OPEN`, `PAUSED`, `SOLD_OUT` or `ENDED`.
     #[schemars(example = &"OPEN")]
     state: &'static str,
@@ -60,12 +68,22 @@ struct SaleAnswer {
 
 impl SaleAnswer {
     fn new(view: SaleView, zone: &TimeZone) -> Self {
-        let SaleView { voucher, sale, state, left, taken, pending } = view;
+        let terms = TermsAnswer::new(&view, zone);
+        let text = view.voucher.text;
         Self {
-            voucher_id: voucher.id.get(),
-            shop_id: voucher.text.shop.get(),
-            status: shelf_number(voucher.text.status),
-            title: voucher.text.title,
+            voucher_id: view.voucher.id.get(),
+            shop_id: text.shop.get(),
+            status: shelf_number(text.status),
+            title: text.title,
+            terms,
+        }
+    }
+}
+
+impl TermsAnswer {
+    pub(super) fn new(view: &SaleView, zone: &TimeZone) -> Self {
+        let SaleView { sale, state, left, taken, pending, .. } = view;
+        Self {
             state: state.name(),
             begin_time: wall_time::text(sale.terms.begin, zone),
             end_time: wall_time::text(sale.terms.end, zone),
@@ -74,9 +92,9 @@ impl SaleAnswer {
             min_level: sale.min_level,
             initial: sale.initial,
             added: sale.added,
-            left,
-            taken,
-            pending,
+            left: *left,
+            taken: *taken,
+            pending: *pending,
         }
     }
 }

@@ -33,7 +33,7 @@ impl<V: Cached> Inner<V> {
         }
         let load = async {
             self.figures.count(Counted::Rebuild);
-            V::load(&self.storage, id).await
+            V::load(&self.storage, id, now).await
         };
         let found = self.gate.pass(load).await.ok_or(Trouble::Slow)?;
         let found = found.map_err(|error| Trouble::Store(Arc::new(error)))?;

@@ -8,6 +8,7 @@ pub mod people;
 pub mod reports;
 mod running;
 pub mod sales;
+pub mod vouchers;
 
 pub use act::{By, Deed, act};
 pub use audit::{AuditLog, Doing};
@@ -17,3 +18,4 @@ pub use people::PeopleOffice;
 pub use reports::ReportOffice;
 pub use running::running_sales;
 pub use sales::SaleOffice;
+pub use vouchers::VoucherOffice;

@@ -115,7 +115,7 @@ impl OrderOffice {
     async fn with_phones(&self, orders: Vec<Order>) -> Result<Vec<FoundOrder>, Failure> {
         let users: Vec<UserId> = orders.iter().map(|order| order.user).collect();
         let phones = phones(&self.context.storage, &users).await?;
-        let views = self.desk.with_titles(orders).await?;
+        let views = self.desk.views(orders).await?;
         let found = |view: OrderView| FoundOrder { phone: phones.get(&view.order.user).cloned(), view };
         Ok(views.into_iter().map(found).collect())
     }

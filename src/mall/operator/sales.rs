@@ -1,7 +1,7 @@
 //! Sales from the operator's side: what there is, their window, their units, pause and end.
 
 use mallbox_storage::{
-    Page, SaleRecord, StockChange, StockChanged, Terms, Timestamp, Units, Voucher, VoucherId,
+    Page, SaleRecord, StockChange, StockChanged, Terms, Timestamp, Units, Voucher, VoucherFilter, VoucherId,
 };
 use serde_json::{Value, json};
 
@@ -98,7 +98,8 @@ impl SaleOffice {
     /// Only if the store is in trouble.
     pub async fn page(&self, number: u32, now: Timestamp) -> Result<(Vec<SaleView>, u64), Failure> {
         let page = Page::new(number, Self::PAGE);
-        let (vouchers, total) = self.context.storage.vouchers.sales_page(page).await?;
+        let sales = VoucherFilter { sales_only: true, ..VoucherFilter::default() };
+        let (vouchers, total) = self.context.storage.vouchers.page(sales, page).await?;
         let mut views = Vec::with_capacity(vouchers.len());
         for voucher in vouchers {
             views.extend(self.view(voucher, now).await?);
@@ -284,13 +285,10 @@ impl SaleOffice {
     }
 
     /// `None` for an ordinary voucher.
-    async fn view(&self, voucher: Voucher, now: Timestamp) -> Result<Option<SaleView>, Failure> {
+    pub(super) async fn view(&self, voucher: Voucher, now: Timestamp) -> Result<Option<SaleView>, Failure> {
         let Some(sale) = voucher.sale else { return Ok(None) };
         let storage = &self.context.storage;
-        let pending = match storage.order_log.state().await.pending {
-            0 => 0,
-            _ => storage.order_log.count(voucher.id).await?,
-        };
+        let pending = self.pending(voucher.id).await?;
         let (left, taken) = match (storage.sales.units(voucher.id).await?, sale.terms.units, sale.stock) {
             (Some(units), ..) => (units.left(), units.taken),
             // It is over, and what it ended with is in the record.
@@ -302,6 +300,12 @@ impl SaleOffice {
         };
         let state = SaleState::of(&sale.terms, left, now);
         Ok(Some(SaleView { voucher, sale, state, left, taken, pending }))
+    }
+
+    /// Claims of a sale that are not in the record yet. They are counted one by one, if there are any at all.
+    pub(super) async fn pending(&self, voucher: VoucherId) -> Result<u64, Failure> {
+        let log = &self.context.storage.order_log;
+        Ok(if log.state().await.pending == 0 { 0 } else { log.count(voucher).await? })
     }
 }
 

@@ -1,24 +1,14 @@
-//! Shops and their types through the cache.
+//! What is kept of shops: their types, and which there are.
 
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mallbox_storage::{Page, Shop, ShopId, ShopOrder, ShopType, Storage, StoreError, Timestamp};
+use mallbox_storage::{Page, ShopId, ShopOrder, ShopType, Storage, StoreError, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::ShopDirectory;
 use crate::mall::Failure;
 use crate::mall::cache_aside::{CacheAside, Cached, IdFilter, Policy};
-
-#[async_trait]
-impl Cached for Shop {
-    const KIND: &'static str = "shop";
-    type Id = ShopId;
-
-    async fn load(storage: &Storage, shop: ShopId) -> Result<Option<Self>, StoreError> {
-        storage.shops.get(shop).await
-    }
-}
 
 /// All types: one list.
 #[derive(Clone, Serialize, Deserialize)]
@@ -29,15 +19,14 @@ impl Cached for Types {
     const KIND: &'static str = "shop-types";
     type Id = ();
 
-    async fn load(storage: &Storage, (): ()) -> Result<Option<Self>, StoreError> {
+    async fn load(storage: &Storage, (): (), _: Timestamp) -> Result<Option<Self>, StoreError> {
         let types = storage.shops.types().await?;
         Ok((!types.is_empty()).then_some(Self(types)))
     }
 }
 
-/// What is kept of shops.
+/// What is kept of shops, but for the shops themselves.
 pub(super) struct Copies {
-    pub(super) shops: CacheAside<Shop>,
     pub(super) types: CacheAside<Types>,
     pub(super) ids: IdFilter<ShopId>,
 }
@@ -47,11 +36,7 @@ impl Copies {
         // Only an import and a demo write types. A mall that has none is being furnished.
         let types =
             Policy { fresh: Duration::from_secs(5 * 60), absent: Duration::ZERO, ..Policy::default() };
-        Self {
-            shops: CacheAside::new(storage, Policy::default()),
-            types: CacheAside::new(storage, types),
-            ids: IdFilter::default(),
-        }
+        Self { types: CacheAside::new(storage, types), ids: IdFilter::default() }
     }
 }
 
@@ -67,7 +52,7 @@ impl ShopDirectory {
         let _ = self.copies.types.get((), now).await?;
         let shops = &self.context.storage.shops;
         for shop in shops.of_type(None, ShopOrder::Comments, Page::new(1, HOT)).await? {
-            let _ = self.copies.shops.get(shop.id, now).await?;
+            let _ = self.context.copies.shops.get(shop.id, now).await?;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! `Vouchers`: a sale's units are changed during it, and no request is done twice.
 
-use mallbox_storage::{Page, StockChange, StockChanged, StoreError, VoucherId};
+use mallbox_storage::{StockChange, StockChanged, StoreError, VoucherId};
 
 use crate::orders::{persist, stock};
 use crate::world::{HOUR, NOON, World, claim};
@@ -11,7 +11,6 @@ crate::contract! {
     a_named_request_is_done_once,
     what_is_no_limited_sale_has_no_units_to_change,
     more_units_than_can_be_counted_are_refused,
-    sales_are_listed_newest_first_with_their_number,
 }
 
 async fn change(w: &World, voucher: VoucherId, by: i64, request: Option<&str>) -> StockChanged {
@@ -93,18 +92,4 @@ async fn more_units_than_can_be_counted_are_refused(w: &World) {
     assert_eq!(done(&change(w, voucher, i64::MIN, None).await), (-5, -5, Some(0), Some(0)));
     let all = change(w, voucher, i64::MAX - 5, None).await;
     assert_eq!(done(&all).2, Some(i64::MAX as u64 - 5));
-}
-
-async fn sales_are_listed_newest_first_with_their_number(w: &World) {
-    let page = async |number| {
-        let (sales, total) = w.storage.vouchers.sales_page(Page::new(number, 2)).await.unwrap();
-        (sales.into_iter().map(|voucher| voucher.id).collect::<Vec<_>>(), total)
-    };
-    assert_eq!(page(1).await, (vec![], 0));
-    let ids = [w.sale(Some(1)).await, w.sale(None).await, w.sale(Some(2)).await];
-    assert_eq!(page(1).await, (vec![ids[2], ids[1]], 3));
-    assert_eq!(page(2).await, (vec![ids[0]], 3));
-    assert_eq!(page(3).await, (vec![], 3));
-    let (sales, _) = w.storage.vouchers.sales_page(Page::new(1, 1)).await.unwrap();
-    assert_eq!(w.storage.vouchers.get(ids[2]).await.unwrap(), sales.into_iter().next());
 }

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use mallbox_storage::{
-    Cents, NewSale, Page, ShopId, StockChange, Timestamp, VoucherId, VoucherStatus, VoucherText,
+    Cents, NewSale, Page, ShopId, StockChange, Timestamp, VoucherEdit, VoucherFilter, VoucherId,
+    VoucherStatus, VoucherText,
 };
 
 use crate::dice::Dice;
@@ -11,13 +12,17 @@ use crate::normal::said;
 use crate::scene::{Scene, minutes};
 use crate::step::Side;
 
+const STATUSES: [VoucherStatus; 3] =
+    [VoucherStatus::OnShelf, VoucherStatus::OffShelf, VoucherStatus::Expired];
+
 #[derive(Clone, Debug)]
 pub enum VoucherStep {
     Insert(VoucherText, Option<NewSale>, Timestamp),
     Get(VoucherId),
     OfShop(ShopId),
     Sales(Option<Timestamp>, VoucherId, u32),
-    SalesPage(Page),
+    Page(VoucherFilter, Page),
+    Update(VoucherId, VoucherEdit, Timestamp),
     ChangeStock(VoucherId, StockChange, Timestamp),
     StockChange(VoucherId, String),
     PutWindow { voucher: VoucherId, begin: Timestamp, end: Timestamp, paused: bool, now: Timestamp },
@@ -37,8 +42,12 @@ impl VoucherStep {
                 let ending_after = dice.chance(50).then(|| scene.instant(dice));
                 Self::Sales(ending_after, voucher, dice.pick(&[0, 1, 3, u32::MAX]))
             }
-            35..45 => Self::SalesPage(scene.page(dice)),
-            45..70 => Self::ChangeStock(voucher, change(dice, scene), scene.now),
+            35..45 => {
+                let shop = dice.chance(50).then(|| scene.shop(dice));
+                Self::Page(VoucherFilter { shop, sales_only: dice.chance(50) }, scene.page(dice))
+            }
+            45..52 => Self::Update(voucher, edit(dice, scene), scene.now),
+            52..70 => Self::ChangeStock(voucher, change(dice, scene), scene.now),
             70..80 => Self::StockChange(voucher, scene.text(dice)),
             _ => {
                 let (begin, end) = (scene.instant(dice), scene.instant(dice));
@@ -49,7 +58,6 @@ impl VoucherStep {
 
     /// A new voucher. A sale is open at first.
     pub fn insert(dice: &mut Dice, scene: &Scene, is_sale: bool) -> Self {
-        let statuses = [VoucherStatus::OnShelf, VoucherStatus::OffShelf, VoucherStatus::Expired];
         let text = VoucherText {
             shop: scene.shop(dice),
             title: scene.text(dice),
@@ -57,7 +65,7 @@ impl VoucherStep {
             rules: scene.text(dice),
             pay_value: Cents::new(dice.pick(&[0, 1, 4_750, i64::MAX])),
             actual_value: Cents::new(dice.pick(&[0, -1, 5_000, i64::MIN])),
-            status: dice.pick(&statuses),
+            status: dice.pick(&STATUSES),
         };
         let sale = is_sale.then(|| NewSale {
             units: scene.units(dice),
@@ -76,7 +84,8 @@ impl VoucherStep {
             Self::Get(voucher) => said(vouchers.get(*voucher).await),
             Self::OfShop(shop) => said(vouchers.of_shop(*shop).await),
             Self::Sales(ending_after, after, max) => said(vouchers.sales(*ending_after, *after, *max).await),
-            Self::SalesPage(page) => said(vouchers.sales_page(*page).await),
+            Self::Page(filter, page) => said(vouchers.page(*filter, *page).await),
+            Self::Update(voucher, edit, now) => said(vouchers.update(*voucher, edit, *now).await),
             Self::ChangeStock(voucher, change, now) => {
                 said(vouchers.change_stock(*voucher, change, *now).await)
             }
@@ -85,6 +94,17 @@ impl VoucherStep {
                 said(vouchers.put_window(*voucher, *begin, *end, *paused, *now).await)
             }
         }
+    }
+}
+
+fn edit(dice: &mut Dice, scene: &Scene) -> VoucherEdit {
+    VoucherEdit {
+        title: dice.chance(50).then(|| scene.text(dice)),
+        sub_title: dice.chance(50).then(|| scene.text(dice)),
+        rules: dice.chance(50).then(|| scene.text(dice)),
+        pay_value: dice.chance(50).then(|| Cents::new(dice.pick(&[0, 1, 4_750, i64::MAX]))),
+        actual_value: dice.chance(50).then(|| Cents::new(dice.pick(&[0, -1, 5_000, i64::MIN]))),
+        status: dice.chance(50).then(|| dice.pick(&STATUSES)),
     }
 }
 

@@ -21,6 +21,6 @@ export async function open({ root, signal, title }) {
       `This is a demo: its operator is ${DEMO_OPERATOR}. Send the code, then fill in the one that came.`)),
     form.root,
     h("p", { class: "quiet small" }, both("只有管理员能进入。", "For operators only.")),
-    h("p", { class: "small" }, h("a", { class: "link", href: "/" }, both("去逛商城", "To the mall's shops")))));
+    h("p", { class: "small" }, h("a", { class: "link", href: "/mall/" }, both("去逛商城", "To the mall's shops")))));
   form.focus();
 }

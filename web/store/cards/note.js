@@ -1,10 +1,12 @@
 // A note in a list: its first picture, its title, who wrote it.
 
+import { copyTo } from "../../core/copies.js";
 import { h } from "../../core/dom.js";
 import { both } from "../../core/language.js";
 import { avatar } from "../../parts/avatar.js";
 import { icon } from "../../parts/icons.js";
 import { firstOf, picture } from "../../parts/picture.js";
+import { withMyLike } from "../notes/my-likes.js";
 
 /**
  * @typedef {object} Note
@@ -22,14 +24,28 @@ import { firstOf, picture } from "../../parts/picture.js";
  * @property {string} createTime
  */
 
-/** @param {Note} note */
-export function noteCard(note) {
-  return h("a", { class: "card note-card", href: `#/note/${note.id}` },
-    h("span", { class: "note-card-picture" }, picture(firstOf(note.images))),
+/** @param {Note} read */
+export function noteCard(read) {
+  const note = withMyLike(read);
+  const first = firstOf(note.images);
+  // Its screen has something to show at once.
+  const keepCopy = () => copyTo(`note ${note.id}`, note);
+  return h("a", { class: "card note-card", href: `#/note/${note.id}`, onclick: keepCopy },
+    h("span", { class: "note-card-picture" },
+      first ? picture(first) : h("span", { class: "note-card-words", "aria-hidden": "true" }, lines(note.content).join(" "))),
     h("span", { class: "stack tight pad" },
       h("h3", { class: "lines-2" }, note.title),
       h("span", { class: "row apart small quiet" },
         h("span", { class: "row tight grow" }, avatar(note), h("span", { class: "cut" }, note.name)),
-        h("span", { class: "row tight number" }, icon("heart", { full: note.isLike }),
+        h("span", { class: note.isLike ? "row tight number is-liked" : "row tight number" }, icon("heart", { full: note.isLike }),
           h("span", null, h("span", { class: "unseen" }, both("赞 ", "likes ")), note.liked)))));
+}
+
+/**
+ * The text of a note, line by line: of markup the mall leaves `<br>` and `<p>`.
+ * @param {string} content
+ * @returns {string[]}
+ */
+export function lines(content) {
+  return content.split(/<br\s*\/?>|<\/?p>|\n/i).map((line) => line.trim()).filter(Boolean);
 }

@@ -9,7 +9,7 @@ use super::{Database, stock_changes};
 use crate::stored::{Numbered as _, span};
 use crate::{
     Cents, NewSale, Page, SaleRecord, ShopId, StockChange, StockChanged, StoreError, Terms, Timestamp,
-    Voucher, VoucherId, VoucherStatus, VoucherText, Vouchers,
+    Voucher, VoucherEdit, VoucherFilter, VoucherId, VoucherStatus, VoucherText, Vouchers,
 };
 
 pub(crate) struct EmbeddedVouchers(Database);
@@ -48,12 +48,7 @@ impl Vouchers for EmbeddedVouchers {
     }
 
     async fn get(&self, which: VoucherId) -> Result<Option<Voucher>, StoreError> {
-        let job = move |conn: &Connection| {
-            conn.prepare_cached(&format!("{SELECT} WHERE id = ?1"))?
-                .query_row([id(which.get())], voucher)
-                .optional()
-        };
-        self.0.read("voucher", job).await
+        self.0.read("voucher", move |conn| get(conn, which)).await
     }
 
     async fn of_shop(&self, shop: ShopId) -> Result<Vec<Voucher>, StoreError> {
@@ -63,6 +58,18 @@ impl Vouchers for EmbeddedVouchers {
                 .collect()
         };
         self.0.read("vouchers of shop", job).await
+    }
+
+    async fn on_sale(&self, now: Timestamp, max: u32) -> Result<Vec<Voucher>, StoreError> {
+        let job = move |conn: &Connection| {
+            conn.prepare_cached(&format!(
+                "{SELECT} WHERE status = ?1 AND end_ms > ?2
+                 ORDER BY begin_ms > ?2, CASE WHEN begin_ms > ?2 THEN begin_ms ELSE end_ms END, id LIMIT ?3"
+            ))?
+            .query_map(params![VoucherStatus::OnShelf.number(), now.as_millis(), max], voucher)?
+            .collect()
+        };
+        self.0.read("sales that are on", job).await
     }
 
     async fn ids(&self, from: VoucherId, max: u32) -> Result<Vec<VoucherId>, StoreError> {
@@ -91,19 +98,33 @@ impl Vouchers for EmbeddedVouchers {
         self.0.read("sales", job).await
     }
 
-    async fn sales_page(&self, page: Page) -> Result<(Vec<Voucher>, u64), StoreError> {
+    async fn page(&self, filter: VoucherFilter, page: Page) -> Result<(Vec<Voucher>, u64), StoreError> {
         let job = move |conn: &Connection| {
-            let sales = conn
-                .prepare_cached(&format!(
-                    "{SELECT} WHERE voucher_id IS NOT NULL ORDER BY voucher_id DESC LIMIT ?1 OFFSET ?2"
-                ))?
-                .query_map(params![page.size(), id(page.skipped())], voucher)?
+            let (admitted, shop) = (admitted(filter), filter.shop.map(|shop| id(shop.get())));
+            let vouchers = conn
+                .prepare_cached(&format!("{SELECT} WHERE {admitted} ORDER BY id DESC LIMIT ?2 OFFSET ?3"))?
+                .query_map(params![shop, page.size(), id(page.skipped())], voucher)?
                 .collect::<rusqlite::Result<_>>()?;
-            let count = "SELECT COUNT(*) FROM sales";
-            let total = conn.prepare_cached(count)?.query_row([], |row| get_count(row, 0))?;
-            Ok((sales, total))
+            let count =
+                format!("SELECT COUNT(*) FROM vouchers LEFT JOIN sales ON voucher_id = id WHERE {admitted}");
+            let total = conn.prepare_cached(&count)?.query_row([shop], |row| get_count(row, 0))?;
+            Ok((vouchers, total))
         };
-        self.0.read("page of sales", job).await
+        self.0.read("page of vouchers", job).await
+    }
+
+    async fn update(
+        &self,
+        which: VoucherId,
+        edit: &VoucherEdit,
+        now: Timestamp,
+    ) -> Result<Option<Voucher>, StoreError> {
+        let edit = edit.clone();
+        let job = move |conn: &Connection| {
+            update(conn, which, &edit, now)?;
+            get(conn, which)
+        };
+        self.0.write("update voucher", job).await
     }
 
     async fn change_stock(
@@ -149,6 +170,41 @@ impl Vouchers for EmbeddedVouchers {
         };
         self.0.write("put window", job).await
     }
+}
+
+fn get(conn: &Connection, which: VoucherId) -> rusqlite::Result<Option<Voucher>> {
+    conn.prepare_cached(&format!("{SELECT} WHERE id = ?1"))?.query_row([id(which.get())], voucher).optional()
+}
+
+/// The condition of a filter; the shop is the first parameter.
+fn admitted(filter: VoucherFilter) -> String {
+    let shop = if filter.shop.is_some() { "shop_id = ?1" } else { "?1 IS NULL" };
+    let sales = if filter.sales_only { " AND voucher_id IS NOT NULL" } else { "" };
+    format!("{shop}{sales}")
+}
+
+fn update(
+    conn: &Connection,
+    voucher: VoucherId,
+    edit: &VoucherEdit,
+    now: Timestamp,
+) -> rusqlite::Result<usize> {
+    conn.prepare_cached(
+        "UPDATE vouchers SET title = COALESCE(:title, title), sub_title = COALESCE(:sub_title, sub_title),
+           rules = COALESCE(:rules, rules), pay_value = COALESCE(:pay_value, pay_value),
+           actual_value = COALESCE(:actual_value, actual_value), status = COALESCE(:status, status), updated_ms = :now
+         WHERE id = :id",
+    )?
+    .execute(named_params! {
+        ":id": id(voucher.get()),
+        ":title": edit.title,
+        ":sub_title": edit.sub_title,
+        ":rules": edit.rules,
+        ":pay_value": edit.pay_value.map(Cents::get),
+        ":actual_value": edit.actual_value.map(Cents::get),
+        ":status": edit.status.map(VoucherStatus::number),
+        ":now": now.as_millis(),
+    })
 }
 
 fn insert(conn: &Connection, text: &VoucherText, now: Timestamp) -> rusqlite::Result<VoucherId> {

@@ -12,7 +12,7 @@ use super::trouble::Fault;
 use crate::stored::{Numbered as _, span};
 use crate::{
     Cents, NewSale, Page, SaleRecord, ShopId, StockChange, StockChanged, StoreError, Terms, Timestamp,
-    Voucher, VoucherId, VoucherStatus, VoucherText, Vouchers,
+    Voucher, VoucherEdit, VoucherFilter, VoucherId, VoucherStatus, VoucherText, Vouchers,
 };
 
 pub(super) struct MysqlVouchers(pub(super) Database);
@@ -62,6 +62,22 @@ impl Vouchers for MysqlVouchers {
         self.0.read("vouchers of shop", |conn| run(async move { all(conn, sql, key, voucher).await })).await
     }
 
+    async fn on_sale(&self, now: Timestamp, max: u32) -> Result<Vec<Voucher>, StoreError> {
+        let sql: &str = &format!(
+            "{SELECT} WHERE status = :status AND end_ms > :now
+             ORDER BY begin_ms > :now, CASE WHEN begin_ms > :now THEN begin_ms ELSE end_ms END, id LIMIT :max"
+        );
+        let status = VoucherStatus::OnShelf.number();
+        self.0
+            .read("sales that are on", |conn| {
+                run(async move {
+                    let params = params! { "status" => status, "now" => now.as_millis(), "max" => max };
+                    all(conn, sql, params, voucher).await
+                })
+            })
+            .await
+    }
+
     async fn ids(&self, after: VoucherId, max: u32) -> Result<Vec<VoucherId>, StoreError> {
         let sql = "SELECT id FROM vouchers WHERE id > ? ORDER BY id LIMIT ?";
         let key = (after.get(), max);
@@ -94,15 +110,35 @@ impl Vouchers for MysqlVouchers {
             .await
     }
 
-    async fn sales_page(&self, page: Page) -> Result<(Vec<Voucher>, u64), StoreError> {
-        let sql: &str =
-            &format!("{SELECT} WHERE voucher_id IS NOT NULL ORDER BY voucher_id DESC LIMIT ? OFFSET ?");
+    async fn page(&self, filter: VoucherFilter, page: Page) -> Result<(Vec<Voucher>, u64), StoreError> {
+        let admitted = admitted(filter);
+        let sql: &str = &format!("{SELECT} WHERE {admitted} ORDER BY id DESC LIMIT ? OFFSET ?");
+        let count: &str =
+            &format!("SELECT COUNT(*) FROM vouchers LEFT JOIN sales ON voucher_id = id WHERE {admitted}");
+        let shop = filter.shop.map(ShopId::get);
         self.0
-            .read("page of sales", |conn| {
+            .read("page of vouchers", |conn| {
                 run(async move {
-                    let sales = all(conn, sql, (page.size(), page.skipped()), voucher).await?;
-                    let total = first(conn, "SELECT COUNT(*) FROM sales", (), Columns::count).await?;
-                    Ok((sales, total.unwrap_or_default()))
+                    let vouchers = all(conn, sql, (shop, page.size(), page.skipped()), voucher).await?;
+                    let total = first(conn, count, (shop,), Columns::count).await?;
+                    Ok((vouchers, total.unwrap_or_default()))
+                })
+            })
+            .await
+    }
+
+    async fn update(
+        &self,
+        which: VoucherId,
+        edit: &VoucherEdit,
+        now: Timestamp,
+    ) -> Result<Option<Voucher>, StoreError> {
+        let sql: &str = &format!("{SELECT} WHERE id = ?");
+        self.0
+            .write("update voucher", |conn| {
+                run(async move {
+                    update(conn, which, edit, now).await?;
+                    first(conn, sql, (which.get(),), voucher).await
                 })
             })
             .await
@@ -156,6 +192,38 @@ impl Vouchers for MysqlVouchers {
             })
             .await
     }
+}
+
+/// The condition of a filter; the shop is its parameter.
+fn admitted(filter: VoucherFilter) -> String {
+    let shop = if filter.shop.is_some() { "shop_id = ?" } else { "? IS NULL" };
+    let sales = if filter.sales_only { " AND voucher_id IS NOT NULL" } else { "" };
+    format!("{shop}{sales}")
+}
+
+async fn update(
+    conn: &mut Conn,
+    voucher: VoucherId,
+    edit: &VoucherEdit,
+    now: Timestamp,
+) -> Result<(), Fault> {
+    let sql =
+        "UPDATE vouchers SET title = COALESCE(:title, title), sub_title = COALESCE(:sub_title, sub_title),
+                 rules = COALESCE(:rules, rules), pay_value = COALESCE(:pay_value, pay_value),
+                 actual_value = COALESCE(:actual_value, actual_value), status = COALESCE(:status, status),
+                 updated_ms = :now
+               WHERE id = :id";
+    let params = params! {
+        "id" => voucher.get(),
+        "title" => &edit.title,
+        "sub_title" => &edit.sub_title,
+        "rules" => &edit.rules,
+        "pay_value" => edit.pay_value.map(Cents::get),
+        "actual_value" => edit.actual_value.map(Cents::get),
+        "status" => edit.status.map(VoucherStatus::number),
+        "now" => now.as_millis(),
+    };
+    execute(conn, sql, params).await.map(drop)
 }
 
 async fn insert(conn: &mut Conn, text: &VoucherText, now: Timestamp) -> Result<VoucherId, Fault> {

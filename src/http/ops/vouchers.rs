@@ -1,0 +1,163 @@
+//! `/ops/vouchers`: all there are, on the shelf or not; and `PUT /voucher/{id}`.
+
+use axum::extract::State;
+use jiff::tz::TimeZone;
+use mallbox_storage::{ShopId, VoucherId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::sales::TermsAnswer;
+use crate::http::App;
+use crate::http::describe::Calls;
+use crate::http::envelope::{Answer, Paged, Reply};
+use crate::http::extract::{Json, Now, Operator, Path, Query};
+use crate::http::voucher::{shelf_number, shelf_status};
+use crate::language::both;
+use crate::mall::operator::By;
+use crate::mall::operator::vouchers::VoucherView;
+use crate::mall::vouchers::VoucherForm;
+use crate::mall::wall_time;
+
+/// The routes of this area.
+pub(super) fn routes() -> Calls {
+    Calls::of(both("优惠券管理", "All vouchers"))
+        .get("/ops/vouchers", page, both("所有优惠券，下架的也在内", "Every voucher, off the shelf too"))
+        .get("/ops/vouchers/{id}", one, both("一张优惠券", "One voucher"))
+        .put("/voucher/{id}", edit, both("修改优惠券", "Change a voucher; what is left out stays"))
+}
+
+/// A voucher as its operator sees it.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct VoucherAnswer {
+    id: u64,
+    shop_id: u64,
+    /// Absent if the shop is gone.
+    #[schemars(example = &"103茶餐厅")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shop_name: Option<String>,
+    #[schemars(example = &"50元代金券")]
+    title: String,
+    #[schemars(example = &"周末可用")]
+    sub_title: String,
+    #[schemars(example = &"全场通用")]
+    rules: String,
+    /// In cents.
+    #[schemars(example = 4_750)]
+    pay_value: i64,
+    /// In cents.
+    #[schemars(example = 5_000)]
+    actual_value: i64,
+    /// 0 ordinary, 1 flash sale.
+    r#type: u8,
+    /// 1 on the shelf, 2 off it, 3 expired.
+    #[schemars(example = 1)]
+    status: u8,
+    #[schemars(example = &"2026-11-21T10:09:17")]
+    create_time: String,
+    #[schemars(example = &"2026-11-21T10:09:17")]
+    update_time: String,
+    /// Of a flash sale.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sale: Option<TermsAnswer>,
+}
+
+impl VoucherAnswer {
+    fn new(view: VoucherView, zone: &TimeZone) -> Self {
+        let VoucherView { voucher, sale, shop_name } = view;
+        let text = voucher.text;
+        Self {
+            id: voucher.id.get(),
+            shop_id: text.shop.get(),
+            shop_name,
+            title: text.title,
+            sub_title: text.sub_title,
+            rules: text.rules,
+            pay_value: text.pay_value.get(),
+            actual_value: text.actual_value.get(),
+            r#type: u8::from(sale.is_some()),
+            status: shelf_number(text.status),
+            create_time: wall_time::text(voucher.created, zone),
+            update_time: wall_time::text(voucher.updated, zone),
+            sale: sale.map(|sale| TermsAnswer::new(&sale, zone)),
+        }
+    }
+}
+
+fn answer(app: &App, view: VoucherView) -> Reply<VoucherAnswer> {
+    Ok(Answer::ok(VoucherAnswer::new(view, &app.context.zone)).no_store())
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct PageQuery {
+    /// Whose; absent: everybody's.
+    #[schemars(example = 1)]
+    shop_id: Option<u64>,
+    /// The page, from 1.
+    #[schemars(example = 1)]
+    current: Option<u32>,
+}
+
+async fn page(
+    State(app): State<App>,
+    _: Operator,
+    Now(now): Now,
+    Query(query): Query<PageQuery>,
+) -> Reply<Paged<VoucherAnswer>> {
+    let shop = query.shop_id.map(ShopId::new);
+    let (views, total) = app.voucher_office.page(shop, query.current.unwrap_or(1), now).await?;
+    let zone = &app.context.zone;
+    let list: Vec<_> = views.into_iter().map(|view| VoucherAnswer::new(view, zone)).collect();
+    Ok(Answer::page(&list, total).no_store())
+}
+
+async fn one(
+    State(app): State<App>,
+    _: Operator,
+    Now(now): Now,
+    Path(voucher): Path<u64>,
+) -> Reply<VoucherAnswer> {
+    answer(&app, app.voucher_office.one(VoucherId::new(voucher), now).await?)
+}
+
+/// What an operator changes about a voucher. A sale's window and units are changed below `/ops/sales`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct EditBody {
+    #[schemars(example = &"50元代金券")]
+    title: Option<String>,
+    #[schemars(example = &"周末可用")]
+    sub_title: Option<String>,
+    #[schemars(example = &"全场通用")]
+    rules: Option<String>,
+    /// In cents. The price of a sale stays while it takes claims.
+    #[schemars(example = 4_750)]
+    pay_value: Option<i64>,
+    /// In cents.
+    #[schemars(example = 5_000)]
+    actual_value: Option<i64>,
+    /// 1 on the shelf, 2 off it, 3 expired.
+    #[schemars(example = 1)]
+    status: Option<u8>,
+}
+
+async fn edit(
+    State(app): State<App>,
+    Operator(user): Operator,
+    Now(now): Now,
+    Path(voucher): Path<u64>,
+    Json(body): Json<EditBody>,
+) -> Reply<VoucherAnswer> {
+    let form = VoucherForm {
+        shop: None,
+        title: body.title,
+        sub_title: body.sub_title,
+        rules: body.rules,
+        pay_value: body.pay_value,
+        actual_value: body.actual_value,
+        status: shelf_status(body.status)?,
+    };
+    let by = By::operator(user, now);
+    answer(&app, app.voucher_office.edit(by, VoucherId::new(voucher), &form).await?)
+}

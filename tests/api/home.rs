@@ -1,0 +1,91 @@
+//! What a home page shows of the mall: the sales that are on.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::world::{OPERATOR, World, sale, shop, world};
+
+const NINE: &str = "2026-11-21T21:00:00";
+const TEN: &str = "2026-11-21T22:00:00";
+const ELEVEN: &str = "2026-11-21T23:00:00";
+
+fn on(w: &World, page: u32) -> (Vec<u64>, Value) {
+    let said = w.told("GET", &format!("/sale/on?current={page}"), "");
+    let ids = said["data"].as_array().unwrap().iter().map(|sale| sale["voucherId"].as_u64().unwrap());
+    (ids.collect(), said)
+}
+
+#[test]
+fn sales_that_are_on_are_shown_whole_and_before_those_to_come() {
+    let w = world();
+    let seller = json!({
+        "id": 1, "name": "103茶餐厅", "images": "/imgs/a.jpg,/imgs/b.jpg", "area": "大关", "address": "金华路29号",
+        "openHours": "10:00-22:00",
+    });
+    let card = |id, stock, state, begin, end, begins_in_ms, ends_in_ms| {
+        json!({
+            "voucherId": id, "title": "100元秒杀券", "subTitle": "", "payValue": 100, "actualValue": 10000,
+            "shop": seller, "stock": stock, "state": state, "serverTime": "2026-11-21T20:00:00", "beginTime": begin,
+            "endTime": end, "beginsInMs": begins_in_ms, "endsInMs": ends_in_ms, "pressAgainMs": 10_000,
+        })
+    };
+    let running = card(2, 2, "OPEN", "2026-11-21T19:00:00", ELEVEN, -3_600_000, 10_800_000);
+    let to_come = card(3, -1, "NOT_OPEN", NINE, TEN, 3_600_000, 7_200_000);
+    let said = w.call("GET", "/sale/on?current=1", "", "");
+    assert_eq!(said.body, json!({"success": true, "data": [running, to_come], "total": 2}));
+    assert!(said.head.contains("cache-control: no-store"), "{}", said.head);
+    assert_eq!(w.told("GET", "/sale/on", ""), said.body);
+    assert_eq!(on(&w, 2), (vec![], json!({"success": true, "data": [], "total": 2})));
+
+    // What is left, and what a shop is called, are never old.
+    w.call("POST", "/voucher-order/seckill/2", &w.customer, "");
+    assert_eq!(on(&w, 1).1["data"][0]["stock"], 1);
+    w.call("PUT", "/shop", &w.operator, &json!({"id": 1, "name": "104茶餐厅"}).to_string());
+    assert_eq!(on(&w, 1).1["data"][1]["shop"]["name"], "104茶餐厅");
+}
+
+#[test]
+fn what_opens_moves_up_and_what_is_over_or_off_the_shelf_is_gone_at_once() {
+    let w = world();
+    assert_eq!(on(&w, 1).0, [2, 3]);
+    let earlier = w.add("/voucher/seckill", &sale("2026-11-21T20:30:00", ELEVEN, 5));
+    assert_eq!(on(&w, 1).0, [2, earlier, 3]);
+    let hidden = {
+        let mut hidden = sale("2026-11-21T19:00:00", ELEVEN, 5);
+        hidden["status"] = json!(2);
+        w.add("/voucher/seckill", &hidden)
+    };
+    w.add("/voucher", &super::world::voucher());
+    let (ids, said) = on(&w, 1);
+    assert!(!ids.contains(&hidden) && said["total"] == 3, "{said}");
+    // 21:00: of those that are on, the third ends first.
+    w.advance(Duration::from_secs(60 * 60));
+    assert_eq!(on(&w, 1).0, [3, 2, earlier]);
+    let operator = w.log_in(OPERATOR);
+    w.told("POST", "/ops/sales/2/pause", &operator);
+    assert_eq!(on(&w, 1).1["data"][1]["state"], "PAUSED");
+    w.told("POST", "/ops/sales/2/end", &operator);
+    assert_eq!(on(&w, 1).0, [3, earlier]);
+    w.advance(Duration::from_secs(2 * 60 * 60));
+    assert_eq!(on(&w, 1), (vec![], json!({"success": true, "data": [], "total": 0})));
+}
+
+#[test]
+fn there_are_ten_on_a_page() {
+    let w = world();
+    let other = w.add("/shop", &shop());
+    for minute in 10..21 {
+        let mut to_come = sale(&format!("2026-11-21T20:{minute}:00"), ELEVEN, 5);
+        to_come["shopId"] = json!(other);
+        w.add("/voucher/seckill", &to_come);
+    }
+    let (first, said) = on(&w, 1);
+    assert_eq!((first.as_slice(), &said["total"]), (&[2, 4, 5, 6, 7, 8, 9, 10, 11, 12][..], &json!(13)));
+    assert_eq!(said["data"][1]["shop"]["id"], other);
+    assert_eq!(on(&w, 2).0, [13, 14, 3]);
+    assert_eq!(on(&w, 0).0, first);
+    assert_eq!(on(&w, 3).0, [] as [u64; 0]);
+    assert_eq!(on(&w, u32::MAX).0, [] as [u64; 0]);
+    assert_eq!(w.call("GET", "/sale/on?current=x", "", "").status, 400);
+}

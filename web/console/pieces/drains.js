@@ -1,0 +1,59 @@
+// The stock of each sale that is on, draining.
+
+import { fill, h } from "../../core/dom.js";
+import { both } from "../../core/language.js";
+import { empty } from "../../parts/empty.js";
+import { meter } from "../../parts/meter.js";
+import { saleState } from "../names.js";
+
+/** @typedef {import("../figures.js").SaleFigures} SaleFigures */
+
+/** @returns {{root: HTMLElement, show: (sales: SaleFigures[]) => void}} */
+export function drains() {
+  const list = h("ul", { class: "drains" });
+  const root = h("div", null, list);
+  /** @type {Map<number, ReturnType<typeof drain>>} */
+  let drawn = new Map();
+  return {
+    root,
+    show: (sales) => {
+      const next = new Map(sales.map((sale) => [sale.voucherId, drawn.get(sale.voucherId) ?? drain(sale)]));
+      const isSame = next.size === drawn.size && [...next.keys()].every((id, index) => [...drawn.keys()][index] === id);
+      drawn = next;
+      if (!isSame || list.childElementCount === 0) {
+        fill(list, next.size > 0 ? [...next.values()].map((one) => one.root)
+          : h("li", null, empty("bolt", both("现在没有进行中的秒杀。", "No sale is on right now."))));
+      }
+      for (const sale of sales) next.get(sale.voucherId)?.show(sale);
+    },
+  };
+}
+
+/** @param {SaleFigures} sale */
+function drain({ voucherId, title }) {
+  const bar = meter(both(`${title}的剩余库存`, `Units left of ${title}`));
+  const state = h("span");
+  const left = h("span", { class: "number" });
+  const name = h("span", { class: "cut grow" });
+  const root = h("li", null, h("a", { class: "drain", href: `#/sale/${voucherId}` },
+    h("span", { class: "row" }, name, state), bar.root, left));
+  return {
+    root,
+    /** @param {SaleFigures} sale */
+    show: (sale) => {
+      name.textContent = sale.title;
+      fill(state, saleState(sale.state));
+      const isUnlimited = sale.stock < 0;
+      bar.root.hidden = isUnlimited;
+      bar.show(sale.stock, sale.units, leftText(sale));
+      left.textContent = leftText(sale);
+    },
+  };
+}
+
+/** @param {{stock: number, units: number, taken: number}} sale */
+export function leftText({ stock, units, taken }) {
+  if (stock < 0) return both(`不限量，已抢 ${taken.toLocaleString()}`, `unlimited, ${taken.toLocaleString()} taken`);
+  const [left, whole] = [stock, units].map((count) => count.toLocaleString());
+  return both(`剩 ${left} / ${whole}，已抢 ${taken.toLocaleString()}`, `${left} of ${whole} left, ${taken.toLocaleString()} taken`);
+}

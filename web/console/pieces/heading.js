@@ -1,0 +1,11 @@
+// The head of an area's first screen.
+
+import { h } from "../../core/dom.js";
+
+/**
+ * @param {string} title
+ * @param {...import("../../core/dom.js").Child} more
+ */
+export function heading(title, ...more) {
+  return h("header", { class: "heading" }, h("h1", null, title), ...more);
+}

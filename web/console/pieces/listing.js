@@ -1,0 +1,91 @@
+// A list of the mall by pages, with the page in its address: it can be gone back to, and sent to somebody.
+
+import { shown } from "../../core/copies.js";
+import { fill, h } from "../../core/dom.js";
+import { both } from "../../core/language.js";
+import { address } from "../../core/router.js";
+import { failure } from "../../parts/empty.js";
+import { icon } from "../../parts/icons.js";
+import { skeletons } from "../../parts/skeleton.js";
+
+/** @typedef {import("../../core/router.js").Showing} Showing */
+
+/**
+ * @template Row
+ * @typedef {object} Listing
+ * @property {(current: number) => Promise<{rows: Row[], total?: number}>} load a page, from 1
+ * @property {number} size rows on a page
+ * @property {(rows: Row[]) => Node} draw
+ * @property {() => Node} none what is shown where there is none
+ */
+
+/**
+ * @template Row
+ * @param {Showing} showing
+ * @param {Listing<Row>} how
+ * @returns {{root: HTMLElement, reload: () => Promise<void>}}
+ */
+export function listing({ at, signal, settled }, { load, size, draw, none }) {
+  const current = Math.max(1, Number(at.current) || 1);
+  const root = h("div", { class: "listing" }, skeletons(6, "2.75rem"));
+  const name = `console ${address()}`;
+  reload();
+  return { root, reload };
+
+  async function reload() {
+    try {
+      await shown(name, () => load(current), show);
+    } catch (error) {
+      if (!signal.aborted) fill(root, failure(error, reload));
+    }
+  }
+
+  /** @param {{rows: Row[], total?: number}} page */
+  function show({ rows, total }) {
+    if (signal.aborted) return;
+    if (rows.length === 0 && current === 1) fill(root, none());
+    else fill(root, draw(rows), pager(current, rows.length, size, total));
+    settled();
+  }
+}
+
+/**
+ * @param {number} current
+ * @param {number} count rows on this page
+ * @param {number} size rows on a full one
+ * @param {number} [total]
+ */
+function pager(current, count, size, total) {
+  const first = (current - 1) * size + 1;
+  const last = first + count - 1;
+  const goesOn = total === undefined ? count === size : last < total;
+  const range = count === 0 ? both("这一页没有了", "Nothing on this page") : `${first}–${last}`;
+  return h("nav", { class: "pager", "aria-label": both("翻页", "Pages") },
+    h("span", { class: "quiet number" }, total === undefined ? range : both(`${range}，共 ${total}`, `${range} of ${total}`)),
+    turn(current > 1 && current - 1, both("上一页", "Previous page"), "back"),
+    turn(goesOn && current + 1, both("下一页", "Next page"), "forward"));
+}
+
+/**
+ * @param {number | false} to
+ * @param {string} label
+ * @param {"back" | "forward"} drawing
+ */
+function turn(to, label, drawing) {
+  if (to === false) return h("span", { class: "button round bare", "aria-hidden": "true", hidden: true }, icon(drawing));
+  return h("a", { class: "button round bare", href: `#${withQuery({ current: to > 1 ? String(to) : "" })}`, "aria-label": label, title: label }, icon(drawing));
+}
+
+/**
+ * The address that is shown, with another query: what is empty is left out.
+ * @param {Record<string, string>} changes
+ */
+export function withQuery(changes) {
+  const [path, query] = address().split("?");
+  const wanted = new URLSearchParams(query);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value) wanted.set(name, value);
+    else wanted.delete(name);
+  }
+  return wanted.size > 0 ? `${path}?${wanted}` : path;
+}

@@ -1,0 +1,164 @@
+// Figures as they happen.
+
+import { fill, h } from "../../core/dom.js";
+import { both } from "../../core/language.js";
+import { chip } from "../../parts/chip.js";
+import { sparkline } from "../../parts/sparkline.js";
+import { history, isHearing, latest, onFigures } from "../figures.js";
+import { durabilityText, partText, refusalText } from "../names.js";
+import { heading } from "../pieces/heading.js";
+import { drains } from "../pieces/drains.js";
+
+/** @typedef {import("../figures.js").Figures} Figures */
+/** @typedef {import("../../parts/sparkline.js").Line} Line */
+
+/** A chart that has just begun is a minute wide, and grows. */
+const AT_LEAST = 60;
+
+/** @param {import("../../core/router.js").Showing} showing */
+export function open({ root, signal, title, settled }) {
+  title(both("实时数据", "Live figures"));
+  const state = h("div", { class: "row wrap small" });
+  const troubles = h("div", { class: "stack", role: "status" });
+  const tiles = tilesOf();
+  const sales = drains();
+  const refusals = h("div");
+  const parts = h("ul", { class: "parts" });
+  root.append(
+    heading(both("实时数据", "Live figures"), state), troubles,
+    h("div", { class: "tiles" }, tiles.map(({ root: tile }) => tile)),
+    h("div", { class: "live-columns" },
+      box(both("正在进行的秒杀", "Sales that are on"), sales.root),
+      h("div", { class: "stack" },
+        box(both("拒绝的抢购（启动以来）", "Refused claims, since the start"), refusals),
+        box(both("依赖", "What the mall rests on"), parts))));
+  onFigures(show, signal);
+
+  function show() {
+    const now = latest();
+    if (!now) return;
+    const isOld = isHearing() !== "on";
+    fill(state, isOld && chip(both("数据已停在", "Stopped at"), "bad"), h("time", { datetime: now.time }, now.time.replace("T", " ")),
+      chip(now.backend === "embedded" ? both("内置存储", "embedded") : both("生产存储", "production")),
+      chip(both(`持久性：${durabilityText(now.durability)}`, `durability: ${durabilityText(now.durability)}`)));
+    root.classList.toggle("old", isOld);
+    sayTroubles(troubles, now.troubles);
+    for (const tile of tiles) tile.show(now);
+    sales.show(now.sales ?? []);
+    fill(refusals, refusedList(now.refused));
+    fill(parts, (now.parts ?? []).map(partLine));
+    settled();
+  }
+}
+
+/**
+ * @param {string} title
+ * @param {Node} content
+ */
+function box(title, content) {
+  return h("section", { class: "card pad stack", "aria-label": title }, h("h2", null, title), content);
+}
+
+/**
+ * Read aloud when they change, and not each second.
+ * @param {HTMLElement} place
+ * @param {string[]} troubles
+ */
+function sayTroubles(place, troubles) {
+  const said = troubles.join("\n");
+  if (place.dataset.said === said) return;
+  place.dataset.said = said;
+  fill(place, troubles.map((trouble) => h("p", { class: "notice bad" }, trouble)));
+}
+
+function tilesOf() {
+  return [
+    tile(both("抢购 / 秒", "Claims a second"), perSecond, [
+      { name: both("成功", "accepted"), look: "accent", of: ({ lately }) => lately && rate(lately.accepted, lately.millis) },
+      { name: both("拒绝", "refused"), look: "sale", of: ({ lately }) => lately && rate(sum(lately.refused), lately.millis) },
+    ], (now) => [both(`共成功 ${now.accepted}`, `${now.accepted} accepted in all`), both(`拒绝 ${sum(now.refused)}`, `${sum(now.refused)} refused`)]),
+    tile(both("抢购耗时", "A claim takes"), millis, [
+      { name: "p50", look: "accent", of: ({ lately }) => lately?.claimMillis?.p50 },
+      { name: "p90", look: "quiet", of: ({ lately }) => lately?.claimMillis?.p90 },
+      { name: "p99", look: "sale", of: ({ lately }) => lately?.claimMillis?.p99 },
+    ], () => [both("没有抢购时没有数据", "nothing while nobody claims")]),
+    tile(both("写入订单 / 秒", "Orders written a second"), perSecond, [
+      { name: both("写入", "written"), look: "good", of: ({ lately }) => lately && rate(lately.persisted, lately.millis) },
+    ], (now) => [both(`共写入 ${now.persisted}`, `${now.persisted} written in all`)]),
+    tile(both("待写入", "Waiting to be written"), plain, [
+      { name: both("积压", "backlog"), look: "accent", of: ({ backlog }) => backlog },
+    ], () => [both("已成功、还没写成订单的抢购", "claims accepted that are no orders yet")]),
+    tile(both("请求 / 秒", "Requests a second"), perSecond, [
+      { name: both("请求", "requests"), look: "accent", of: ({ lately }) => lately && rate(lately.requests, lately.millis) },
+    ], (now) => [both(`此刻 ${now.connections} 个连接`, `${now.connections} connections now`), both(`共 ${now.requests}`, `${now.requests} in all`)]),
+    tile(both("内存", "Memory"), megabytes, [
+      { name: both("占用", "in use"), look: "accent", of: ({ memoryBytes }) => memoryBytes && memoryBytes / 2 ** 20 },
+    ], () => [both("进程占用", "of the process")]),
+  ];
+}
+
+/**
+ * A few lines of one kind: what they are now, and how they went.
+ * @param {string} title
+ * @param {(value: number) => string} written
+ * @param {{name: string, look: Line["look"], of: (figures: Figures) => number | undefined}[]} lines
+ * @param {(now: Figures) => string[]} notes
+ */
+function tile(title, written, lines, notes) {
+  const numbers = h("dl", { class: "tile-numbers" });
+  const chart = sparkline(both(`${title}，最近五分钟内`, `${title}, within the last five minutes`), written);
+  const foot = h("p", { class: "quiet small cut" });
+  const root = h("section", { class: "card tile", "aria-label": title }, h("h2", { class: "small quiet" }, title), numbers, chart.root, foot);
+  return {
+    root,
+    /** @param {Figures} now */
+    show: (now) => {
+      fill(numbers, lines.map(({ name, look, of }) => {
+        const value = of(now);
+        return h("div", null, h("dd", { class: `number ${look}` }, value === undefined ? "—" : written(value)),
+          h("dt", { class: lines.length > 1 ? "small quiet" : "unseen" }, name));
+      }));
+      const heard = history();
+      chart.show(lines.map(({ name, look, of }) => ({ name, look, values: heard.map(of) })), Math.max(heard.length, AT_LEAST));
+      foot.textContent = notes(now).join(" · ");
+    },
+  };
+}
+
+/** @param {Record<string, number>} refused */
+function refusedList(refused) {
+  const rows = Object.entries(refused).filter(([, count]) => count > 0).sort(([, one], [, other]) => other - one);
+  if (rows.length === 0) return h("p", { class: "quiet" }, both("还没有。", "None yet."));
+  return h("dl", { class: "counts" }, rows.map(([code, count]) =>
+    h("div", null, h("dt", null, refusalText(code)), h("dd", { class: "number" }, count.toLocaleString()))));
+}
+
+/** @param {import("../figures.js").Part} part */
+function partLine({ name, ok, durability, troubles = [] }) {
+  return h("li", { class: "row" },
+    chip(ok ? both("正常", "well") : both("故障", "in trouble"), ok ? "good" : "bad"),
+    h("span", { class: "grow" }, partText(name), troubles.map((trouble) => h("span", { class: "small part-trouble" }, trouble))),
+    durability && h("span", { class: "quiet small" }, durabilityText(durability)));
+}
+
+/** @param {Record<string, number>} counts */
+function sum(counts) {
+  return Object.values(counts).reduce((all, count) => all + count, 0);
+}
+
+/**
+ * @param {number} count
+ * @param {number} ms
+ */
+function rate(count, ms) {
+  return ms > 0 ? (count * 1000) / ms : 0;
+}
+
+/** @param {number} value */
+const plain = (value) => value.toLocaleString();
+/** @param {number} value */
+const perSecond = (value) => (value < 10 && value % 1 ? value.toFixed(1) : Math.round(value).toLocaleString());
+/** @param {number} value */
+const millis = (value) => `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
+/** @param {number} value */
+const megabytes = (value) => `${Math.round(value).toLocaleString()} MB`;

@@ -1,0 +1,84 @@
+// What is said to a note.
+
+import { call, get, hasToken, read } from "../../core/api.js";
+import { h } from "../../core/dom.js";
+import { isKiosk } from "../../core/kept.js";
+import { both } from "../../core/language.js";
+import { knownMe, me } from "../../core/session.js";
+import { empty } from "../../parts/empty.js";
+import { endless } from "../../parts/endless.js";
+import { say } from "../../parts/toast.js";
+import { fresh } from "./comment.js";
+import { commentForm, logInToComment } from "./comment-form.js";
+import { thread } from "./thread.js";
+
+/**
+ * @typedef {object} Comment
+ * @property {number} id
+ * @property {number} userId
+ * @property {string} name
+ * @property {string} icon
+ * @property {string} content
+ * @property {number} liked
+ * @property {boolean} isLike
+ * @property {boolean} isRemoved only its place is left
+ * @property {string} [answerName] whom it answers, if another answer
+ * @property {string} createTime empty for what was just written
+ */
+
+/** @typedef {Comment & {answers: Comment[], answerCount: number}} Thread */
+
+const PAGE = 10;
+
+/**
+ * @param {import("../cards/note.js").Note} note
+ * @param {AbortSignal} signal
+ */
+export function comments(note, signal) {
+  const count = h("span", { class: "number" }, note.comments || "");
+  let total = note.comments;
+  const path = `/blog-comments/of/blog/${note.id}`;
+  const list = endless({
+    name: `comments ${note.id}`, signal, look: "comments", height: "5rem",
+    load: async (current = 1) => {
+      const answer = await read(path, { query: { current }, signal });
+      /** @type {Thread[]} */
+      const items = answer.data ?? [];
+      return { items, next: items.length < PAGE ? undefined : current + 1 };
+    },
+    draw: (/** @type {Thread} */ one) => thread(one, { note, signal, counted }),
+    key: (one) => one.id,
+    none: () => empty("comment", both("还没有评论，来说第一句吧。", "No comments yet; say the first word.")),
+  });
+  /** @type {number | undefined} */
+  let written;
+  const form = () => commentForm({
+    to: `note ${note.id}`, label: both("说点什么…", "Say something…"),
+    send: async (content) => {
+      written = (await call("POST", "/blog-comments", { body: { blogId: note.id, content } })).data;
+    },
+    isThere: async (content) => {
+      /** @type {Thread[]} */
+      const newest = (await get(path, { query: { current: 1 } })) ?? [];
+      const mine = newest.find((one) => one.userId === knownMe()?.id && one.content === content && !list.holds(one.id));
+      written = mine?.id;
+      return mine !== undefined;
+    },
+    sent: async (content) => {
+      const author = await me();
+      if (!author || written === undefined || signal.aborted) return;
+      list.add({ ...fresh(written, author, content), answers: [], answerCount: 0 });
+      counted(1);
+      say(both("评论好了", "Your comment is there"));
+    },
+  }).root;
+  return h("section", { class: "stack", "aria-label": both("评论", "Comments") },
+    h("div", { class: "head" }, h("h2", null, both("评论 ", "Comments "), count)),
+    !isKiosk && (hasToken() ? form() : logInToComment()), list.root);
+
+  /** @param {number} more */
+  function counted(more) {
+    total = Math.max(0, total + more);
+    count.textContent = total ? String(total) : "";
+  }
+}

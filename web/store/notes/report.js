@@ -1,0 +1,49 @@
+// Telling the operators of what should not be there.
+
+import { call, hasToken } from "../../core/api.js";
+import { h } from "../../core/dom.js";
+import { both } from "../../core/language.js";
+import { button } from "../../parts/button.js";
+import { field } from "../../parts/field.js";
+import { sheet } from "../../parts/sheet.js";
+import { say } from "../../parts/toast.js";
+import { toLogIn, wantsLogIn } from "../entry.js";
+
+const LONGEST = 255;
+
+/**
+ * @param {"note" | "comment"} kind
+ * @param {number} id
+ */
+export async function report(kind, id) {
+  if (!hasToken()) {
+    toLogIn();
+    return;
+  }
+  const reasons = [
+    both("广告或刷单", "Advertising"), both("不友善、骂人", "Rude or abusive"), both("色情或暴力", "Sexual or violent"), both("内容不实", "Untrue"), both("其他", "Something else"),
+  ];
+  await sheet(both("举报", "Report"), (close) => {
+    const more = field(both("补充说明（可不填）", "More about it (optional)"), "textarea", { maxlength: 200 });
+    const radios = reasons.map((reason, index) => {
+      const input = h("input", { type: "radio", name: "reason", value: reason, checked: index === 0 });
+      return { input, label: h("label", { class: "row report-reason" }, input, h("span", null, reason)) };
+    });
+    const send = async () => {
+      const chosen = radios.find(({ input }) => input.checked)?.input.value ?? "";
+      const reason = [chosen, more.input.value.trim()].filter(Boolean).join("：").slice(0, LONGEST);
+      try {
+        await call("POST", "/report", { body: { kind, id, reason } });
+      } catch (error) {
+        if (!wantsLogIn(error)) throw error;
+      }
+      close();
+      say(both("谢谢，管理员会看的", "Thank you; the operators will look at it"));
+    };
+    return [
+      h("fieldset", { class: "stack tight" }, h("legend", { class: "quiet small" }, both("为什么举报？", "Why?")), radios.map(({ label }) => label)),
+      more.root,
+      h("div", { class: "buttons" }, button(both("取消", "Cancel"), close), button(both("举报", "Report"), send, { look: ["main"] })),
+    ];
+  });
+}

@@ -1,0 +1,117 @@
+// A comment, and what is answered to it.
+
+import { call, get, hasToken } from "../../core/api.js";
+import { forget } from "../../core/copies.js";
+import { fill, h } from "../../core/dom.js";
+import { both } from "../../core/language.js";
+import { knownMe, me } from "../../core/session.js";
+import { busy } from "../../parts/button.js";
+import { confirmed } from "../../parts/sheet.js";
+import { toLogIn, wantsLogIn } from "../entry.js";
+import { comment, fresh } from "./comment.js";
+import { commentForm } from "./comment-form.js";
+
+/** @typedef {import("./comments.js").Comment} Comment */
+/** @typedef {import("./comments.js").Thread} Thread */
+
+/**
+ * @typedef {object} Around
+ * @property {import("../cards/note.js").Note} note
+ * @property {AbortSignal} signal
+ * @property {(more: number) => void} counted so many comments came, or went
+ */
+
+const PAGE = 10;
+
+/**
+ * @param {Thread} first
+ * @param {Around} around
+ */
+export function thread(first, around) {
+  const { note, signal, counted } = around;
+  let { answers, answerCount } = first;
+  const rows = h("ul", { class: "answers" });
+  const more = h("button", { type: "button", class: "button bare small", onclick: () => busy(more, showMore) });
+  const form = h("div", null);
+  const root = h("div", { class: "thread" });
+  draw();
+  return root;
+
+  function draw() {
+    const top = comment(first, { note, answer: () => answer(first), remove: () => remove(first) });
+    fill(rows, answers.map((one) => h("li", null, comment(one, { note, answer: () => answer(one), remove: () => remove(one) }))));
+    const left = answerCount - answers.length;
+    more.hidden = left <= 0;
+    more.textContent = both(`还有 ${left} 条回复`, `${left} more ${left === 1 ? "answer" : "answers"}`);
+    fill(root, top, h("div", { class: "thread-answers" }, rows, more, form));
+  }
+
+  async function showMore() {
+    const current = Math.floor(answers.length / PAGE) + 1;
+    /** @type {Comment[]} */
+    const page = (await get(`/blog-comments/answers/${first.id}`, { query: { current }, signal })) ?? [];
+    const known = new Set(answers.map(({ id }) => id));
+    answers = [...answers, ...page.filter(({ id }) => !known.has(id))];
+    if (page.length < PAGE) answerCount = answers.length;
+    draw();
+  }
+
+  /** @param {Comment} to */
+  function answer(to) {
+    if (!hasToken()) {
+      toLogIn();
+      return;
+    }
+    /** @type {number | undefined} */
+    let written;
+    const made = commentForm({
+      to: `comment ${to.id}`, label: both(`回复 ${to.name}`, `Answer ${to.name}`),
+      send: async (content) => {
+        written = (await call("POST", "/blog-comments", { body: { blogId: note.id, answerId: to.id, content } })).data;
+      },
+      isThere: async (content) => {
+        const last = Math.floor(answerCount / PAGE) + 1;
+        /** @type {Comment[]} */
+        const page = (await get(`/blog-comments/answers/${first.id}`, { query: { current: last } })) ?? [];
+        const mine = page.find((one) => one.userId === knownMe()?.id && one.content === content && !answers.some(({ id }) => id === one.id));
+        written = mine?.id;
+        return mine !== undefined;
+      },
+      sent: async (content) => {
+        const author = await me();
+        if (!author || written === undefined || signal.aborted) return;
+        answers = [...answers, { ...fresh(written, author, content), answerName: to === first ? undefined : to.name }];
+        answerCount += 1;
+        counted(1);
+        forget(`comments ${note.id}`);
+        fill(form);
+        draw();
+      },
+    });
+    fill(form, made.root);
+    made.input.focus();
+  }
+
+  /** @param {Comment} which */
+  async function remove(which) {
+    const isSure = await confirmed(both("删除这条评论？", "Delete this comment?"), both("删除后不能恢复。", "It does not come back."), both("删除", "Delete"));
+    if (!isSure) return;
+    try {
+      await call("DELETE", `/blog-comments/${which.id}`);
+    } catch (error) {
+      if (!wantsLogIn(error)) throw error;
+      return;
+    }
+    counted(-1);
+    forget(`comments ${note.id}`);
+    if (which !== first) {
+      answers = answers.filter((one) => one !== which);
+      answerCount -= 1;
+    } else if (answerCount > 0) first = { ...first, isRemoved: true };
+    else {
+      root.closest("li")?.remove();
+      return;
+    }
+    draw();
+  }
+}

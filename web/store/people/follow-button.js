@@ -1,0 +1,68 @@
+// Following somebody: shown as done at once, and taken back if the mall did not take it.
+
+import { call, get, hasToken } from "../../core/api.js";
+import { copyOf, copyTo, forget } from "../../core/copies.js";
+import { fill, h } from "../../core/dom.js";
+import { isKiosk } from "../../core/kept.js";
+import { both } from "../../core/language.js";
+import { knownMe } from "../../core/session.js";
+import { icon } from "../../parts/icons.js";
+import { tell } from "../../parts/toast.js";
+import { toLogIn, wantsLogIn } from "../entry.js";
+
+/**
+ * Nothing for oneself, and in a kiosk.
+ * @param {{id: number, name: string}} person
+ * @param {AbortSignal} signal
+ * @param {(follows: boolean) => void} [changed]
+ */
+export function followButton({ id, name }, signal, changed) {
+  if (isKiosk || knownMe()?.id === id) return null;
+  const copy = `follows ${id}`;
+  let follows = copyOf(copy) === true;
+  let isAsking = false;
+  const root = h("button", { type: "button", onclick: press });
+  show();
+  if (hasToken()) {
+    get(`/follow/or/not/${id}`, { signal }).then((known) => {
+      if (isAsking || known === follows) return;
+      turn(known);
+    }, () => {});
+  }
+  return root;
+
+  function show() {
+    root.className = follows ? "button follow" : "button main follow";
+    root.setAttribute("aria-label", follows ? both(`取消关注${name}`, `Unfollow ${name}`) : both(`关注${name}`, `Follow ${name}`));
+    fill(root, icon(follows ? "check" : "plus"), h("span", null, follows ? both("已关注", "Following") : both("关注", "Follow")));
+  }
+
+  /** @param {boolean} to */
+  function turn(to) {
+    follows = to;
+    copyTo(copy, to);
+    show();
+  }
+
+  async function press() {
+    if (!hasToken()) {
+      toLogIn();
+      return;
+    }
+    if (isAsking) return;
+    isAsking = true;
+    turn(!follows);
+    changed?.(follows);
+    try {
+      await call("PUT", `/follow/${id}/${follows}`);
+      forget("notes following");
+      forget(`people ${knownMe()?.id}`);
+    } catch (error) {
+      turn(!follows);
+      changed?.(follows);
+      if (!wantsLogIn(error)) tell(error);
+    } finally {
+      isAsking = false;
+    }
+  }
+}
