@@ -82,7 +82,8 @@ fn an_edit_is_in_the_next_answer_and_in_the_audit_log() {
     assert_eq!(title, "100元秒杀券");
     claim(&w, &w.customer);
     w.advance(Duration::from_secs(60));
-    let change = json!({"title": "<b>双十一</b>券", "rules": "一人一张\n过期不退", "actualValue": 20000, "stock": 9});
+    let change =
+        json!({"title": "<b>双十一</b>券", "rules": "一人一张\n过期不退", "actualValue": 20000, "stock": 9});
     let shown = edited(&w, 2, &change);
     assert_eq!((&shown["title"], &shown["subTitle"]), (&json!("双十一券"), &json!("")));
     assert_eq!((&shown["updateTime"], &shown["sale"]["left"]), (&json!("2026-11-21T20:01:00"), &json!(1)));
