@@ -20,10 +20,11 @@ export function isIn() {
 /**
  * Whether the mall does not know (any more) who one is; the log-in is shown then.
  * @param {unknown} error
+ * @param {{replace?: boolean}} [how] `replace`: what is shown now cannot be gone back to
  * @returns {boolean}
  */
-export function wantsLogIn(error) {
+export function wantsLogIn(error, how) {
   const wants = error instanceof Refusal && error.status === 401;
-  if (wants) toLogIn();
+  if (wants) toLogIn(how);
   return wants;
 }
