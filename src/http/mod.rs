@@ -22,6 +22,7 @@ mod feed;
 pub mod follow;
 mod like;
 pub mod ops;
+mod receipt;
 mod report;
 pub mod router;
 pub mod sale;
@@ -49,6 +50,7 @@ mod log_budget;
 mod metrics;
 mod page_query;
 mod picture_form;
+mod qr;
 mod request_id;
 mod server;
 

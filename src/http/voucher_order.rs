@@ -1,13 +1,10 @@
 //! Claims and orders: `/voucher-order/…`.
 
-use std::sync::Arc;
-
 use axum::extract::State;
 use jiff::tz::TimeZone;
 use mallbox_storage::{OrderId, ShopId, Timestamp, VoucherId};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
 
 use super::App;
 use super::describe::Calls;
@@ -15,7 +12,7 @@ use super::envelope::{Answer, OrderNumber, Reply};
 use super::extract::{Login, Now, Operator, Path, Query};
 use super::page_query::PageQuery;
 use crate::language::both;
-use crate::mall::operator::{By, Deed, act};
+use crate::mall::operator::By;
 use crate::mall::orders::OrderView;
 use crate::mall::wall_time;
 
@@ -178,11 +175,8 @@ async fn redeem(
     Now(now): Now,
     Path(order): Path<u64>,
 ) -> Reply<OrderAnswer> {
-    let deed = Deed { action: "order.use", subject: format!("order {order}"), detail: Value::Null };
-    let mall = Arc::clone(&app);
-    let work = async move { mall.orders.redeem(OrderId::new(order), now).await };
-    let view = act(&app.audit, By::operator(user, now), deed, work).await?;
-    answer(&app, view, now)
+    let redeemed = app.order_office.redeem(By::operator(user, now), OrderId::new(order)).await?;
+    answer(&app, redeemed.found.view, now)
 }
 
 #[cfg(test)]

@@ -201,19 +201,19 @@ impl OrderDesk {
         self.view(closed.await?).await
     }
 
-    /// Redeems a paid order, whosever it is: the operator's step.
+    /// Redeems a paid order, whosever it is: the operator's step. Says whether it had been used before.
     ///
     /// # Errors
     /// [`Refusal::OrderStands`], [`Refusal::NotYet`], [`Refusal::NotFound`], or the store is in trouble.
-    pub async fn redeem(&self, order: OrderId, now: Timestamp) -> Result<OrderView, Failure> {
+    pub async fn redeem(&self, order: OrderId, now: Timestamp) -> Result<(OrderView, bool), Failure> {
         let order = self.recorded(None, order).await?;
-        let used = match self.context.storage.orders.step(order.id, Step::Use, now).await? {
-            Stepped::Done(order) => order,
-            Stepped::Stands(order) if order.status == OrderStatus::Used => order,
+        let (used, before) = match self.context.storage.orders.step(order.id, Step::Use, now).await? {
+            Stepped::Done(order) => (order, false),
+            Stepped::Stands(order) if order.status == OrderStatus::Used => (order, true),
             Stepped::Stands(order) => return Err(Refusal::OrderStands(order.status as u8).into()),
             Stepped::Unknown => return Err(Refusal::NotFound("order").into()),
         };
-        self.view(used).await
+        Ok((self.view(used).await?, before))
     }
 
     /// The order once it is in the record. `owner`: whose it must be.

@@ -25,7 +25,7 @@ async fn each_step_may_be_repeated_and_excludes_the_others() {
     }
     assert_eq!(refusal(w.orders.cancel(ANNE, paid, w.now()).await), stands(2));
     for _ in 0..2 {
-        assert_eq!(w.orders.redeem(paid, w.now()).await.unwrap().order.status, OrderStatus::Used);
+        assert_eq!(w.orders.redeem(paid, w.now()).await.unwrap().0.order.status, OrderStatus::Used);
     }
     assert_eq!(refusal(w.orders.refund(ANNE, paid, w.now()).await), stands(3));
     assert_eq!(refusal(w.orders.pay(ANNE, paid, w.now()).await), stands(3));
