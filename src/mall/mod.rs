@@ -33,6 +33,7 @@ pub mod pictures;
 pub mod receipts;
 mod recent;
 pub mod repairs;
+mod request_name;
 pub mod sale_chores;
 mod sale_gate;
 mod sale_terms;

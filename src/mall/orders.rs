@@ -13,6 +13,7 @@ use mallbox_storage::{
 use super::cashier::{Cashier, closed};
 use super::detached::detached;
 use super::order_numbers::OrderNumbers;
+use super::request_name::fit_request;
 use super::{Context, Failure, Refusal};
 
 /// Orders on a page.
@@ -113,14 +114,29 @@ impl OrderDesk {
         })
     }
 
-    /// Buys an ordinary voucher: an unpaid order with a deadline.
+    /// Buys an ordinary voucher: an unpaid order with a deadline. A repeat under the same name of the request (1 to 64
+    /// characters) answers the order that was bought then.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] for a voucher that is not on the shelf, [`Refusal::SoldInSale`] for one that is a sale, and
-    /// the store's trouble.
-    pub async fn buy(&self, user: UserId, voucher: VoucherId, now: Timestamp) -> Result<OrderId, Failure> {
+    /// [`Refusal::NotFound`] for a voucher that is not on the shelf, [`Refusal::SoldInSale`] for one that is a sale,
+    /// [`Refusal::BadValue`] for a name; and the store's trouble: then a repeat under the same name finds out what became of
+    /// it.
+    pub async fn buy(
+        &self,
+        user: UserId,
+        voucher: VoucherId,
+        request: Option<String>,
+        now: Timestamp,
+    ) -> Result<OrderId, Failure> {
         let storage = &self.context.storage;
         self.context.within(self.context.settings.claim_limit, "buy", user, now).await?;
+        let request = request.map(fit_request).transpose()?;
+        // Before all else: what was bought was bought, whatever became of the voucher since.
+        if let Some(request) = &request
+            && let Some(before) = storage.orders.requested(user, voucher, request).await?
+        {
+            return Ok(before);
+        }
         let found = storage.vouchers.get(voucher).await?;
         let found = found
             .filter(|voucher| voucher.text.status == VoucherStatus::OnShelf)
@@ -135,9 +151,11 @@ impl OrderDesk {
         };
         let context = self.context.clone();
         detached(async move {
-            context.storage.orders.insert(&order).await?;
-            context.storage.deadlines.set(&[(order.id, order.deadline)]).await?;
-            Ok(order.id)
+            let bought = context.storage.orders.insert(&order, request.as_deref()).await?;
+            if bought == order.id {
+                context.storage.deadlines.set(&[(order.id, order.deadline)]).await?;
+            }
+            Ok(bought)
         })
         .await
     }

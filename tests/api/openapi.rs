@@ -311,7 +311,11 @@ fn sales_and_orders(check: &mut Checker<'_>) {
     assert_eq!(page.status, 304);
     check.check("GET /sale/{voucherId}/page", &page);
     let buy = |check: &mut Checker<'_>, id: &str, token: &str| {
-        check.ask("POST /voucher-order/{id}", &format!("/voucher-order/{id}"), token, &Value::Null)
+        let (call, path) = ("POST /voucher-order/{id}", format!("/voucher-order/{id}"));
+        for request in [json!({ "requestId": "cart 7" }), json!({ "requestId": "" })] {
+            check.ask(call, &path, token, &request);
+        }
+        check.ask(call, &path, token, &Value::Null)
     };
     for (id, token) in [("1", ""), ("2", customer.as_str()), ("99", &customer), ("x", &customer)] {
         buy(check, id, token);

@@ -66,7 +66,7 @@ pub(super) fn field(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "status") => "状态",
         (Language::Zh, "minLevel") => "会员等级",
         (Language::Zh, "add") => "库存变更数量",
-        (Language::Zh, "requestId") => "变更编号",
+        (Language::Zh, "requestId") => "请求编号",
         (Language::Zh, "reason") => "原因",
         (Language::Zh, "order status") => "订单状态",
         (Language::Zh, "user") => "用户编号",
@@ -118,7 +118,7 @@ pub(super) fn allowed(name: &'static str, l: Language) -> &'static str {
         "status" => ("须为1（上架）、2（下架）或3（过期）", "1 on the shelf, 2 off it, or 3 expired"),
         "minLevel" => ("须为0到9", "0 to 9"),
         "add" => ("须为不等于0的整数，负数为减，且不能过大", "a whole number other than 0, not too large"),
-        "requestId" => ("1到64个字，每次变更各用一个", "1 to 64 characters, and another for each change"),
+        "requestId" => ("1到64个字，每次请求各用一个", "1 to 64 characters, and another for each request"),
         "reason" => ("须为1到200个字", "1 to 200 characters"),
         "order status" => ("须为1到6", "1 to 6"),
         "user" => (
