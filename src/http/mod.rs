@@ -22,6 +22,7 @@ mod feed;
 pub mod follow;
 mod like;
 pub mod ops;
+mod receipt;
 mod report;
 pub mod router;
 pub mod sale;
@@ -51,6 +52,7 @@ mod metrics;
 mod own_pages;
 mod page_query;
 mod picture_form;
+mod qr;
 mod request_id;
 mod server;
 

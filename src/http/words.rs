@@ -23,6 +23,7 @@ pub(super) const CODES: &[&str] = &[
     "UNKNOWN_SALE",
     "LEVEL_TOO_LOW",
     "ORDER_STANDS",
+    "RECEIPT_MISTYPED",
     "PAYMENT_DECLINED",
     "BLOCKED",
     "LAST_OPERATOR",
@@ -182,6 +183,12 @@ pub(super) fn of_refusal(refusal: &Refusal, l: Language) -> Words {
             "The order is still being written; try again in a moment."
         ),
         Refusal::OrderStands(status) => order_stands(*status, l),
+        Refusal::ReceiptMistyped => fixed!(
+            l,
+            "RECEIPT_MISTYPED",
+            "券码输入有误，请核对后重试",
+            "That code is mistyped; compare it with the receipt."
+        ),
         Refusal::Unlimited => fixed!(
             l,
             "UNLIMITED",

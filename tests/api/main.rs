@@ -18,6 +18,7 @@ mod notes;
 mod openapi;
 mod ops;
 mod people;
+mod receipts;
 mod schemathesis;
 mod signs;
 mod steps;

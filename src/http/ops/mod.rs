@@ -7,6 +7,7 @@ pub mod audit;
 mod dead_letters;
 pub mod live;
 mod orders;
+mod receipts;
 mod reports;
 mod sales;
 pub mod users;
@@ -17,6 +18,7 @@ pub fn routes(live: Live) -> Calls {
     sales::routes()
         .merge(vouchers::routes())
         .merge(orders::routes())
+        .merge(receipts::routes())
         .merge(dead_letters::routes())
         .merge(reports::routes())
         .merge(users::routes())
