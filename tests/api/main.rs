@@ -18,6 +18,7 @@ mod openapi;
 mod ops;
 mod people;
 mod schemathesis;
+mod shop_types;
 mod signs;
 mod steps;
 mod uploads;

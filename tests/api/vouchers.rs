@@ -62,11 +62,6 @@ fn operators_see_every_voucher_on_the_shelf_or_not() {
     let beyond = w.told("GET", "/ops/vouchers?shopId=1&current=2", ops);
     assert_eq!(beyond, json!({"success": true, "data": [], "total": 3}));
     assert_eq!(w.told("GET", "/ops/vouchers/2", ops)["data"], running);
-    for token in ["", &w.customer] {
-        let status = if token.is_empty() { 401 } else { 403 };
-        assert_eq!(w.call("GET", "/ops/vouchers", token, "").status, status);
-        assert_eq!(w.call("PUT", "/voucher/2", token, "{}").status, status);
-    }
 }
 
 #[test]
@@ -82,7 +77,8 @@ fn an_edit_is_in_the_next_answer_and_in_the_audit_log() {
     assert_eq!(title, "100元秒杀券");
     claim(&w, &w.customer);
     w.advance(Duration::from_secs(60));
-    let change = json!({"title": "<b>双十一</b>券", "rules": "一人一张\n过期不退", "actualValue": 20000, "stock": 9});
+    let change =
+        json!({"title": "<b>双十一</b>券", "rules": "一人一张\n过期不退", "actualValue": 20000, "stock": 9});
     let shown = edited(&w, 2, &change);
     assert_eq!((&shown["title"], &shown["subTitle"]), (&json!("双十一券"), &json!("")));
     assert_eq!((&shown["updateTime"], &shown["sale"]["left"]), (&json!("2026-11-21T20:01:00"), &json!(1)));
