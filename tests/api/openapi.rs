@@ -434,6 +434,7 @@ fn users_and_audit_log(check: &mut Checker<'_>) {
     }
     let last = ask_as_each(check, "POST /ops/users/{id}/block", "/ops/users/1/block", &reason);
     assert_eq!(last.body["code"], "LAST_OPERATOR", "{last:?}");
+    ask_as_each(check, "GET /ops/overview", "/ops/overview", none);
     ask_as_each(check, "GET /ops/audit", "/ops/audit?max=5&before=9", none);
     ask_as_each(check, "GET /ops/audit/verify", "/ops/audit/verify", none);
 }

@@ -7,6 +7,7 @@ pub mod audit;
 mod dead_letters;
 pub mod live;
 mod orders;
+mod overview;
 mod reports;
 mod sales;
 pub mod users;
@@ -14,7 +15,8 @@ mod vouchers;
 
 /// The routes of this area.
 pub fn routes(live: Live) -> Calls {
-    sales::routes()
+    overview::routes()
+        .merge(sales::routes())
         .merge(vouchers::routes())
         .merge(orders::routes())
         .merge(dead_letters::routes())
