@@ -27,6 +27,7 @@ mod report;
 pub mod router;
 pub mod sale;
 pub mod shop;
+pub mod shop_types;
 mod sign;
 pub mod upload;
 pub mod user;

@@ -150,7 +150,12 @@ pub(super) fn of_refusal(refusal: &Refusal, l: Language) -> Words {
             made(l, "NOT_FOUND", format!("{what}不存在"), format!("There is no such {what}."))
         }
         Refusal::NotLoggedIn => fixed!(l, "NOT_LOGGED_IN", "请先登录", "Please log in first."),
-        Refusal::Forbidden => fixed!(l, "FORBIDDEN", "没有权限", "Only an operator may do that."),
+        Refusal::Forbidden => fixed!(
+            l,
+            "FORBIDDEN",
+            "没有权限：只有管理员可以操作。在商城的服务器上运行 mallbox user grant 手机号 可任命管理员",
+            "Only an operator may do that; mallbox user grant PHONE, run where the mall is, makes one."
+        ),
         Refusal::Blocked => {
             fixed!(l, "BLOCKED", "账号已被停用，请联系商城", "This account is blocked; ask the mall why.")
         }

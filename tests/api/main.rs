@@ -20,6 +20,7 @@ mod ops;
 mod people;
 mod receipts;
 mod schemathesis;
+mod shop_types;
 mod signs;
 mod steps;
 mod uploads;

@@ -277,6 +277,11 @@ fn shops_and_vouchers(check: &mut Checker<'_>) {
         let sale = sale("2026-11-21T19:00:00", "2026-11-21T23:00:00", 2);
         check.ask("POST /voucher/seckill", "/voucher/seckill", token, &sale);
     }
+    for body in [json!({ "name": "丽人", "icon": "/types/lr.svg", "sort": 9 }), json!({ "sort": "x" })] {
+        ask_as_each(check, "POST /shop-type", "/shop-type", &body);
+        ask_as_each(check, "PUT /shop-type/{id}", "/shop-type/1", &body);
+        ask_as_each(check, "PUT /shop-type/{id}", "/shop-type/99", &body);
+    }
     check.ask("POST /shop", "/shop", &operator, &json!({ "x": "east" }));
     check.ask("POST /shop", "/shop", &operator, &json!({ "x": "e".repeat(1_100_000) }));
     check.ask("GET /shop-type/list", "/shop-type/list", "", none);
@@ -452,6 +457,7 @@ fn users_and_audit_log(check: &mut Checker<'_>) {
     }
     let last = ask_as_each(check, "POST /ops/users/{id}/block", "/ops/users/1/block", &reason);
     assert_eq!(last.body["code"], "LAST_OPERATOR", "{last:?}");
+    ask_as_each(check, "GET /ops/overview", "/ops/overview", none);
     ask_as_each(check, "GET /ops/audit", "/ops/audit?max=5&before=9", none);
     ask_as_each(check, "GET /ops/audit/verify", "/ops/audit/verify", none);
 }

@@ -7,6 +7,7 @@ pub mod audit;
 mod dead_letters;
 pub mod live;
 mod orders;
+mod overview;
 mod receipts;
 mod reports;
 mod sales;
@@ -15,7 +16,8 @@ mod vouchers;
 
 /// The routes of this area.
 pub fn routes(live: Live) -> Calls {
-    sales::routes()
+    overview::routes()
+        .merge(sales::routes())
         .merge(vouchers::routes())
         .merge(orders::routes())
         .merge(receipts::routes())

@@ -36,6 +36,8 @@ pub(super) fn field(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "report reason") => "举报原因",
         (Language::Zh, "nickName") => "昵称",
         (Language::Zh, "icon") => "头像",
+        (Language::Zh, "type icon") => "图标",
+        (Language::Zh, "sort") => "排序",
         (Language::Zh, "file") => "图片文件",
         (Language::Zh, "city") => "城市",
         (Language::Zh, "introduce") => "个人介绍",
@@ -96,7 +98,10 @@ pub(super) fn allowed(name: &'static str, l: Language) -> &'static str {
         "content" => ("最多2048个字", "at most 2048 characters"),
         "comment" => ("最多512个字", "at most 512 characters"),
         "report reason" => ("最多255个字", "at most 255 characters"),
-        "icon" => ("须是本站以/开头的图片路径", "the path of a picture of this mall, beginning with /"),
+        "icon" | "type icon" => {
+            ("须是本站以/开头的图片路径", "the path of a picture of this mall, beginning with /")
+        }
+        "sort" => ("须为整数，且不能过大", "a whole number, not too large"),
         "birthday" => ("格式为2000-01-31，且不晚于今天", "a day like 2000-01-31, not after today"),
         "stock" => ("须为1以上的整数，-1表示不限量", "1 or more, or -1 for unlimited"),
         "beginTime" => {
