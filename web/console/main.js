@@ -4,6 +4,7 @@ import { onToken } from "../core/api.js";
 import { fill } from "../core/dom.js";
 import { onLanguage } from "../core/language.js";
 import { anew, start } from "../core/router.js";
+import "../core/scheme.js";
 import { connectionBar } from "../parts/connection.js";
 import { failure } from "../parts/empty.js";
 import { listen, onFigures, stopListening } from "./figures.js";
@@ -20,6 +21,13 @@ const SCREENS = {
   "/sales": () => import("./screens/sales.js"),
   "/sales/new": () => import("./screens/new-sale.js"),
   "/sale/:id": () => import("./screens/sale.js"),
+  "/orders": () => import("./screens/orders.js"),
+  "/order/:id": () => import("./screens/order.js"),
+  "/redeem": () => import("./screens/redeem.js"),
+  "/letters": () => import("./screens/letters.js"),
+  "/reports": () => import("./screens/reports.js"),
+  "/users": () => import("./screens/users.js"),
+  "/audit": () => import("./screens/audit.js"),
   "*": () => import("./screens/nowhere.js"),
 };
 

@@ -15,7 +15,7 @@ import { skeletons } from "../../parts/skeleton.js";
  * @typedef {object} Listing
  * @property {(current: number) => Promise<{rows: Row[], total?: number}>} load a page, from 1
  * @property {number} size rows on a page
- * @property {(rows: Row[]) => Node} draw
+ * @property {(rows: Row[], reload: () => Promise<void>) => Node} draw
  * @property {() => Node} none what is shown where there is none
  */
 
@@ -44,7 +44,7 @@ export function listing({ at, signal, settled }, { load, size, draw, none }) {
   function show({ rows, total }) {
     if (signal.aborted) return;
     if (rows.length === 0 && current === 1) fill(root, none());
-    else fill(root, draw(rows), pager(current, rows.length, size, total));
+    else fill(root, draw(rows, reload), pager(current, rows.length, size, total));
     settled();
   }
 }

@@ -58,7 +58,7 @@ export function open({ root, at, signal, title, settled }) {
     name.textContent = sale.title;
     if (isFirst) draw();
     // What is pressed now is not taken from under the finger.
-    if (isOther) fill(acts, saleActs(() => /** @type {Account} */ (sale), changed));
+    if (isOther) fill(acts, saleActs(() => /** @type {Account} */ (sale), look));
     fill(state, saleState(sale.state));
     fill(terms, termRows(sale));
     fill(equation, books(sale));

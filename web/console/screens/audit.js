@@ -1,0 +1,61 @@
+// What operators did, the newest first, and whether the log of it is whole.
+
+import { get } from "../../core/api.js";
+import { fill, h } from "../../core/dom.js";
+import { both } from "../../core/language.js";
+import { button } from "../../parts/button.js";
+import { empty } from "../../parts/empty.js";
+import { endless } from "../../parts/endless.js";
+import { icon } from "../../parts/icons.js";
+import { exactly } from "../pieces/exactly.js";
+import { heading } from "../pieces/heading.js";
+
+/** @typedef {{number: number, time: string, userId?: number, action: string, subject: string, detail: unknown, hash: string}} Entry without `userId`: the command line */
+
+const PAGE = 50;
+
+/** @param {import("../../core/router.js").Showing} showing */
+export function open({ root, signal, title }) {
+  title(both("审计日志", "Audit log"));
+  const verdict = h("div", { role: "status" });
+  const list = endless({
+    name: "console audit", signal, look: "audit", height: "2.75rem", key: ({ number }) => number, draw: drawn,
+    none: () => empty("lock", both("还没有人做过什么。", "Nobody has done anything yet.")),
+    load: async (/** @type {number | undefined} */ before) => {
+      /** @type {Entry[]} */
+      const items = await get("/ops/audit", { query: { before, max: PAGE }, signal });
+      return { items, next: items.length < PAGE ? undefined : items[items.length - 1].number };
+    },
+  });
+  root.append(
+    heading(both("审计日志", "Audit log"), button(both("核对整条链", "Verify the chain"), verify, { icon: "lock" })),
+    h("p", { class: "quiet intro" }, both("管理员做过的每件事都在这里，每条都接着上一条的指纹：改动或删掉任何一条都会被发现。",
+      "Everything that operators did, each entry chained to the one before: whatever is changed or taken out is found.")),
+    verdict, list.root);
+  // What is kept of it from an earlier visit is old: the newest come first.
+  list.reload().catch(() => {});
+
+  async function verify() {
+    fill(verdict);
+    const { inOrder, entries, head, fault } = await get("/ops/audit/verify", { signal, patience: 60_000 });
+    fill(verdict, inOrder
+      ? h("p", { class: "notice good" }, icon("check"), h("span", null, both(`完整：${entries} 条，从第一条连到最后一条。最后的指纹：`, `Whole: ${entries} entries, chained from the first to the last. The last hash: `),
+        h("code", { class: "mono hash" }, head)))
+      : h("p", { class: "notice bad" }, icon("warn"), both(`从第 ${fault.number} 条起不完整：${fault.text}`, `Broken from entry ${fault.number} on: ${fault.text}`)));
+  }
+}
+
+/** @param {Entry} entry */
+function drawn({ number, time, userId, action, subject, detail, hash }) {
+  const details = detail === null ? "" : JSON.stringify(detail);
+  return h("details", { class: "entry" },
+    h("summary", null,
+      h("span", { class: "quiet number" }, number), exactly(time),
+      h("span", { class: "mono entry-action" }, action), h("span", null, subject),
+      h("span", { class: "quiet" }, userId === undefined ? both("命令行", "command line") : both(`用户 ${userId}`, `user ${userId}`)),
+      h("span", { class: "mono quiet cut entry-detail" }, details)),
+    h("dl", { class: "stack tight" },
+      details && [h("dt", { class: "small quiet" }, both("详情", "Detail")), h("dd", null, h("pre", { class: "command" }, JSON.stringify(detail, null, 2)))],
+      h("dt", { class: "small quiet" }, both("指纹", "Hash")), h("dd", { class: "mono hash" }, hash),
+      userId !== undefined && h("dd", null, h("a", { class: "link", href: `#/users?id=${userId}` }, both("是谁", "Who that is")))));
+}

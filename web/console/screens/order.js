@@ -1,0 +1,70 @@
+// One order: what became of it, and what can still be done.
+
+import { call, read } from "../../core/api.js";
+import { shown } from "../../core/copies.js";
+import { fill, h } from "../../core/dom.js";
+import { both } from "../../core/language.js";
+import { head } from "../../parts/bar.js";
+import { button, linkButton } from "../../parts/button.js";
+import { empty, failure } from "../../parts/empty.js";
+import { yuan } from "../../parts/price.js";
+import { skeletons } from "../../parts/skeleton.js";
+import { say } from "../../parts/toast.js";
+import { orderStatus } from "../names.js";
+import { askedWhy } from "../pieces/asked.js";
+import { orderFacts } from "../pieces/order-columns.js";
+
+/** @typedef {import("../pieces/order-columns.js").Order} Order */
+
+const [UNPAID, PAID, REFUNDING] = [1, 2, 5];
+
+/** @param {import("../../core/router.js").Showing} showing */
+export function open({ root, at, signal, title, settled }) {
+  title(both("订单", "Order"));
+  const place = h("div", null, skeletons(1, "14rem"));
+  root.append(head(both("订单", "Order"), { home: "/orders" }), place);
+  look();
+
+  async function look() {
+    try {
+      await shown(`console order ${at.id}`, async () => (await read("/ops/orders", { query: { id: at.id }, signal })).data[0], show);
+    } catch (error) {
+      if (!signal.aborted) fill(place, failure(error, look));
+    }
+  }
+
+  /** @param {Order | undefined} order */
+  function show(order) {
+    if (signal.aborted) return;
+    fill(place, order ? drawn(order) : empty("order", both("没有这张订单。", "There is no such order.")));
+    settled();
+  }
+
+  /** @param {Order} order */
+  function drawn(order) {
+    return h("section", { class: "card pad stack" },
+      h("div", { class: "row wrap" }, h("h2", { class: "mono grow" }, order.id), orderStatus(order.status)),
+      orderFacts(order, [[both("券", "Voucher"), order.title], [both("金额", "Price"), yuan(order.payValue)]]),
+      h("div", { class: "row wrap" },
+        order.status === PAID && linkButton(both("去核销", "Redeem it"), `#/redeem?code=${order.id}`, { icon: "scan", look: ["main"] }),
+        linkButton(both("看秒杀", "Its sale"), `#/sale/${order.voucherId}`, { icon: "bolt" }),
+        [UNPAID, PAID, REFUNDING].includes(order.status) && button(voidText(order), () => askToVoid(order), { icon: "trash", look: ["danger"] })));
+  }
+
+  /** @param {Order} order */
+  function askToVoid(order) {
+    return askedWhy(voidText(order), order.status === UNPAID
+      ? both("订单会取消，占用的名额还给库存，买家可以再抢。", "The order is cancelled, its unit goes back, and its buyer may buy again.")
+      : both("订单会退款，占用的名额还给库存，买家可以再抢。", "The order is refunded, its unit goes back, and its buyer may buy again."),
+    voidText(order), async (reason) => {
+      const { data } = await call("POST", `/ops/orders/${order.id}/void`, { body: { reason } });
+      say(both("订单已作废", "The order is voided"));
+      show(data);
+    });
+  }
+}
+
+/** @param {Order} order */
+function voidText({ status }) {
+  return status === UNPAID ? both("取消订单", "Cancel the order") : both("退款", "Refund");
+}

@@ -1,0 +1,79 @@
+// What readers reported: to hide it, or to let it stand.
+
+import { call, read } from "../../core/api.js";
+import { h } from "../../core/dom.js";
+import { both } from "../../core/language.js";
+import { button } from "../../parts/button.js";
+import { chip } from "../../parts/chip.js";
+import { empty } from "../../parts/empty.js";
+import { allOf, picture } from "../../parts/picture.js";
+import { say } from "../../parts/toast.js";
+import { exactly } from "../pieces/exactly.js";
+import { heading } from "../pieces/heading.js";
+import { listing } from "../pieces/listing.js";
+
+/**
+ * As `GET /ops/reports` tells it.
+ * @typedef {object} Report
+ * @property {"note" | "comment"} kind
+ * @property {number} id
+ * @property {number} blogId
+ * @property {number} userId
+ * @property {string} title
+ * @property {string} content
+ * @property {string} images
+ * @property {number} count
+ * @property {string[]} reasons
+ * @property {string} latestTime
+ */
+
+/** @param {import("../../core/router.js").Showing} showing */
+export function open(showing) {
+  const { root, signal, title } = showing;
+  title(both("举报", "Reports"));
+  const list = listing(showing, {
+    size: 20,
+    load: async (current) => {
+      const { data, total } = await read("/ops/reports", { query: { current }, signal });
+      return { rows: data, total };
+    },
+    draw: (rows, reload) => h("ul", { class: "reports" }, rows.map((report) => h("li", { class: "card pad stack" }, drawn(report, reload)))),
+    none: () => empty("check", both("没有待处理的举报。", "No report waits for a decision.")),
+  });
+  list.root.classList.add("plain");
+  root.append(heading(both("举报", "Reports")),
+    h("p", { class: "quiet intro" }, both("被举报的内容在您决定之前照常可见。", "What was reported is seen by everybody until you decide.")), list.root);
+}
+
+/**
+ * @param {Report} report
+ * @param {() => unknown} changed
+ */
+function drawn({ kind, id, blogId, userId, title, content, images, count, reasons, latestTime }, changed) {
+  const decide = async (/** @type {string} */ what, /** @type {string} */ done) => {
+    await call("POST", `/ops/reports/${kind}/${id}/${what}`);
+    say(done);
+    await changed();
+  };
+  return [
+    h("div", { class: "row wrap small" }, chip(kind === "note" ? both("笔记", "Note") : both("评论", "Comment"), "accent"),
+      chip(both(`${count} 人举报`, `${count} reports`), "bad"), h("span", { class: "quiet" }, exactly(latestTime))),
+    title && h("h2", null, title),
+    textOf(content).map((line) => h("p", null, line)),
+    images && h("div", { class: "thumbs" }, allOf(images).map((image) => h("span", { class: "thumb" }, picture(image, both("笔记的图片", "A picture of the note"))))),
+    h("ul", { class: "reasons" }, reasons.map((reason) => h("li", { class: "small" }, reason))),
+    h("div", { class: "row wrap" },
+      button(both("隐藏", "Hide it"), () => decide("hide", both("已隐藏", "Nobody sees it any more")), { icon: "close", look: ["danger"] }),
+      button(both("没有问题", "Let it stand"), () => decide("show", both("举报已处理", "The reports are decided")), { icon: "check" }),
+      h("a", { class: "link", href: `/mall/#/note/${blogId}`, target: "_blank", rel: "noopener" }, both("看原文", "See it there")),
+      h("a", { class: "link", href: `#/users?id=${userId}` }, both("看作者", "Its author"))),
+  ].flat();
+}
+
+/**
+ * Its paragraphs: nothing but breaks is left of the markup that it was written in.
+ * @param {string} content
+ */
+function textOf(content) {
+  return content.split(/<\/?p>|<br ?\/?>|\n/).filter((line) => line.trim());
+}
