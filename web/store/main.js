@@ -33,7 +33,6 @@ const ROUTES = [
   { path: "/orders", load: () => import("./screens/orders.js") },
   { path: "/notes", load: () => import("./screens/notes.js") },
   { path: "/note/:id", load: () => import("./screens/note.js") },
-  { path: "/login", load: () => import("./screens/login.js") },
   { path: "/write", load: () => import("./screens/write.js") },
   { path: "/person/:id", load: () => import("./screens/person.js") },
   { path: "/me", load: () => import("./screens/me.js") },
