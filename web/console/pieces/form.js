@@ -36,7 +36,7 @@ export function form(fields, text, send, { inside = fields.map(({ field }) => fi
 }
 
 /**
- * The same in a dialog, which closes once it is done.
+ * The same in a dialog, which closes once it is done; `send` answers `false` if it is not.
  * @param {string} title
  * @param {Checked[]} fields
  * @param {string} text of the button
@@ -45,17 +45,24 @@ export function form(fields, text, send, { inside = fields.map(({ field }) => fi
  */
 export function formSheet(title, fields, text, send, ...before) {
   return sheet(title, (close) => [h("div", { class: "stack" }, before, form(fields, text, async () => {
-    await send();
-    close();
+    if ((await send()) !== false) close();
   }, { cancel: close }))]);
 }
 
 /**
- * The field that a refusal names; the longest name counts, as one may be part of another.
+ * The field that a refusal names first: what it says of one may name another.
  * @param {Checked[]} fields
  * @param {string} message
  */
 function blamed(fields, message) {
-  const found = fields.flatMap(({ field, names }) => names.filter((name) => message.includes(name)).map((name) => ({ field, name })));
-  return found.sort((one, other) => other.name.length - one.name.length)[0]?.field;
+  const found = fields.flatMap(({ field, names }) => names.map((name) => ({ field, place: message.search(whole(name)) })));
+  return found.filter(({ place }) => place >= 0).sort((one, other) => one.place - other.place)[0]?.field;
+}
+
+/**
+ * Not as a part of another word: `x` is no name in `expected`.
+ * @param {string} name
+ */
+function whole(name) {
+  return new RegExp(`(?<![A-Za-z])${name}(?![A-Za-z])`);
 }
