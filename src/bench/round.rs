@@ -181,8 +181,8 @@ fn arguments(bench: &SaleBench, site: &Site) -> anyhow::Result<Vec<String>> {
 fn print_servers(arguments: &[String], site: &Site, health: &Health) {
     let many = if site.instances() > 1 { format!("{} × ", site.instances()) } else { String::new() };
     println!("server         {many}mallbox {}", arguments.join(" "));
-    for server in &health.servers {
-        println!("               {} at {}: {}", server.kind, server.address, server.durability);
+    for (server, address) in health.servers() {
+        println!("               {} at {address}: {}", server.name, server.durability.unwrap_or_default());
     }
 }
 

@@ -249,9 +249,9 @@ impl House {
             let dir = std::path::absolute(dir).unwrap_or(dir.clone());
             facts.push((both("目录", "data"), dir.display().to_string()));
         }
-        let servers = health.servers.iter();
-        facts.extend(servers.map(|server| {
-            (both(server.kind, server.kind), format!("{} ({})", server.address, server.durability))
+        facts.extend(health.servers().map(|(server, address)| {
+            let durability = server.durability.unwrap_or_default();
+            (both(server.name, server.name), format!("{address} ({durability})"))
         }));
         let promise = promise(health.durability).spoken(l);
         facts.extend([

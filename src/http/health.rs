@@ -9,12 +9,14 @@ use axum::body::Bytes;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use mallbox_storage::{DeadState, OrderId, Page};
+use mallbox_storage::{DeadState, Health as StoreHealth, OrderId, Page};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::json::json_response;
 use super::metrics::{Metrics, counter, counters, gauge};
 use crate::mall::cache_aside::{CacheFigures, Counted};
+use crate::mall::clock_gap::ClockGap;
 use crate::mall::order_workers::WorkerFigures;
 use crate::mall::{Context, Mall};
 
@@ -45,6 +47,9 @@ pub(super) struct Readiness {
     pub(super) backlog: u64,
     /// What does not work, in words.
     pub(super) troubles: Vec<String>,
+    /// What it rests on, for those who look after it.
+    #[serde(skip)]
+    pub(super) parts: Vec<Part>,
     /// What works, and should be looked after all the same.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) warnings: Vec<String>,
@@ -53,6 +58,38 @@ pub(super) struct Readiness {
     /// Whether login codes can be read from the demo's inbox.
     inbox: bool,
     version: &'static str,
+}
+
+/// Something that the mall rests on, by itself.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Part {
+    /// `disk`, `order log` and `SQLite`; or `Redis`, `MySQL` and `clock`.
+    #[schemars(example = &"order log")]
+    name: &'static str,
+    ok: bool,
+    /// What an answer is worth there, in its own words; absent where that is nobody's business.
+    #[schemars(example = &"power")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    durability: Option<&'static str>,
+    /// What does not work, in words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    troubles: Vec<String>,
+}
+
+impl Part {
+    fn new(name: &'static str, durability: Option<&'static str>, troubles: Vec<String>) -> Self {
+        Self { name, ok: troubles.is_empty(), durability, troubles }
+    }
+
+    /// The parts of a store; its servers' clock is one of them, that ought to be the mall's.
+    fn all(health: StoreHealth, gap: Option<ClockGap>) -> Vec<Self> {
+        let clock = health.clock.map(|_| {
+            let troubles = gap.iter().map(ToString::to_string).collect();
+            Self::new("clock", None, troubles)
+        });
+        let parts = health.parts.into_iter().map(|part| Self::new(part.name, part.durability, part.troubles));
+        parts.chain(clock).collect()
+    }
 }
 
 impl Health {
@@ -93,7 +130,7 @@ impl Health {
         let order_log = &self.context.storage.order_log;
         let ((health, gap), log) = tokio::join!(self.context.health(), order_log.state());
         let settings = &self.context.settings;
-        let mut troubles = health.troubles;
+        let mut troubles: Vec<String> = health.troubles().cloned().collect();
         troubles.extend(log.trouble.filter(|trouble| !troubles.contains(trouble)));
         if OrderId::day(self.context.now()).is_none() {
             let text =
@@ -107,12 +144,16 @@ impl Health {
             ready: troubles.is_empty(),
             backend: health.backend,
             durability: health.durability.name(),
-            servers: health.servers.iter().map(|server| (server.kind, server.durability)).collect(),
+            servers: health
+                .servers()
+                .filter_map(|(server, _)| Some((server.name, server.durability?)))
+                .collect(),
             zone: self.context.zone.iana_name().unwrap_or("local").to_owned(),
             limits: settings.claim_limit.is_some(),
             backlog: log.pending,
             troubles,
             warnings: gap.iter().map(ToString::to_string).collect(),
+            parts: Part::all(health, gap),
             api: self.prefix.clone(),
             inbox: settings.inbox,
             version: env!("CARGO_PKG_VERSION"),
@@ -173,7 +214,7 @@ impl Health {
             let help = "Claims that did not become orders, and that nobody has decided about.";
             gauge(out, "mallbox_dead_letters", help, open);
         }
-        let troubles = storage.upkeep.health().await.troubles.len();
+        let troubles = storage.upkeep.health().await.troubles().count();
         gauge(out, "mallbox_troubles", "Things that do not work; /readyz names them.", troubles);
     }
 }

@@ -1,7 +1,7 @@
 //! The business rules, one area a file. Nothing here sees sled, SQL or axum.
 
 mod clock;
-mod clock_gap;
+pub mod clock_gap;
 mod context;
 mod copies;
 mod failure;

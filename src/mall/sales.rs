@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use mallbox_storage::{
-    Claim, ClaimAnswer, OrderId, SaleRecord, Shop, ShopId, StoreError, Terms, Timestamp, UserId, Voucher,
-    VoucherId, VoucherStatus,
+    Claim, ClaimAnswer, OrderId, SaleRecord, Shop, ShopId, StoreError, Terms, Timestamp, Units, UserId,
+    Voucher, VoucherId, VoucherStatus,
 };
 use parking_lot::Mutex;
 
@@ -85,6 +85,17 @@ pub struct LiveSale {
     pub begin: Timestamp,
     /// First instant at which none is taken any more.
     pub end: Timestamp,
+}
+
+/// A sale that is on, as its operators watch it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RunningSale {
+    /// Its voucher's title.
+    pub title: String,
+    /// Where it is, and what is left.
+    pub live: LiveSale,
+    /// Units in somebody's hands when that was left.
+    pub taken: u64,
 }
 
 /// What a sale's page tells, none of which changes from claim to claim.
@@ -191,7 +202,18 @@ impl SaleCounter {
     /// [`Refusal::UnknownSale`], or the store is in trouble.
     pub async fn live(&self, voucher: VoucherId, now: Timestamp) -> Result<LiveSale, Failure> {
         let known = self.inner.known(voucher, now).await?;
-        self.inner.live(&known.sale, now).await
+        Ok(self.inner.live(&known.sale, now).await?.0)
+    }
+
+    /// The same of a sale that is on, for who watches it.
+    ///
+    /// # Errors
+    /// As [`live`](Self::live).
+    pub(super) async fn running(&self, voucher: VoucherId, now: Timestamp) -> Result<RunningSale, Failure> {
+        let known = self.inner.known(voucher, now).await?;
+        let (live, units) = self.inner.live(&known.sale, now).await?;
+        let taken = units.map_or(0, |units| units.taken);
+        Ok(RunningSale { title: known.voucher.text.title.clone(), live, taken })
     }
 
     /// What a sale's page tells.
@@ -369,18 +391,19 @@ impl Inner {
         Ok(known.ok_or(Refusal::UnknownSale)?)
     }
 
-    /// A sale as it is now, by terms that were just read or copied.
-    async fn live(&self, sale: &SaleRecord, now: Timestamp) -> Result<LiveSale, Failure> {
+    /// Where a sale is by terms that were just read or copied, and its units if it is in memory: one that is over need not
+    /// be.
+    async fn live(&self, sale: &SaleRecord, now: Timestamp) -> Result<(LiveSale, Option<Units>), StoreError> {
         let (terms, sales) = (sale.terms, &self.context.storage.sales);
         let voucher = terms.voucher;
         let mut units = sales.units(voucher).await?;
         if units.is_none() && now < terms.end && self.put(voucher).await? {
             units = sales.units(voucher).await?;
         }
-        // A sale that is over need not be in memory: the record's stock is what it ended with.
+        // The record's stock is what it ended with.
         let stock = units.map_or(sale.stock, |units| units.left());
         let state = SaleState::of(&terms, stock, now);
-        Ok(LiveSale { voucher, stock, state, at: now, begin: terms.begin, end: terms.end })
+        Ok((LiveSale { voucher, stock, state, at: now, begin: terms.begin, end: terms.end }, units))
     }
 
     async fn check_level(&self, user: UserId, min_level: u8) -> Result<(), Failure> {

@@ -92,7 +92,7 @@ pub use shops::{Shop, ShopOrder, ShopText, ShopType, Shops};
 pub use sign_ins::{MakeUp, SignIns, SignedDay};
 pub use storage::{EmbeddedOptions, Place, Storage};
 pub use time::Timestamp;
-pub use upkeep::{Durability, Health, ServerHealth, Upkeep};
+pub use upkeep::{Durability, Health, PartHealth, Upkeep};
 pub use users::{Block, Card, LastOperator, RightsAnswer, RightsChange, Role, User, UserFilter, Users};
 pub use vouchers::{
     NewSale, SaleRecord, StockChange, StockChanged, Voucher, VoucherEdit, VoucherFilter, VoucherStatus,

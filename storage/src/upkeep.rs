@@ -41,23 +41,35 @@ pub struct Health {
     pub backend: &'static str,
     /// What is in force; on servers, what the weakest of them does.
     pub durability: Durability,
-    /// The servers that it is on; none if it is in a directory.
-    pub servers: Vec<ServerHealth>,
-    /// What does not work at present, in words for the operator; empty when all is well.
-    pub troubles: Vec<String>,
+    /// What it rests on, each by itself.
+    pub parts: Vec<PartHealth>,
     /// The servers' own clock, to be compared with the mall's; `None` if there is none, or it cannot be asked.
     pub clock: Option<Timestamp>,
 }
 
-/// One of the servers that a back end is on.
+impl Health {
+    /// What does not work at present, in words for the operator; nothing when all is well.
+    pub fn troubles(&self) -> impl Iterator<Item = &String> {
+        self.parts.iter().flat_map(|part| &part.troubles)
+    }
+
+    /// The parts that are servers, and where they are, without user and password; none in a directory.
+    pub fn servers(&self) -> impl Iterator<Item = (&PartHealth, &str)> {
+        self.parts.iter().filter_map(|part| Some((part, part.address.as_deref()?)))
+    }
+}
+
+/// Something that a back end rests on.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ServerHealth {
-    /// `Redis` or `MySQL`.
-    pub kind: &'static str,
-    /// Where it is, without user and password.
-    pub address: String,
-    /// What is in force there, in its own words.
-    pub durability: &'static str,
+pub struct PartHealth {
+    /// `disk`, `order log` or `SQLite`; `Redis` or `MySQL`.
+    pub name: &'static str,
+    /// Where it is, if it is a server; without user and password.
+    pub address: Option<String>,
+    /// What is in force there, in its own words; `None` if it promises nothing by itself.
+    pub durability: Option<&'static str>,
+    /// What does not work, in words for the operator.
+    pub troubles: Vec<String>,
 }
 
 /// The back end as a whole.

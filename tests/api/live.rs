@@ -4,6 +4,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
+use mallbox::fixture::Fault;
 use mallbox::mall::Settings;
 use serde_json::{Value, json};
 
@@ -98,6 +99,13 @@ impl Stream {
     }
 }
 
+/// Voucher 2 as it is watched.
+fn sale_two(stock: u64, taken: u64, state: &str) -> Value {
+    json!({
+        "voucherId": 2, "title": "100元秒杀券", "stock": stock, "units": stock + taken, "taken": taken, "state": state,
+    })
+}
+
 #[test]
 fn figures_are_told_as_they_change_and_for_longer_than_a_call_may_take() {
     let w = world();
@@ -117,7 +125,7 @@ fn figures_are_told_as_they_change_and_for_longer_than_a_call_may_take() {
         ("accepted", json!(0)),
         ("refused", json!({})),
         ("backlog", json!(0)),
-        ("sales", json!([{"voucherId": 2, "stock": 2, "state": "OPEN"}])),
+        ("sales", json!([sale_two(2, 0, "OPEN")])),
     ] {
         assert_eq!(first[name], want, "{name}");
     }
@@ -131,7 +139,7 @@ fn figures_are_told_as_they_change_and_for_longer_than_a_call_may_take() {
     let after = stream.until(|figures| figures["persisted"] == 2 && figures["refused"]["sold_out"] == 1);
     assert_eq!(after["accepted"], 2);
     assert_eq!(after["refused"], json!({"already_bought": 1, "sold_out": 1}));
-    assert_eq!(after["sales"], json!([{"voucherId": 2, "stock": 0, "state": "SOLD_OUT"}]));
+    assert_eq!(after["sales"], json!([sale_two(0, 2, "SOLD_OUT")]));
     let quiet = stream.until(|figures| figures["lately"]["accepted"] == 0);
     assert!(quiet["lately"]["millis"].as_u64().unwrap() > 0, "{quiet}");
     assert!(
@@ -149,10 +157,41 @@ fn figures_are_told_as_they_change_and_for_longer_than_a_call_may_take() {
         assert_eq!(w.call("GET", "/user/me", &w.operator, "").status, 200);
     }
     let later = stream.until(|figures| figures["time"] == "2026-11-21T21:00:00");
-    assert_eq!(later["sales"][1], json!({"voucherId": 3, "stock": -1, "state": "OPEN"}));
+    let unlimited = json!({
+        "voucherId": 3, "title": "100元秒杀券", "stock": -1, "units": -1, "taken": 0, "state": "OPEN",
+    });
+    assert_eq!(later["sales"][1], unlimited);
     while began.elapsed() < DEADLINE + Duration::from_millis(500) {
         stream.figures();
     }
+}
+
+/// The parts by name, and which of them are well.
+fn parts(figures: &Value) -> Vec<(&str, bool)> {
+    let parts = figures["parts"].as_array().unwrap().iter();
+    parts.map(|part| (part["name"].as_str().unwrap(), part["ok"] == true)).collect()
+}
+
+#[test]
+fn each_part_is_told_by_name_and_whose_trouble_it_is() {
+    let w = world();
+    let mut stream = Stream::open(&w, &w.operator);
+    let well = stream.figures();
+    if w.is_on_servers() {
+        // The mall's clock stands, and Redis' does not.
+        assert_eq!(parts(&well), [("Redis", true), ("MySQL", true), ("clock", false)]);
+        return;
+    }
+    assert_eq!(parts(&well), [("disk", true), ("order log", true), ("SQLite", true)]);
+    assert_eq!(well["parts"][1], json!({"name": "order log", "ok": true, "durability": w.durability()}));
+    w.mall.faults().add(Fault::of_disk().full()).unwrap();
+    let full = stream.until(|figures| figures["ready"] == false);
+    assert_eq!(parts(&full)[..2], [("disk", false), ("order log", true)]);
+    let words = full["parts"][0]["troubles"][0].as_str().unwrap();
+    assert!(words.contains("disk full"), "{words}");
+    assert_eq!(full["troubles"][0], words);
+    w.mall.faults().cancel_all();
+    stream.until(|figures| parts(figures).iter().all(|(_, ok)| *ok));
 }
 
 #[test]

@@ -92,6 +92,11 @@ impl World {
         self.add("/voucher/seckill", &sale("2026-11-21T21:00:00", "2026-11-21T22:00:00", -1));
     }
 
+    /// Whether it is on servers and not in a directory.
+    pub fn is_on_servers(&self) -> bool {
+        self.ground.as_ref().is_some_and(|ground| ground.database().is_some())
+    }
+
     /// The place of a mall that was put [`within_reach`].
     pub fn ground(&self) -> &Ground {
         self.ground.as_ref().expect("a mall within reach")

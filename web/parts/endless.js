@@ -21,10 +21,19 @@ import { skeletons } from "./skeleton.js";
  */
 
 /**
+ * @template Item
+ * @typedef {object} List
+ * @property {HTMLElement} root
+ * @property {() => Promise<void>} reload begins anew
+ * @property {() => Promise<void>} refresh reads the first page and keeps what follows, for a list that somebody came back to
+ * @property {(item: Item) => void} add puts one above the others
+ * @property {(key: unknown) => boolean} holds whether one with this key is shown
+ */
+
+/**
  * @template Item, Next
  * @param {Endless<Item, Next>} how
- * @returns {{root: HTMLElement, reload: () => Promise<void>, add: (item: Item) => void, holds: (key: unknown) => boolean}} `add`
- * puts one above the others; `holds` tells whether one with this key is shown
+ * @returns {List<Item>}
  */
 export function endless({ name, load, draw, key, none, look = "stack", height = "7rem", signal }) {
   const list = h("ul", { class: look });
@@ -104,6 +113,25 @@ export function endless({ name, load, draw, key, none, look = "stack", height = 
     sight.observe(foot);
   }
 
+  async function refresh() {
+    // Without a copy, all of it is on its way.
+    if (!kept) return;
+    const { items, next } = await load(undefined);
+    if (signal.aborted) return;
+    const fresh = new Map(items.map((item) => [key(item), item]));
+    const old = state.items.map((item) => {
+      const known = fresh.get(key(item));
+      fresh.delete(key(item));
+      return known ?? item;
+    });
+    const wasEmpty = state.items.length === 0;
+    state = { items: [...fresh.values(), ...old], next: wasEmpty ? next : state.next, isWhole: wasEmpty ? next === undefined : state.isWhole };
+    keys = new Set(state.items.map(key));
+    copyTo(name, state);
+    fill(list, state.items.map(row));
+    settle();
+  }
+
   /** @param {Item} item */
   function add(item) {
     keys.add(key(item));
@@ -113,7 +141,7 @@ export function endless({ name, load, draw, key, none, look = "stack", height = 
     settle();
   }
 
-  return { root, reload, add, holds: (wanted) => keys.has(wanted) };
+  return { root, reload, refresh, add, holds: (wanted) => keys.has(wanted) };
 }
 
 /**

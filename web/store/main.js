@@ -25,12 +25,17 @@ const ROUTES = [
   { path: "/", load: () => home },
   { path: "/login", load: () => import("./screens/login.js") },
   { path: "/sale/:id", load: () => import("./screens/sale.js") },
+  { path: "/order/:id", load: () => import("./screens/order.js") },
+  { path: "/orders", load: () => import("./screens/orders.js") },
   { path: "/notes", load: () => import("./screens/notes.js") },
   { path: "/note/:id", load: () => import("./screens/note.js") },
+  { path: "/login", load: () => import("./screens/login.js") },
+  { path: "/write", load: () => import("./screens/write.js") },
   { path: "/person/:id", load: () => import("./screens/person.js") },
   { path: "/me", load: () => import("./screens/me.js") },
   { path: "/me/edit", load: () => import("./screens/me-edit.js") },
   { path: "/me/password", load: () => import("./screens/me-password.js") },
+  { path: "/sign-in", load: () => import("./screens/sign-in.js") },
   { path: "*", load: () => import("./screens/nowhere.js") },
 ];
 

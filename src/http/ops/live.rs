@@ -25,12 +25,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::http::describe::{Calls, Operation, Output, Schemas};
 use crate::http::extract::{Operator, Token};
-use crate::http::health::{Health, Readiness, resident_bytes};
+use crate::http::health::{Health, Part, Readiness, resident_bytes};
 use crate::http::metrics::{Metrics, Sample};
 use crate::http::{ApiError, App};
 use crate::language::both;
 use crate::mall::operator::running_sales;
-use crate::mall::sales::LiveSale;
+use crate::mall::sales::RunningSale;
 use crate::mall::{Failure, Refusal, wall_time};
 
 /// What the figures are read from, and how many may watch.
@@ -204,7 +204,7 @@ impl Listener {
             persisted: counts.persisted,
             backlog: readiness.backlog,
             lately,
-            sales: sales.map(|sales| sales.iter().map(SaleFigures::from).collect()),
+            sales: sales.map(|sales| sales.into_iter().map(SaleFigures::from).collect()),
         };
         self.last = Some((counts, at));
         let mut event = b"data: ".to_vec();
@@ -250,14 +250,16 @@ struct Figures<'a> {
 struct Ready<'a> {
     ready: bool,
     troubles: &'a [String],
+    /// What the mall rests on, each by itself.
+    parts: &'a [Part],
     backend: &'static str,
     durability: &'static str,
 }
 
 impl<'a> From<&'a Readiness> for Ready<'a> {
     fn from(readiness: &'a Readiness) -> Self {
-        let Readiness { ready, troubles, backend, durability, .. } = readiness;
-        Self { ready: *ready, troubles, backend, durability }
+        let Readiness { ready, troubles, parts, backend, durability, .. } = readiness;
+        Self { ready: *ready, troubles, parts, backend, durability }
     }
 }
 
@@ -305,15 +307,29 @@ impl Lately {
 #[serde(rename_all = "camelCase")]
 struct SaleFigures {
     voucher_id: u64,
-    /// −1 = unlimited.
+    title: String,
+    /// Units left; −1 = unlimited.
     stock: i64,
+    /// Units in all, those that are sold among them; −1 = unlimited.
+    units: i64,
+    /// Units in somebody's hands, also by claims that are no orders yet.
+    taken: u64,
     state: &'static str,
 }
 
-impl From<&LiveSale> for SaleFigures {
-    fn from(sale: &LiveSale) -> Self {
-        let stock = sale.stock.map_or(-1, |stock| i64::try_from(stock).unwrap_or(i64::MAX));
-        Self { voucher_id: sale.voucher.get(), stock, state: sale.state.name() }
+impl From<RunningSale> for SaleFigures {
+    fn from(sale: RunningSale) -> Self {
+        let RunningSale { title, live, taken } = sale;
+        let counted = |units: Option<u64>| units.map_or(-1, |units| i64::try_from(units).unwrap_or(i64::MAX));
+        Self {
+            voucher_id: live.voucher.get(),
+            title,
+            stock: counted(live.stock),
+            // Of one reading, so that a bar never shows more than there is.
+            units: counted(live.stock.map(|left| left.saturating_add(taken))),
+            taken,
+            state: live.state.name(),
+        }
     }
 }
 

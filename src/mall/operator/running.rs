@@ -2,14 +2,14 @@
 
 use mallbox_storage::{Timestamp, VoucherId};
 
-use crate::mall::sales::LiveSale;
+use crate::mall::sales::RunningSale;
 use crate::mall::{Failure, Mall, Refusal};
 
 /// The sales in their window, by voucher: at most `max`. One whose voucher is off the shelf is not on.
 ///
 /// # Errors
 /// Only if the store is in trouble.
-pub async fn running_sales(mall: &Mall, max: usize, now: Timestamp) -> Result<Vec<LiveSale>, Failure> {
+pub async fn running_sales(mall: &Mall, max: usize, now: Timestamp) -> Result<Vec<RunningSale>, Failure> {
     /// Sales read at once.
     const PAGE: u32 = 500;
     let mut running = Vec::new();
@@ -22,8 +22,8 @@ pub async fn running_sales(mall: &Mall, max: usize, now: Timestamp) -> Result<Ve
             if running.len() >= max {
                 return Ok(running);
             }
-            match mall.sales.live(sale.terms.voucher, now).await {
-                Ok(live) => running.push(live),
+            match mall.sales.running(sale.terms.voucher, now).await {
+                Ok(sale) => running.push(sale),
                 Err(Failure::Refused(Refusal::UnknownSale)) => {}
                 Err(trouble) => return Err(trouble),
             }

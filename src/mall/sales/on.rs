@@ -38,7 +38,7 @@ impl SaleCounter {
         let mut on = Vec::with_capacity(PAGE);
         for voucher in vouchers.into_iter().skip(skipped).take(PAGE) {
             let Some(sale) = voucher.sale else { continue };
-            let live = self.inner.live(&sale, now).await?;
+            let (live, _) = self.inner.live(&sale, now).await?;
             let shop = self.inner.context.copies.shops.get(voucher.text.shop, now).await?;
             on.push(SaleOn { voucher, live, shop });
         }

@@ -11,7 +11,7 @@ use super::pending::Pending;
 use super::rate_limits::EmbeddedRateLimits;
 use super::record::Database;
 use super::sessions::EmbeddedSessions;
-use crate::{Durability, Health, StoreError, Timestamp, Upkeep};
+use crate::{Durability, Health, PartHealth, StoreError, Timestamp, Upkeep};
 
 /// What has expired is forgotten this often: it costs a look at every session.
 const SWEEP_EVERY_MS: i64 = 60_000;
@@ -34,15 +34,23 @@ pub(crate) const STOP: &str = "order-log.stop";
 #[async_trait]
 impl Upkeep for EmbeddedUpkeep {
     async fn health(&self) -> Health {
-        let journal = self.journal.trouble().map(|trouble| trouble.text());
-        let troubles = journal.into_iter().chain(self.database.trouble()).collect();
-        Health {
-            backend: "embedded",
-            durability: self.durability,
-            servers: Vec::new(),
-            troubles,
-            clock: None,
-        }
+        let part = |name, durability: Option<Durability>, trouble: Option<String>| PartHealth {
+            name,
+            address: None,
+            durability: durability.map(Durability::name),
+            troubles: trouble.into_iter().collect(),
+        };
+        let (full, of_log) = match self.journal.trouble() {
+            Some(trouble @ Trouble::Full(_)) => (Some(trouble.text()), None),
+            trouble => (None, trouble.map(|trouble| trouble.text())),
+        };
+        let in_force = Some(self.durability);
+        let parts = vec![
+            part("disk", None, full),
+            part("order log", in_force, of_log),
+            part("SQLite", in_force, self.database.trouble()),
+        ];
+        Health { backend: "embedded", durability: self.durability, parts, clock: None }
     }
 
     async fn sweep(&self, now: Timestamp) -> Result<(), StoreError> {

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use super::mysql::MysqlUpkeep;
 use super::redis::RedisUpkeep;
-use crate::{Durability, Health, ServerHealth, StoreError, Timestamp, Upkeep};
+use crate::{Durability, Health, PartHealth, StoreError, Timestamp, Upkeep};
 
 pub(super) struct ProductionUpkeep {
     pub(super) redis: RedisUpkeep,
@@ -19,21 +19,21 @@ impl Upkeep for ProductionUpkeep {
         // Of a server that cannot be asked, nothing is promised.
         let of_redis = redis.durability.map_or(Durability::Memory, Durability::from);
         let of_mysql = self.mysql.durability();
-        let servers = vec![
-            ServerHealth {
-                kind: "Redis",
-                address: self.redis.address(),
-                durability: redis.durability.map_or("unknown", |durability| durability.name()),
+        let parts = vec![
+            PartHealth {
+                name: "Redis",
+                address: Some(self.redis.address()),
+                durability: Some(redis.durability.map_or("unknown", |durability| durability.name())),
+                troubles: redis.troubles,
             },
-            ServerHealth { kind: "MySQL", address: self.mysql.address(), durability: of_mysql.name() },
+            PartHealth {
+                name: "MySQL",
+                address: Some(self.mysql.address()),
+                durability: Some(of_mysql.name()),
+                troubles: trouble.into_iter().collect(),
+            },
         ];
-        Health {
-            backend: "production",
-            durability: of_redis.min(of_mysql),
-            servers,
-            clock: redis.clock,
-            troubles: redis.troubles.into_iter().chain(trouble).collect(),
-        }
+        Health { backend: "production", durability: of_redis.min(of_mysql), parts, clock: redis.clock }
     }
 
     /// Redis frees what has expired by itself.

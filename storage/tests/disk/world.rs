@@ -90,7 +90,7 @@ impl World {
 
     /// What does not work, as the operator is told.
     pub async fn troubles(&self) -> Vec<String> {
-        self.storage.upkeep.health().await.troubles
+        self.storage.upkeep.health().await.troubles().cloned().collect()
     }
 }
 

@@ -2,6 +2,7 @@
 // so nobody buys twice.
 
 import { Refusal, Unreachable, call, get, isReachable, onReachable } from "../../core/api.js";
+import { STATUS } from "../orders.js";
 
 /**
  * @typedef {object} Outcome
@@ -15,8 +16,6 @@ import { Refusal, Unreachable, call, get, isReachable, onReachable } from "../..
 const PATIENCE_MS = 4_000;
 /** When the claim is repeated that nobody answered: after so many milliseconds each. */
 const AGAIN_MS = [500, 1_500, 4_000];
-/** Orders up to this status keep one from buying again: on its way, unpaid, paid, used. */
-const HELD_UP_TO = 3;
 
 /**
  * @param {string} voucher
@@ -46,15 +45,15 @@ export async function claim(voucher, lost, signal) {
 }
 
 /**
- * The live order that one has of this voucher, as far as the newest ones tell.
+ * The order that one has of this voucher, as far as the newest ones tell: on its way, unpaid, paid or used.
  * @param {string} voucher
  * @param {AbortSignal} [signal]
  * @returns {Promise<string | undefined>}
  */
 export async function held(voucher, signal) {
-  /** @type {import("../cards/order.js").Order[]} */
+  /** @type {import("../orders.js").Order[]} */
   const orders = (await get("/voucher-order/of/me", { query: { current: 1 }, signal })) ?? [];
-  return orders.find((order) => String(order.voucherId) === voucher && order.status <= HELD_UP_TO)?.id;
+  return orders.find((order) => String(order.voucherId) === voucher && order.status <= STATUS.used)?.id;
 }
 
 /**

@@ -1,0 +1,67 @@
+// A month as a calendar shows it. Its days are those on the mall's wall: nothing is asked of the reader's clock.
+
+import { h } from "../../core/dom.js";
+import { both } from "../../core/language.js";
+import { busy } from "../../parts/button.js";
+import { icon } from "../../parts/icons.js";
+
+/**
+ * @typedef {object} Calendar
+ * @property {string} month `2026-11`
+ * @property {string} today `2026-11-21`
+ * @property {number[]} signed numbers of days, those made up for among them
+ * @property {number[]} madeUp
+ * @property {number} streak days in a row up to today or yesterday
+ * @property {number} longest
+ * @property {number} makeUpsLeft
+ */
+
+/**
+ * @param {Calendar} calendar
+ * @param {(day: string) => unknown} makeUp for a day, `2026-11-20`
+ */
+export function monthGrid({ month, today, signed, madeUp, makeUpsLeft }, makeUp) {
+  const [year, number] = month.split("-").map(Number);
+  const days = new Date(Date.UTC(year, number, 0)).getUTCDate();
+  // Weeks begin on Monday.
+  const before = (new Date(Date.UTC(year, number - 1, 1)).getUTCDay() + 6) % 7;
+  const names = both(["一", "二", "三", "四", "五", "六", "日"], ["M", "T", "W", "T", "F", "S", "S"]);
+  return h("div", null,
+    h("div", { class: "month month-names", "aria-hidden": "true" }, names.map((name) => h("span", null, name))),
+    h("ol", { class: "month" }, Array.from({ length: days }, (_, index) => {
+      const cell = h("li", null, dayCell(index + 1));
+      if (index === 0) cell.style.gridColumnStart = String(before + 1);
+      return cell;
+    })));
+
+  /** @param {number} day */
+  function dayCell(day) {
+    const date = `${month}-${String(day).padStart(2, "0")}`;
+    const isToday = date === today;
+    const look = isToday ? "day today" : "day";
+    if (signed.includes(day)) {
+      const isMadeUp = madeUp.includes(day);
+      return h("span", { class: `${look} ${isMadeUp ? "made-up" : "signed"}`, role: "img", "aria-label": isMadeUp ? both(`${date} 已补签`, `${date}, made up for`) : both(`${date} 已签到`, `${date}, signed`) },
+        h("span", { class: "number" }, day), icon("check"));
+    }
+    const canMakeUp = date < today && today.startsWith(month) && makeUpsLeft > 0;
+    if (!canMakeUp) return h("span", { class: date > today ? `${look} to-come` : look }, h("span", { class: "number" }, day), isToday && h("span", { class: "unseen" }, both("今天", "today")));
+    const made = h("button", { type: "button", class: `${look} missed`, "aria-label": both(`${date} 漏签，补签`, `${date} was missed; make up for it`), onclick: () => busy(made, () => makeUp(date)) },
+      h("span", { class: "number" }, day));
+    return made;
+  }
+}
+
+/**
+ * @param {string} month `2026-11`
+ * @param {number} by
+ */
+export function nextMonth(month, by) {
+  const [year, number] = month.split("-").map(Number);
+  return new Date(Date.UTC(year, number - 1 + by, 1)).toISOString().slice(0, 7);
+}
+
+/** @param {string} month */
+export function monthName(month) {
+  return new Intl.DateTimeFormat(both("zh-CN", "en-GB"), { timeZone: "UTC", year: "numeric", month: "long" }).format(Date.parse(`${month}-01`));
+}

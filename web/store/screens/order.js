@@ -1,0 +1,148 @@
+// An order: how it stands, what can be done with it, and its receipt once it is paid.
+
+import { Refusal, Unreachable } from "../../core/api.js";
+import { shown } from "../../core/copies.js";
+import { fill, h, successive } from "../../core/dom.js";
+import { both } from "../../core/language.js";
+import { head } from "../../parts/bar.js";
+import { button, linkButton } from "../../parts/button.js";
+import { countdown } from "../../parts/countdown.js";
+import { failure } from "../../parts/empty.js";
+import { price, yuan } from "../../parts/price.js";
+import { confirmed } from "../../parts/sheet.js";
+import { skeletons } from "../../parts/skeleton.js";
+import { say } from "../../parts/toast.js";
+import { whenText } from "../../parts/when.js";
+import { statusChip } from "../cards/order.js";
+import { isIn } from "../entry.js";
+import { STATUS, readOrder, take } from "../orders.js";
+import { readReceipt, receiptCard } from "../receipt.js";
+
+/** @typedef {import("../orders.js").Order} Order */
+
+/** How soon it is looked at again, by how it stands: it may go on by itself, in the shop, or on another phone. */
+const AGAIN_MS = { [STATUS.coming]: 500, [STATUS.unpaid]: 10_000, [STATUS.paid]: 5_000, [STATUS.refunding]: 2_000 };
+
+/** @param {import("../../core/router.js").Showing} showing */
+export async function open({ root, at, signal, title, settled }) {
+  title(both("订单", "Order"));
+  if (!isIn()) return;
+  const [facts, beside] = [h("section", { class: "card pad stack", "aria-live": "polite" }, skeletons(4, "1.6rem")), h("div", null)];
+  const columns = h("div", { class: "middle" }, beside, h("div", { class: "order-side" }, facts));
+  root.append(head(both("订单", "Order"), { home: "/orders" }), columns);
+  const ofDrawn = successive(signal);
+  let drawn = "";
+  /** @type {ReturnType<typeof setTimeout>} */
+  let timer;
+  signal.addEventListener("abort", () => clearTimeout(timer));
+  await shown(`order ${at.id}`, () => readOrder(at.id, signal), draw);
+  settled();
+
+  /** @param {Order} order */
+  function draw(order) {
+    clearTimeout(timer);
+    const ms = AGAIN_MS[order.status];
+    if (ms && !signal.aborted) timer = setTimeout(look, ms);
+    const looks = `${order.status} ${order.deadline}`;
+    if (looks === drawn) return;
+    drawn = looks;
+    title(order.title);
+    const whileDrawn = ofDrawn();
+    fill(facts, h("div", { class: "row apart" }, h("h2", { class: "cut" }, order.title), statusChip(order.status)),
+      h("div", { class: "row apart" }, standing(order, whileDrawn), price(order.payValue)),
+      h("dl", { class: "facts small" }, times(order).map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value)))),
+      h("div", { class: "stack order-acts" }, acts(order)));
+    showReceipt(order);
+  }
+
+  /**
+   * What comes next, in words.
+   * @param {Order} order
+   * @param {AbortSignal} whileDrawn
+   */
+  function standing(order, whileDrawn) {
+    switch (order.status) {
+      case STATUS.coming: return h("p", null, both("正在写入订单，马上就好…", "It is being written down; a moment…"));
+      case STATUS.unpaid: return order.due !== undefined && h("p", null, both("请在 ", "Pay within "), h("strong", { class: "order-due" }, countdown(order.due, whileDrawn, look)), both(" 内付款", ""));
+      case STATUS.paid: return h("p", null, both("到店出示券码即可使用", "Show the code in the shop"));
+      case STATUS.used: return h("p", null, both("谢谢惠顾", "Thank you"));
+      case STATUS.refunding: return h("p", null, both("钱款正在退回…", "The money is on its way back…"));
+      case STATUS.refunded: return h("p", null, both("钱款已退回", "The money is back"));
+      default: return h("p", null, both("没有付款，名额已让出", "Not paid: it went to somebody else"));
+    }
+  }
+
+  /** @param {Order} order */
+  function acts(order) {
+    const shop = order.shopId !== undefined && linkButton(both("去店铺看看", "To the shop"), `#/shop/${order.shopId}`, { look: ["wide"], icon: "shop" });
+    if (order.status === STATUS.unpaid) {
+      return [button(both(`支付 ${yuan(order.payValue)}`, `Pay ${yuan(order.payValue)}`), () => go("pay", both("已付款", "Paid")), { look: ["main", "wide"] }),
+        button(both("取消订单", "Cancel the order"), cancel, { look: ["bare", "danger"] })];
+    }
+    if (order.status === STATUS.paid) return [shop, button(both("申请退款", "Give it back"), refund, { look: ["bare", "danger"] })];
+    return [shop];
+  }
+
+  async function cancel() {
+    const isSure = await confirmed(both("取消订单？", "Cancel the order?"), both("名额会让给别人。", "It goes to somebody else."), both("取消订单", "Cancel the order"));
+    if (isSure) await go("cancel", both("订单已取消", "The order is cancelled"));
+  }
+
+  async function refund() {
+    const isSure = await confirmed(both("申请退款？", "Give it back?"), both("券码作废，钱款原路退回。", "The code becomes void, and the money comes back."), both("申请退款", "Give it back"));
+    if (isSure) await go("refund", both("已申请退款", "It is given back"));
+  }
+
+  /**
+   * @param {"pay" | "cancel" | "refund"} step
+   * @param {string} done
+   */
+  async function go(step, done) {
+    try {
+      draw(await take(at.id, step));
+      say(done);
+    } catch (error) {
+      // Whether it was taken is not known; taken twice it would do nothing more.
+      if (error instanceof Unreachable) say(both("没有收到应答，正在查明结果…", "No answer came; finding out what became of it…"), { bad: true });
+      else if (!(error instanceof Refusal && error.code === "ORDER_STANDS")) throw error;
+      else say(error.message, { bad: true });
+      await look();
+    }
+  }
+
+  async function look() {
+    clearTimeout(timer);
+    try {
+      draw(await readOrder(at.id, signal));
+    } catch {
+      if (!signal.aborted) timer = setTimeout(look, 2_000);
+    }
+  }
+
+  /** @param {Order} order */
+  async function showReceipt(order) {
+    const has = order.status === STATUS.paid || order.status === STATUS.used;
+    columns.className = has ? "two" : "middle";
+    if (!has) {
+      fill(beside);
+      return;
+    }
+    try {
+      await shown(`receipt ${at.id} ${order.status}`, () => readReceipt(at.id, signal), (receipt) => fill(beside, receiptCard(receipt)));
+    } catch (error) {
+      if (!signal.aborted) fill(beside, failure(error, () => showReceipt(order)));
+    }
+  }
+}
+
+/**
+ * @param {Order} order
+ * @returns {[string, string][]}
+ */
+function times(order) {
+  /** @type {[string, string | undefined][]} */
+  const all = [[both("下单", "Ordered"), order.createTime], [both("付款", "Paid"), order.payTime], [both("使用", "Used"), order.useTime], [both("退款", "Refunded"), order.refundTime]];
+  /** @type {[string, string][]} */
+  const known = all.flatMap(([name, text]) => (text ? [[name, whenText(text)]] : []));
+  return [...known, [both("订单号", "Number"), order.id]];
+}

@@ -1,0 +1,59 @@
+// One's own orders.
+
+import { fill, h } from "../../core/dom.js";
+import { both } from "../../core/language.js";
+import { linkButton } from "../../parts/button.js";
+import { empty } from "../../parts/empty.js";
+import { byPage, endless } from "../../parts/endless.js";
+import { orderCard } from "../cards/order.js";
+import { isIn } from "../entry.js";
+import { ORDERS_A_PAGE, STATUS, readOrder, readOrders } from "../orders.js";
+
+/** @typedef {import("../orders.js").Order} Order */
+
+/** How soon an order is looked at again that goes on by itself. */
+const AGAIN_MS = 1_000;
+
+/** @param {import("../../core/router.js").Showing} showing */
+export function open({ root, signal, title, settled }) {
+  title(both("我的订单", "My orders"));
+  if (!isIn()) return;
+  const list = endless({
+    name: "orders", look: "stack", height: "4.9rem", signal, key: (/** @type {Order} */ order) => order.id,
+    load: byPage(ORDERS_A_PAGE, (current) => readOrders(current, signal)),
+    draw: (order) => row(order, signal),
+    none: () => empty("order", both("还没有订单。", "No orders yet."), linkButton(both("去逛逛", "Look around"), "#/shops", { look: ["main"] })),
+  });
+  root.append(h("div", { class: "middle stack" }, h("h1", { class: "screen-title" }, both("我的订单", "My orders")), list.root));
+  settled();
+  list.refresh().catch(() => {});
+}
+
+/**
+ * An order that draws itself anew when it has gone on.
+ * @param {Order} first
+ * @param {AbortSignal} signal
+ */
+function row(first, signal) {
+  const place = h("div");
+  draw(first);
+
+  /** @param {Order} order */
+  function draw(order) {
+    fill(place, orderCard(order, signal, soon));
+    if (order.status === STATUS.coming || order.status === STATUS.refunding) soon();
+  }
+
+  function soon() {
+    setTimeout(async () => {
+      if (signal.aborted) return;
+      try {
+        draw(await readOrder(first.id, signal));
+      } catch {
+        soon();
+      }
+    }, AGAIN_MS);
+  }
+
+  return place;
+}

@@ -1,0 +1,154 @@
+// Writing a note. It stays in this browser until the mall has it, and is published once.
+
+import { Refusal, Unreachable, get, isReachable, onReachable } from "../../core/api.js";
+import { forget } from "../../core/copies.js";
+import { fill, h } from "../../core/dom.js";
+import { isKiosk } from "../../core/kept.js";
+import { both } from "../../core/language.js";
+import { go } from "../../core/router.js";
+import { me } from "../../core/session.js";
+import { head } from "../../parts/bar.js";
+import { busy, button, iconButton } from "../../parts/button.js";
+import { empty } from "../../parts/empty.js";
+import { field } from "../../parts/field.js";
+import { icon } from "../../parts/icons.js";
+import { confirmed } from "../../parts/sheet.js";
+import { say, tell } from "../../parts/toast.js";
+import { isIn, wantsLogIn } from "../entry.js";
+import { draftOf, dropDraft, isEmpty, keepDraft } from "../writing/draft.js";
+import { pictures } from "../writing/pictures.js";
+import { contentOf, publish, published } from "../writing/publish.js";
+import { Unreadable } from "../writing/resize.js";
+import { chosenShop } from "../writing/shop-choice.js";
+
+const LONGEST_TITLE = 255;
+const LONGEST_TEXT = 2_048;
+
+/** @param {import("../../core/router.js").Showing} showing */
+export async function open({ root, at, signal, title: name }) {
+  name(both("写笔记", "Write a note"));
+  if (isKiosk) {
+    root.append(empty("edit", both("请用自己的手机写笔记。", "Please write notes on your own phone.")));
+    return;
+  }
+  if (!isIn()) return;
+  const author = await me();
+  if (!author || signal.aborted) return;
+  const draft = draftOf(author.id);
+  const keep = () => keepDraft(author.id, draft);
+
+  const title = field(both("标题", "Title"), "input", { maxlength: LONGEST_TITLE, required: true, value: draft.title, placeholder: both("一句话说说最想分享的", "The one thing you want to share") });
+  const text = field(both("正文", "Text"), "textarea", { class: "write-text", maxlength: LONGEST_TEXT, placeholder: both("味道、环境、服务……写下你的体验", "Taste, place, service: how was it?") }, draft.text);
+  const images = pictures(draft, keep, signal);
+  const shop = h("div", null);
+  const submit = h("button", { type: "submit", class: "button main wide" }, both("发布", "Publish"));
+  const notice = h("div", { role: "status" });
+  const inside = h("fieldset", { class: "stack write" }, h("legend", { class: "unseen" }, both("笔记", "Note")), images.root, title.root, text.root, shop);
+  const clear = iconButton("trash", both("清空草稿", "Clear the draft"), startAnew);
+  root.append(h("div", { class: "write-page" }, head(both("写笔记", "Write a note"), { home: "/notes", actions: [clear] }),
+    h("form", { class: "stack", novalidate: true, onsubmit: send }, h("div", { class: "card pad" }, inside), notice, submit,
+      h("p", { class: "quiet small" }, both("写到一半也不会丢：草稿保存在这台设备上。", "Nothing is lost half-way: the draft is kept on this device.")))));
+  title.input.addEventListener("input", () => {
+    draft.title = title.input.value;
+    keep();
+  });
+  text.input.addEventListener("input", () => {
+    draft.text = text.input.value;
+    keep();
+  });
+  onReachable(() => isReachable() && draft.after !== undefined && submit.click(), signal);
+  showShop();
+  await Promise.all([preset(), settleLast()]);
+
+  /** The shop that one came from. */
+  async function preset() {
+    const id = Number(at.shop);
+    if (!id || draft.shop?.id === id) return;
+    const found = await get(`/shop/${id}`, { signal }).catch(() => undefined);
+    if (found) choose(found);
+  }
+
+  /** Whether a try of before has published it. */
+  async function settleLast() {
+    if (draft.after === undefined) return;
+    inside.disabled = true;
+    try {
+      const there = await published(draft, draft.pictures.map(({ path }) => path ?? ""));
+      if (there !== undefined) {
+        finished(there);
+        return;
+      }
+      draft.after = undefined;
+      keep();
+      inside.disabled = false;
+    } catch (error) {
+      unsure(error);
+    }
+  }
+
+  /** @param {SubmitEvent} event */
+  function send(event) {
+    event.preventDefault();
+    const isLong = contentOf(draft.text).length > LONGEST_TEXT;
+    text.wrong(isLong ? both("正文太长了", "The text is too long") : draft.text.trim() ? "" : both("正文不能是空的", "A text is needed"));
+    title.wrong(draft.title.trim() ? "" : both("标题不能是空的", "A title is needed"));
+    if (!draft.title.trim() || !draft.text.trim() || isLong) return;
+    busy(submit, async () => {
+      inside.disabled = true;
+      fill(notice, h("p", { class: "notice" }, icon("clock"), both("正在发布…", "Publishing…")));
+      try {
+        finished(await publish(draft, await images.uploaded(), keep));
+      } catch (error) {
+        if (!signal.aborted) unsure(error);
+      }
+    });
+  }
+
+  /** @param {unknown} error what kept it from being published, or from being known to be */
+  function unsure(error) {
+    inside.disabled = draft.after !== undefined;
+    fill(notice);
+    if (wantsLogIn(error)) return;
+    if (error instanceof Unreachable) {
+      fill(notice, h("p", { class: "notice bad" }, icon("offline"), both(
+        "连接断了，草稿还在。连上以后会先看看是否已经发布，再接着发，不会发两次。",
+        "The connection is lost; the draft is kept. Once it is back, the mall is asked whether the note is there already, so that it is not published twice.")));
+    } else if (error instanceof Unreadable) say(both("有图片没传上，请移除或换一张", "A picture could not be uploaded; remove it or take another"), { bad: true });
+    else if (error instanceof Refusal && !error.isTrouble) fill(notice, h("p", { class: "notice bad" }, icon("warn"), error.message));
+    else tell(error);
+  }
+
+  /** @param {number} id */
+  function finished(id) {
+    dropDraft(author?.id ?? 0, draft);
+    forget("notes");
+    say(both("发布好了", "Published"));
+    if (!signal.aborted) go(`/note/${id}`, { replace: true });
+  }
+
+  async function startAnew() {
+    if (isEmpty(draft)) return;
+    const isSure = await confirmed(both("清空草稿？", "Clear the draft?"), both("写好的内容和图片都会移除。", "The text and the pictures go."), both("清空", "Clear"));
+    if (!isSure) return;
+    dropDraft(author?.id ?? 0, draft);
+    go("/notes", { replace: true });
+  }
+
+  /** @param {{id: number, name: string} | null} chosen */
+  function choose(chosen) {
+    draft.shop = chosen && { id: chosen.id, name: chosen.name };
+    keep();
+    showShop();
+  }
+
+  function showShop() {
+    const ask = async () => {
+      const chosen = await chosenShop();
+      if (chosen) choose(chosen);
+    };
+    fill(shop, h("div", { class: "row write-shop" }, icon("shop"),
+      h("span", { class: "grow cut" }, draft.shop ? draft.shop.name : h("span", { class: "quiet" }, both("说的是哪家店？（可不选）", "Which shop is it about? (optional)"))),
+      draft.shop && iconButton("close", both("不关联店铺", "About no shop"), () => choose(null)),
+      button(draft.shop ? both("换一家", "Another") : both("选择店铺", "Choose"), ask)));
+  }
+}

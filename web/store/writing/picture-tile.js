@@ -1,0 +1,93 @@
+// One picture of a note that is being written: how far it is on its way, and where it stands among the others.
+
+import { h } from "../../core/dom.js";
+import { both } from "../../core/language.js";
+import { iconButton } from "../../parts/button.js";
+import { pictureAddress } from "../../parts/picture.js";
+
+/**
+ * @typedef {object} Tile
+ * @property {HTMLLIElement} root
+ * @property {(blob: Blob | undefined, path: string | undefined, signal: AbortSignal) => void} show from here, or else from the mall
+ * @property {(state: "moving" | "there" | "lost", why?: string) => void} is
+ * @property {(part: number) => void} progress from 0 to 1
+ * @property {(index: number, count: number) => void} stands
+ * @property {(by: number) => void} focus on the button that moved it so; on the one that removes it for 0
+ */
+
+/** What is being dragged. */
+let dragged = /** @type {HTMLElement | null} */ (null);
+
+/**
+ * @param {object} does
+ * @param {(by: number) => void} does.move
+ * @param {() => void} does.remove
+ * @param {() => void} does.again
+ * @param {(onto: Element) => void} does.drop it was let go over another one
+ * @returns {Tile}
+ */
+export function pictureTile({ move, remove, again, drop }) {
+  const image = h("img", { class: "picture", alt: "", draggable: "false" });
+  const bar = h("progress", { max: 1, value: 0, hidden: true });
+  const retry = h("button", { type: "button", class: "draft-again", hidden: true, onclick: again });
+  const [left, right, gone] = [
+    iconButton("back", "", () => move(-1)), iconButton("forward", "", () => move(1)), iconButton("close", "", remove),
+  ];
+  gone.classList.add("draft-gone");
+  const cover = h("span", { class: "draft-cover", hidden: true }, both("封面", "Cover"));
+  const root = h("li", { class: "draft-picture", draggable: "true" }, image, bar, retry, cover, gone, h("div", { class: "draft-moves" }, left, right));
+  root.addEventListener("dragstart", () => (dragged = root));
+  root.addEventListener("dragover", (event) => dragged && event.preventDefault());
+  root.addEventListener("drop", (event) => {
+    event.preventDefault();
+    if (dragged && dragged !== root) dragged.dispatchEvent(new CustomEvent("let-go", { detail: root }));
+    dragged = null;
+  });
+  root.addEventListener("let-go", (event) => drop(/** @type {CustomEvent<Element>} */ (event).detail));
+
+  return {
+    root,
+    show: (blob, path, signal) => {
+      if (!blob) {
+        if (path) image.src = pictureAddress(path);
+        return;
+      }
+      const address = URL.createObjectURL(blob);
+      image.src = address;
+      signal.addEventListener("abort", () => URL.revokeObjectURL(address));
+    },
+    is: (state, why = "") => {
+      bar.hidden = state !== "moving";
+      if (state === "moving") bar.value = 0;
+      retry.hidden = state !== "lost";
+      retry.textContent = both(`没传上，点这里再试`, `Not uploaded; try again`);
+      retry.title = why;
+      root.classList.toggle("is-there", state === "there");
+    },
+    progress: (part) => (bar.value = part),
+    stands: (index, count) => {
+      const name = both(`第 ${index + 1} 张图片`, `picture ${index + 1}`);
+      image.alt = name;
+      bar.setAttribute("aria-label", both(`${name}正在上传`, `Uploading ${name}`));
+      cover.hidden = index !== 0;
+      left.disabled = index === 0;
+      right.disabled = index === count - 1;
+      label(left, both(`${name}往前移`, `Move ${name} forward`));
+      label(right, both(`${name}往后移`, `Move ${name} back`));
+      label(gone, both(`移除${name}`, `Remove ${name}`));
+    },
+    focus: (by) => {
+      const wanted = by === 0 ? gone : by < 0 ? left : right;
+      (wanted.disabled ? gone : wanted).focus();
+    },
+  };
+}
+
+/**
+ * @param {HTMLElement} element
+ * @param {string} text
+ */
+function label(element, text) {
+  element.setAttribute("aria-label", text);
+  element.title = text;
+}

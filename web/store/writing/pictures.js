@@ -1,0 +1,154 @@
+// The pictures of a note: taken, made smaller, uploaded, put in order, taken away.
+
+import { call } from "../../core/api.js";
+import { putAway, takeOut, throwAway } from "../../core/drawer.js";
+import { fill, h } from "../../core/dom.js";
+import { both } from "../../core/language.js";
+import { upload } from "../../core/upload.js";
+import { busy } from "../../parts/button.js";
+import { icon } from "../../parts/icons.js";
+import { reason, say } from "../../parts/toast.js";
+import { PICTURES } from "./draft.js";
+import { pictureTile } from "./picture-tile.js";
+import { Unreadable, asNotePicture, unreadable } from "./resize.js";
+
+/** @typedef {import("./draft.js").Draft} Draft */
+/** @typedef {import("./draft.js").DraftPicture} DraftPicture */
+
+/** A picture that no note shows is gone from the mall after a day. */
+const STAYS_MS = 20 * 3_600_000;
+
+/**
+ * @param {Draft} draft
+ * @param {() => void} changed
+ * @param {AbortSignal} signal
+ * @returns {{root: HTMLElement, uploaded: () => Promise<string[]>}} `uploaded`: the paths, once all of them are there
+ */
+export function pictures(draft, changed, signal) {
+  /** @type {Map<DraftPicture, import("./picture-tile.js").Tile>} */
+  const tiles = new Map();
+  /** @type {Map<DraftPicture, Promise<void>>} what is under way */
+  const under = new Map();
+  const list = h("ul", { class: "draft-pictures", "aria-label": both("图片", "Pictures") });
+  const input = h("input", { type: "file", accept: "image/*", multiple: true, class: "unseen", tabindex: "-1", "aria-hidden": "true", onchange: () => busy(add, take) });
+  const add = h("button", { type: "button", class: "draft-add", onclick: () => input.click() }, icon("camera"), h("span", null, both("添加图片", "Add pictures")));
+  const said = h("p", { class: "unseen", role: "status" });
+  draw();
+  for (const picture of draft.pictures) bring(picture).catch(() => {});
+  return { root: h("div", null, list, input, said), uploaded };
+
+  function draw() {
+    const rows = draft.pictures.map((picture, index) => {
+      const tile = tiles.get(picture) ?? pictureTile({
+        move: (by) => move(picture, by), remove: () => remove(picture), again: () => bring(picture).catch(() => {}),
+        drop: (onto) => place(picture, draft.pictures.findIndex((one) => tiles.get(one)?.root === onto)),
+      });
+      if (!tiles.has(picture)) {
+        tiles.set(picture, tile);
+        takeOut(picture.key).then((blob) => tile.show(blob, picture.path, signal));
+      }
+      tile.stands(index, draft.pictures.length);
+      return tile.root;
+    });
+    fill(list, rows, draft.pictures.length < PICTURES && h("li", null, add));
+    const left = PICTURES - draft.pictures.length;
+    add.setAttribute("aria-label", both(`添加图片，还可以加 ${left} 张`, `Add pictures; ${left} more can be added`));
+  }
+
+  async function take() {
+    const files = [...(input.files ?? [])];
+    input.value = "";
+    const room = PICTURES - draft.pictures.length;
+    if (files.length > room) say(both(`最多 ${PICTURES} 张图片`, `${PICTURES} pictures at the most`));
+    for (const file of files.slice(0, room)) {
+      try {
+        const picture = { key: `picture-${crypto.getRandomValues(new Uint32Array(2)).join("-")}` };
+        await putAway(picture.key, await asNotePicture(file));
+        draft.pictures.push(picture);
+        changed();
+        draw();
+        bring(picture).catch(() => {});
+      } catch (error) {
+        if (!(error instanceof Unreadable)) throw error;
+        say(unreadable(), { bad: true });
+      }
+    }
+  }
+
+  /**
+   * To the mall; what is under way is not begun again.
+   * @param {DraftPicture} picture
+   */
+  function bring(picture) {
+    const now = Date.now();
+    if (picture.path && now - (picture.since ?? 0) < STAYS_MS) {
+      tiles.get(picture)?.is("there");
+      return Promise.resolve();
+    }
+    const running = under.get(picture) ?? send(picture).finally(() => under.delete(picture));
+    under.set(picture, running);
+    return running;
+  }
+
+  /** @param {DraftPicture} picture */
+  async function send(picture) {
+    const tile = tiles.get(picture);
+    const blob = await takeOut(picture.key);
+    if (!blob) {
+      tile?.is("lost", both("这张图片不在了", "This picture is gone"));
+      throw new Unreadable(picture.key);
+    }
+    tile?.is("moving");
+    try {
+      picture.path = await upload(blob, { progress: (part) => tile?.progress(part), signal });
+      picture.since = Date.now();
+      tile?.is("there");
+      changed();
+    } catch (error) {
+      if (!signal.aborted) tile?.is("lost", reason(error));
+      throw error;
+    }
+  }
+
+  async function uploaded() {
+    for (const picture of draft.pictures) await bring(picture);
+    return draft.pictures.map(({ path }) => path ?? "");
+  }
+
+  /**
+   * @param {DraftPicture} picture
+   * @param {number} by
+   */
+  function move(picture, by) {
+    place(picture, draft.pictures.indexOf(picture) + by);
+    tiles.get(picture)?.focus(by);
+  }
+
+  /**
+   * @param {DraftPicture} picture
+   * @param {number} to
+   */
+  function place(picture, to) {
+    if (to < 0 || to >= draft.pictures.length) return;
+    draft.pictures.splice(draft.pictures.indexOf(picture), 1);
+    draft.pictures.splice(to, 0, picture);
+    said.textContent = both(`现在是第 ${to + 1} 张`, `Now picture ${to + 1}`);
+    changed();
+    draw();
+  }
+
+  /** @param {DraftPicture} picture */
+  function remove(picture) {
+    const at = draft.pictures.indexOf(picture);
+    draft.pictures.splice(at, 1);
+    throwAway(picture.key);
+    // If the mall does not hear of it, it goes by itself after a day.
+    if (picture.path) call("GET", "/upload/blog/delete", { query: { name: picture.path } }).catch(() => {});
+    changed();
+    draw();
+    said.textContent = both("已移除", "Removed");
+    const next = draft.pictures[Math.min(at, draft.pictures.length - 1)];
+    if (next) tiles.get(next)?.focus(0);
+    else add.focus();
+  }
+}

@@ -1,0 +1,62 @@
+// Publishing a note once, however often it is tried.
+
+import { Refusal, call, get } from "../../core/api.js";
+import { lines } from "../cards/note.js";
+
+/** @typedef {import("./draft.js").Draft} Draft */
+/** @typedef {import("../cards/note.js").Note} Note */
+
+/** The mall ends every call within so long: what was not written by then is not written any more. */
+const SETTLED_AFTER_MS = 2_000;
+
+/**
+ * Publishes it, unless a try whose answer was lost has done so already.
+ * @param {Draft} draft its `after` is set while nobody knows whether it is published
+ * @param {string[]} images
+ * @param {() => void} keep puts the draft away as it is
+ * @returns {Promise<number>} the note's id
+ */
+export async function publish(draft, images, keep) {
+  const there = await published(draft, images);
+  if (there !== undefined) return there;
+  draft.after = Math.max(0, ...(await newest()).map(({ id }) => id));
+  keep();
+  const body = { shopId: draft.shop?.id, title: draft.title.trim(), content: contentOf(draft.text), images: images.join(",") };
+  try {
+    return (await call("POST", "/blog", { body })).data;
+  } catch (error) {
+    if (error instanceof Refusal && !(error.status >= 500)) {
+      draft.after = undefined;
+      keep();
+    } else await new Promise((done) => setTimeout(done, SETTLED_AFTER_MS));
+    throw error;
+  }
+}
+
+/**
+ * The note that a lost try has made, if it has.
+ * @param {Draft} draft
+ * @param {string[]} images
+ * @returns {Promise<number | undefined>}
+ */
+export async function published(draft, images) {
+  const { after } = draft;
+  if (after === undefined) return undefined;
+  const said = lines(contentOf(draft.text)).join("\n");
+  const isIt = (/** @type {Note} */ note) => note.id > after && note.images === images.join(",")
+    && (note.title === draft.title.trim() || lines(note.content).join("\n") === said);
+  return (await newest()).find(isIt)?.id;
+}
+
+/** @returns {Promise<Note[]>} one's own */
+async function newest() {
+  return (await get("/blog/of/me", { query: { current: 1 } })) ?? [];
+}
+
+/**
+ * As the mall has it: line ends are markup.
+ * @param {string} text
+ */
+export function contentOf(text) {
+  return text.trim().replace(/\r?\n/g, "<br/>");
+}
