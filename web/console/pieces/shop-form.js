@@ -4,6 +4,7 @@ import { h } from "../../core/dom.js";
 import { both } from "../../core/language.js";
 import { field } from "../../parts/field.js";
 import { form } from "./form.js";
+import { numberIn } from "./number-in.js";
 import { picturesField } from "./pictures-field.js";
 
 /** As many as fit into what the mall keeps of them. */
@@ -41,9 +42,4 @@ export function shopForm(shop, types, text, save, signal) {
     name: name.input.value, typeId: Number(type.input.value), area: area.input.value, address: address.input.value,
     openHours: hours.input.value, avgPrice: numberIn(avg.input), x: numberIn(x.input), y: numberIn(y.input), images: images.value(),
   }), { inside: [h("div", { class: "fields" }, [name, type, area, address, hours, avg, x, y, images].map(({ root }) => root))] });
-}
-
-/** @param {HTMLInputElement} input */
-function numberIn({ valueAsNumber }) {
-  return Number.isNaN(valueAsNumber) ? undefined : valueAsNumber;
 }

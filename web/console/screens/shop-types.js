@@ -11,6 +11,7 @@ import { picture } from "../../parts/picture.js";
 import { say } from "../../parts/toast.js";
 import { formSheet } from "../pieces/form.js";
 import { listing } from "../pieces/listing.js";
+import { numberIn } from "../pieces/number-in.js";
 import { picturesField } from "../pieces/pictures-field.js";
 import { table } from "../pieces/table.js";
 
@@ -63,7 +64,7 @@ function edit(type, reload) {
     { field: sort, names: ["排序", "sort"] },
     { field: image, names: ["图标", "头像", "icon"] },
   ], both("保存", "Save"), async () => {
-    const body = { name: name.input.value, icon: image.value(), sort: Number.isNaN(sort.input.valueAsNumber) ? undefined : sort.input.valueAsNumber };
+    const body = { name: name.input.value, icon: image.value(), sort: numberIn(sort.input) };
     if (type) await call("PUT", `/shop-type/${type.id}`, { body });
     else await call("POST", "/shop-type", { body });
     say(both("类型已保存", "The kind is saved"));
