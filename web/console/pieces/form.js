@@ -24,6 +24,10 @@ export function form(fields, text, send, { inside = fields.map(({ field }) => fi
 
   async function sent() {
     for (const { field } of fields) field.wrong("");
+    // The last one that is said keeps the focus: the first of the fields.
+    const wrong = fields.filter(({ field }) => unfit(field.input)).reverse();
+    for (const { field } of wrong) field.wrong(unfit(field.input));
+    if (wrong.length > 0) return;
     try {
       await send();
     } catch (error) {
@@ -47,6 +51,16 @@ export function formSheet(title, fields, text, send, ...before) {
   return sheet(title, (close) => [h("div", { class: "stack" }, before, form(fields, text, async () => {
     if ((await send()) !== false) close();
   }, { cancel: close }))]);
+}
+
+/**
+ * What can be told without asking the mall; nothing if it may be asked.
+ * @param {Field["input"]} input
+ */
+function unfit({ required, disabled, value, validity }) {
+  if (disabled) return "";
+  if (validity.badInput || validity.stepMismatch) return both("请填完整，数量为整数", "Please fill it in completely; whole numbers only");
+  return required && !value.trim() ? both("请填写", "Please fill this in") : "";
 }
 
 /**

@@ -26,7 +26,7 @@ export async function open({ root, at, signal, title }) {
     at.shop ? get(`/shop/${at.shop}`, { signal }).catch(() => undefined) : undefined,
   ]);
   if (signal.aborted) return;
-  const shop = shopChoice(both("店铺", "Shop"), signal, { chosen });
+  const shop = shopChoice(both("店铺", "Shop"), signal, { chosen, required: true });
   const voucher = voucherFields();
   const stock = field(both("库存", "Stock"), "input", { type: "number", min: 1, step: 1, required: true });
   const isUnlimited = h("input", { type: "checkbox", onchange: () => (stock.input.disabled = isUnlimited.checked) });
