@@ -14,7 +14,8 @@ import { finder } from "../finder.js";
 import { place, placeQuery } from "../place.js";
 
 const SALES = 6;
-const SHOPS = 5;
+/** Two rows of three, or three of two. */
+const SHOPS = 6;
 const NOTES = 8;
 /** How often the sales are looked at again. */
 const SALES_EVERY_MS = 15_000;
@@ -30,8 +31,9 @@ export function open({ root, signal, title, settled }) {
   root.prepend(h("h1", { class: "unseen" }, "mallbox"), finder());
 
   part(types, "home types", () => get("/shop-type/list", { signal }), (/** @type {ShopType[]} */ list) => list.slice(0, 10).map(typeTile));
-  part(shops, `home shops ${JSON.stringify(place())}`,
-    () => get("/shop/of/type", { query: { current: 1, sortBy: place() ? undefined : "score", ...placeQuery() }, signal }),
+  const pageOfShops = (/** @type {number} */ current) =>
+    get("/shop/of/type", { query: { current, sortBy: place() ? undefined : "score", ...placeQuery() }, signal });
+  part(shops, `home shops ${JSON.stringify(place())}`, async () => (await Promise.all([1, 2].map(pageOfShops))).flat(),
     (/** @type {import("../cards/shop.js").Shop[]} */ list) => list.slice(0, SHOPS).map(shopCard));
   part(notes, "home notes", () => get("/blog/hot", { query: { current: 1 }, signal }),
     (/** @type {import("../cards/note.js").Note[]} */ list) => list.slice(0, NOTES).map(noteCard));
