@@ -1,11 +1,11 @@
 // The door. What needs to know who one is sends to the log-in, and that leads back.
 
-import { Refusal, hasToken } from "../core/api.js";
+import { Refusal, hasToken, onToken } from "../core/api.js";
 import { address, go } from "../core/router.js";
 
 /** To the log-in, and then back to what is shown now. */
 export function toLogIn({ replace = false } = {}) {
-  go(`/login?then=${encodeURIComponent(address())}`, { replace });
+  if (!address().startsWith("/login")) go(`/login?then=${encodeURIComponent(address())}`, { replace });
 }
 
 /**
@@ -15,6 +15,16 @@ export function toLogIn({ replace = false } = {}) {
 export function isIn() {
   if (!hasToken()) toLogIn({ replace: true });
   return hasToken();
+}
+
+/**
+ * The same, and when whoever it is logs out or is logged out while the screen is shown.
+ * @param {AbortSignal} signal of the screen
+ * @returns {boolean}
+ */
+export function staysIn(signal) {
+  onToken(isIn, signal);
+  return isIn();
 }
 
 /**

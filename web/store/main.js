@@ -1,12 +1,13 @@
 // The storefront: its screens by address, and what stands around them.
 
-import { hasToken, onToken } from "../core/api.js";
+import { Refusal, hasToken, onToken } from "../core/api.js";
 import { fill, h } from "../core/dom.js";
 import { isKiosk } from "../core/kept.js";
 import { both, language, onLanguage, speak } from "../core/language.js";
 import { anew, start } from "../core/router.js";
+import { linkButton } from "../parts/button.js";
 import { connectionBar } from "../parts/connection.js";
-import { failure } from "../parts/empty.js";
+import { empty, failure } from "../parts/empty.js";
 import { icon } from "../parts/icons.js";
 import { wantsLogIn } from "./entry.js";
 import { finish, runKiosk } from "./kiosk.js";
@@ -16,7 +17,7 @@ import * as home from "./screens/home.js";
 
 /** What is one's own for longer than a visit is not for a kiosk. @type {Tab[]} */
 const TABS = [
-  { to: "/", begins: [], icon: "home", zh: "首页", en: "Home" },
+  { to: "/", begins: ["/sale"], icon: "home", zh: "首页", en: "Home" },
   { to: "/shops", begins: ["/shop", "/search", "/place"], icon: "shop", zh: "店铺", en: "Shops" },
   { to: "/notes", begins: ["/note", "/write"], icon: "note", zh: "笔记", en: "Notes", isOwn: true },
   { to: "/orders", begins: ["/order"], icon: "order", zh: "订单", en: "Orders" },
@@ -45,6 +46,9 @@ const ROUTES = [
   { path: "*", load: () => import("./screens/nowhere.js") },
 ];
 
+/** What the mall says of things that are not there: trying again does not help. */
+const GONE = ["NOT_FOUND", "UNKNOWN_SALE", "BAD_REQUEST"];
+
 const [bar, screen, tabs] = ["bar", "screen", "tabs"].map((id) => /** @type {HTMLElement} */ (document.getElementById(id)));
 let shownPath = "/";
 
@@ -67,5 +71,8 @@ start(screen, ROUTES, (path) => {
   shownPath = path;
   frame();
 }, (error, { root }) => {
-  if (!wantsLogIn(error, { replace: true })) fill(root, h("h1", { class: "unseen" }, both("出错了", "Something went wrong")), failure(error, anew));
+  if (wantsLogIn(error, { replace: true })) return;
+  const isNowhere = error instanceof Refusal && GONE.includes(error.code);
+  fill(root, h("h1", { class: "unseen" }, both("出错了", "Something went wrong")),
+    isNowhere ? empty("search", error.message, linkButton(both("回到首页", "To the first page"), "#/")) : failure(error, anew));
 });
