@@ -4,7 +4,6 @@ import { get } from "../../core/api.js";
 import { shown } from "../../core/copies.js";
 import { fill, h, successive } from "../../core/dom.js";
 import { both } from "../../core/language.js";
-import { until } from "../../core/moments.js";
 import { head } from "../../parts/bar.js";
 import { chip } from "../../parts/chip.js";
 import { countdown } from "../../parts/countdown.js";
@@ -79,15 +78,17 @@ function clockOf(signal) {
     const now = stateOf(live);
     const isComing = now === "NOT_OPEN";
     const moment = isComing ? live.window.begins : live.window.ends;
-    stock.root.hidden = live.stock < 0;
+    const isOver = now === "ENDED";
+    stock.root.hidden = isOver || live.stock < 0;
+    left.hidden = isOver;
     left.textContent = live.stock < 0 ? both("不限量", "Unlimited") : both(`剩余 ${live.stock} 份，共 ${live.units} 份`, `${live.stock} of ${live.units} left`);
     stock.show(live.stock, live.units, left.textContent);
     const looks = `${now} ${live.stock} ${Math.round(moment)}`;
     if (looks === drawn) return;
     drawn = looks;
-    fill(state, now !== "OPEN" && stateChip({ state: now, stock: live.stock }));
-    word.textContent = isComing ? both("距开抢", "Opens in") : now === "ENDED" ? both("已结束", "Over") : both("距结束", "Ends in");
-    fill(time, until(moment) > 0 ? countdown(moment, whileShown(), () => show(live)) : "00:00");
+    fill(state, now !== "OPEN" && !isOver && stateChip({ state: now, stock: live.stock }));
+    word.textContent = isOver ? "" : isComing ? both("距开抢", "Opens in") : both("距结束", "Ends in");
+    fill(time, isOver ? both("已结束", "Over") : countdown(moment, whileShown(), () => show(live)));
   }
 
   /** @param {unknown} error what is known is shown on */
