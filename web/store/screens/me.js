@@ -72,7 +72,9 @@ function own(id) {
 function welcome() {
   return h("section", { class: "card pad stack welcome" },
     h("h1", null, both("你好！", "Hello!")),
-    h("p", { class: "quiet" }, both("登录后可以抢购、写笔记、关注别人，还有每日签到。", "Log in to buy in sales, write notes, follow people, and sign in day by day.")),
+    h("p", { class: "quiet" }, isKiosk
+      ? both("登录后可以抢购，也能看到自己的订单。", "Log in to buy in sales, and to see your orders.")
+      : both("登录后可以抢购、写笔记、关注别人，还有每日签到。", "Log in to buy in sales, write notes, follow people, and sign in day by day.")),
     button(both("登录", "Log in"), () => toLogIn(), { look: ["main", "wide"] }));
 }
 
