@@ -2,7 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
 
+#[path = "../common/mod.rs"]
+mod common;
+
+mod customer;
 mod harness;
 mod own;
 mod people;
+mod rivals;
 mod screens;

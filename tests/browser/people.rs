@@ -1,8 +1,18 @@
 //! Malls for these tests, and who comes to them.
 
 use mallbox::fixture::{Builder, Mall};
+use serde_json::{Value, json};
 
 use crate::harness::Browser;
+
+pub const ANNE: &str = "13800000001";
+pub const BEN: &str = "13800000002";
+/// States of an order.
+pub const UNPAID: u64 = 1;
+pub const PAID: u64 = 2;
+/// The demo's sales: one is on, the other opens half a minute after the start.
+pub const RUNNING: u64 = 51;
+pub const OPENING: u64 = 52;
 
 /// The demo's mall on an evening that stands still: what runs by itself would make pictures differ.
 pub fn evening() -> Builder {
@@ -16,4 +26,25 @@ pub fn browser_of(mall: &Mall, phone: &str) -> Browser {
         return browser;
     }
     browser.keeping("mallbox-token", &mall.log_in(phone).unwrap().token)
+}
+
+/// The states of somebody's orders, the newest first.
+pub fn orders_of(mall: &Mall, phone: &str) -> Vec<u64> {
+    let token = mall.log_in(phone).unwrap().token;
+    let orders = mall.call("GET", "/api/voucher-order/of/me?current=1", &token, &Value::Null).unwrap();
+    orders.data().as_array().unwrap().iter().map(|order| order["status"].as_u64().unwrap()).collect()
+}
+
+/// What is left in a sale.
+pub fn left(mall: &Mall, sale: u64) -> i64 {
+    let told = mall.call("GET", &format!("/api/sale/{sale}"), "", &Value::Null).unwrap();
+    told.data()["stock"].as_i64().unwrap()
+}
+
+/// Leaves so many units in a sale.
+pub fn leave(mall: &Mall, sale: u64, units: i64) {
+    let add = json!({ "add": units - left(mall, sale) });
+    let done = mall.call("POST", &format!("/api/ops/sales/{sale}/stock"), &mall.operator(), &add).unwrap();
+    assert!(done.is_success(), "{}", done.text);
+    assert_eq!(left(mall, sale), units);
 }

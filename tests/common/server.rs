@@ -45,6 +45,12 @@ impl Server {
         Self::of(spawned(command.env("MALLBOX_REDIS", redis).env("MALLBOX_MYSQL", mysql))?, log)
     }
 
+    /// `mallbox demo` at this address, which may be of one that was killed before.
+    pub fn start_demo(data: &Path, log: &Path, listen: SocketAddr) -> anyhow::Result<Self> {
+        let mut command = mallbox(&[], log)?;
+        Self::of(spawned(command.args(["demo", "--listen", &listen.to_string(), "--data"]).arg(data))?, log)
+    }
+
     fn of(mut child: Child, log: &Path) -> anyhow::Result<Self> {
         let output = child.stdout.take().context("the server has no standard output")?;
         let (sender, lines) = channel();
@@ -197,9 +203,15 @@ fn spawn_serve(under: &[&str], data: &Path, log: &Path, durability: &str) -> any
 
 /// `mallbox serve`, but for where the mall is.
 fn serve(under: &[&str], log: &Path) -> anyhow::Result<Command> {
+    let mut command = mallbox(under, log)?;
+    command.args(["serve", "--listen", "127.0.0.1:0", "--limits", "off"]);
+    Ok(command)
+}
+
+/// `mallbox`, of which it is still to be said what it does.
+fn mallbox(under: &[&str], log: &Path) -> anyhow::Result<Command> {
     let log = File::options().create(true).append(true).open(log)?;
     let mut command = bound_to_this_process(under);
-    command.args(["serve", "--listen", "127.0.0.1:0", "--limits", "off"]);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
     Ok(command)
 }

@@ -1,0 +1,67 @@
+//! A customer's day.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use crate::common::server::Server;
+use crate::harness::{Browser, Page, Place as _, Screen};
+use crate::people::{ANNE, OPENING, PAID, RUNNING, browser_of, evening, orders_of};
+
+/// Logs in by the form that is shown, with the code that the demo's inbox has.
+fn log_in_by_code(page: &Page, phone: &str) {
+    page.field("手机号").fill(phone);
+    page.button("获取验证码").click();
+    page.sees("验证码已发送");
+    page.button("演示：填入收到的验证码").click();
+    page.button("登录").click();
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn sale_opens_while_the_page_waits() {
+    let mall = evening().start().unwrap();
+    let page = browser_of(&mall, ANNE).open(&format!("/#/sale/{OPENING}"));
+    page.button("即将开抢").is_disabled();
+    mall.advance(Duration::from_secs(30)).unwrap();
+    page.button("立即抢购").click();
+    page.sees("抢到了！");
+    page.link("去付款").click();
+    page.button("支付").click();
+    page.part("券码").image("供店员扫描的二维码").is_there();
+    assert_eq!(orders_of(&mall, ANNE), [PAID]);
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn order_outlives_a_killed_mall_and_the_page_finds_it_again() {
+    let dir = TempDir::new().unwrap();
+    let open = |listen: SocketAddr| {
+        Server::start_demo(&dir.path().join("mall"), &dir.path().join("log"), listen).unwrap()
+    };
+    let server = open(SocketAddr::from(([127, 0, 0, 1], 0)));
+    let address = server.address;
+    let browser = Browser::at(&format!("http://{address}"));
+    let page = browser.open(&format!("/#/sale/{RUNNING}"));
+    page.button("登录后抢购").click();
+    log_in_by_code(&page, ANNE);
+    page.button("立即抢购").click();
+    page.sees("抢到了！");
+    page.link("去付款").click();
+    page.button("支付").is_enabled();
+
+    page.forgive("net::ERR_");
+    server.kill().unwrap();
+    page.sees("连接断开了");
+    let _server = open(address);
+    page.sees("已重新连接");
+    page.sees_no("连接断开了");
+    page.button("支付").click();
+    page.sees("到店出示券码即可使用");
+    let code = page.part("券码").text();
+    let elsewhere = browser.open("/#/orders");
+    elsewhere.link("待使用").click();
+    assert_eq!(elsewhere.part("券码").text(), code);
+}

@@ -1,0 +1,113 @@
+//! Two who want the same, and answers that do not arrive: nothing is sold twice, and everybody is told what became of it.
+
+use std::thread::scope;
+use std::time::Duration;
+
+use mallbox::fixture::{Fault, Mall};
+
+use crate::harness::{Page, Place as _};
+use crate::people::{ANNE, BEN, RUNNING, UNPAID, browser_of, evening, leave, left, orders_of};
+
+const CLAIM: &str = "POST /voucher-order/seckill/{voucherId}";
+
+/// Somebody who looks at the sale that is on.
+fn at_the_sale(mall: &Mall, phone: &str) -> Page {
+    let page = browser_of(mall, phone).open(&format!("/#/sale/{RUNNING}"));
+    page.button("立即抢购").is_enabled();
+    page
+}
+
+/// That Anne has one order, for one unit, and was told so.
+fn has_one(mall: &Mall, page: &Page, before: i64) {
+    page.sees("抢到了！");
+    page.link("去付款").is_there();
+    assert_eq!(orders_of(mall, ANNE), [UNPAID]);
+    assert_eq!(left(mall, RUNNING), before - 1);
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn last_unit_goes_to_one_of_two() {
+    let mall = evening().start().unwrap();
+    leave(&mall, RUNNING, 1);
+    let pages = [ANNE, BEN].map(|phone| at_the_sale(&mall, phone));
+    // Both are under way before either is decided.
+    mall.faults().add(Fault::at_endpoint(CLAIM).delay(Duration::from_millis(300)).times(2)).unwrap();
+    scope(|scope| {
+        for page in &pages {
+            scope.spawn(|| page.button("立即抢购").click());
+        }
+    });
+    let won = pages.each_ref().map(|page| {
+        let won = crate::harness::until("it is decided", || {
+            let text = page.text();
+            let (won, lost) = (text.contains("抢到了！"), text.contains("有人没付款的话，还会放出来"));
+            if won == lost { Err(text) } else { Ok(won) }
+        });
+        if !won {
+            page.button("已抢光").is_disabled();
+        }
+        won
+    });
+    assert_ne!(won[0], won[1]);
+    let sold = [ANNE, BEN].map(|phone| orders_of(&mall, phone).len());
+    assert_eq!(sold, won.map(usize::from));
+    assert_eq!(left(&mall, RUNNING), 0);
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn claim_that_never_arrives_is_made_again() {
+    let mall = evening().start().unwrap();
+    let before = left(&mall, RUNNING);
+    let page = at_the_sale(&mall, ANNE);
+    page.cut("/seckill/");
+    page.button("立即抢购").click();
+    page.sees("没有收到应答，正在查明结果，不会重复购买");
+    page.was_cut();
+    has_one(&mall, &page, before);
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn claim_whose_answer_is_lost_is_found_out_about() {
+    let mall = evening().start().unwrap();
+    let before = left(&mall, RUNNING);
+    let page = at_the_sale(&mall, ANNE);
+    page.lose_answer("/seckill/");
+    page.button("立即抢购").click();
+    page.sees("没有收到应答，正在查明结果，不会重复购买");
+    page.was_cut();
+    has_one(&mall, &page, before);
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn claim_that_the_browser_makes_again_by_itself_buys_once() {
+    let mall = evening().start().unwrap();
+    let before = left(&mall, RUNNING);
+    let page = at_the_sale(&mall, ANNE);
+    // A connection that was used before and ends without an answer is not told to the page.
+    mall.faults().add(Fault::at_endpoint(CLAIM).lose_answer().times(1)).unwrap();
+    page.button("立即抢购").click();
+    page.sees("你已经买到了");
+    page.link("查看我的订单").is_there();
+    assert_eq!(orders_of(&mall, ANNE), [UNPAID]);
+    assert_eq!(left(&mall, RUNNING), before - 1);
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn network_that_comes_back_brings_one_order() {
+    let mall = evening().start().unwrap();
+    let before = left(&mall, RUNNING);
+    let page = at_the_sale(&mall, ANNE);
+    page.go_offline();
+    page.button("立即抢购").click();
+    page.sees("没有收到应答，正在查明结果，不会重复购买");
+    page.sees("连接断开了");
+    assert_eq!(left(&mall, RUNNING), before);
+    page.go_online();
+    has_one(&mall, &page, before);
+    page.sees_no("连接断开了");
+}
