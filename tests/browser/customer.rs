@@ -1,23 +1,13 @@
 //! A customer's day.
 
 use std::net::SocketAddr;
-use std::path::Path;
 use std::time::Duration;
 
 use tempfile::TempDir;
 
 use crate::common::server::Server;
-use crate::harness::{Browser, Page, Place as _, Screen};
-use crate::people::{ANNE, OPENING, PAID, RUNNING, browser_of, evening, orders_of};
-
-/// Logs in by the form that is shown, with the code that the demo's inbox has.
-fn log_in_by_code(page: &Page, phone: &str) {
-    page.field("手机号").fill(phone);
-    page.button("获取验证码").click();
-    page.sees("验证码已发送");
-    page.button("演示：填入收到的验证码").click();
-    page.button("登录").click();
-}
+use crate::harness::{Browser, Place as _, Screen, until};
+use crate::people::{ANNE, OPENING, PAID, RUNNING, browser_of, evening, log_in_by_code, orders_of};
 
 #[test]
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
@@ -64,4 +54,33 @@ fn order_outlives_a_killed_mall_and_the_page_finds_it_again() {
     let elsewhere = browser.open("/#/orders");
     elsewhere.link("待使用").click();
     assert_eq!(elsewhere.part("券码").text(), code);
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn keyboard_alone_logs_in_and_buys() {
+    let mall = evening().start().unwrap();
+    let page = Browser::at(&mall.url()).on(Screen::Desktop).open(&format!("/#/sale/{RUNNING}"));
+    let presses = |name: &str| {
+        page.button(name).is_enabled();
+        page.tab_to(&page.button(name));
+        page.press("Enter");
+    };
+    presses("登录后抢购");
+    page.tab_to(&page.field("手机号"));
+    page.types(ANNE);
+    presses("获取验证码");
+    page.sees("验证码已发送");
+    presses("演示：填入收到的验证码");
+    presses("登录");
+    presses("立即抢购");
+    page.sees("抢到了！");
+    // What comes next has the focus already.
+    until("the way to pay has the focus", || {
+        page.link("去付款").has_focus().then_some(()).ok_or_else(String::new)
+    });
+    page.press("Enter");
+    presses("支付");
+    page.sees("到店出示券码即可使用");
+    assert_eq!(orders_of(&mall, ANNE), [PAID]);
 }

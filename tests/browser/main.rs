@@ -7,7 +7,9 @@ mod common;
 
 mod customer;
 mod harness;
+mod operator;
 mod own;
 mod people;
 mod rivals;
 mod screens;
+mod words;
