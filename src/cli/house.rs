@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
-use mallbox_storage::{Durability, LockOwner, Locker, OpenError, Place, Storage};
+use mallbox_storage::{Durability, OpenError, Place, Storage};
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -130,24 +130,11 @@ pub(super) async fn open(plan: Plan) -> anyhow::Result<House> {
         if !plan.may_found {
             return Err(Misuse::NoMallOnServers.into());
         }
-        found(&storage, &name).await?;
+        // Of several processes that found it at the same moment the first one decides.
+        storage.upkeep.keep_setting(ZONE, &name).await?;
         (zone, _) = zone_of(&storage, plan.zone.clone()).await?;
     }
     Ok(House { app: furnish(storage, zone, plan).await?, dir })
-}
-
-/// Keeps the zone of a new mall. Of several processes that found it at the same moment the first one decides.
-async fn found(storage: &Storage, zone: &str) -> anyhow::Result<()> {
-    const AT_MOST: Duration = Duration::from_secs(10);
-    let locker = Locker::new(Arc::clone(&storage.locks));
-    let held = locker.hold("founding", LockOwner::random(), AT_MOST, AT_MOST).await?;
-    if storage.upkeep.setting(ZONE).await?.is_none() {
-        storage.upkeep.put_setting(ZONE, zone).await?;
-    }
-    if let Some(held) = held {
-        held.leave().await?;
-    }
-    Ok(())
 }
 
 async fn furnish(storage: Storage, zone: TimeZone, plan: Plan) -> anyhow::Result<App> {

@@ -199,6 +199,7 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::NotFound(_)
         | Refusal::Mistyped(_)
         | Refusal::OrderStands(_)
+        | Refusal::ReceiptMistyped
         | Refusal::Unlimited
         | Refusal::SaleIsOn
         | Refusal::StillDead(..)
@@ -355,6 +356,7 @@ mod tests {
             (limited.into(), 429, "RATE_LIMITED"),
             (Refusal::NotYet.into(), 503, "NOT_YET"),
             (Refusal::OrderStands(4).into(), 200, "ORDER_STANDS"),
+            (Refusal::ReceiptMistyped.into(), 200, "RECEIPT_MISTYPED"),
             (Refusal::OrderStands(99).into(), 200, "ORDER_STANDS"),
             (Refusal::SignedAlready.into(), 200, "SIGNED_ALREADY"),
             (Refusal::MakeUpsUsed(3).into(), 200, "MAKE_UPS_USED"),

@@ -18,8 +18,8 @@ use super::health::Health;
 use super::metrics::Metrics;
 use super::ops::live::Live;
 use super::{
-    ApiError, App, blog, blog_comments, feed, follow, like, ops, report, sale, shop, sign, upload, user,
-    voucher, voucher_order,
+    ApiError, App, blog, blog_comments, feed, follow, like, ops, receipt, report, sale, shop, shop_types,
+    sign, upload, user, voucher, voucher_order,
 };
 
 /// How the mall is served.
@@ -42,11 +42,13 @@ fn calls(live: Live) -> Calls {
         .merge(sign::routes())
         .merge(upload::routes())
         .merge(shop::routes())
+        .merge(shop_types::routes())
         .merge(blog::routes())
         .merge(blog_comments::routes())
         .merge(report::routes())
         .merge(voucher::routes())
         .merge(voucher_order::routes())
+        .merge(receipt::routes())
         .merge(sale::routes())
         .merge(ops::routes(live))
 }

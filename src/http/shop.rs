@@ -1,10 +1,10 @@
-//! Shops and their types: `/shop/…` and `/shop-type/list`.
+//! Shops: `/shop/…`.
 
 use std::sync::Arc;
 
 use axum::extract::State;
 use jiff::tz::TimeZone;
-use mallbox_storage::{Shop, ShopId, ShopOrder, ShopType, ShopTypeId};
+use mallbox_storage::{Shop, ShopId, ShopOrder, ShopTypeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -21,7 +21,6 @@ use crate::mall::{Mistake, Refusal, wall_time};
 /// The routes of this area.
 pub fn routes() -> Calls {
     Calls::of(both("店铺", "Shops"))
-        .get("/shop-type/list", types, both("店铺类型", "Kinds of shops"))
         .get("/shop/{id}", one, both("一家店铺", "One shop"))
         .post("/shop", add, both("新增店铺，返回编号", "Add a shop; answers its id"))
         .put("/shop", update, both("修改店铺", "Change a shop; what is left out stays"))
@@ -32,27 +31,6 @@ pub fn routes() -> Calls {
             both("附近的店铺，由近到远，每页10家", "Shops around a place, nearest first, 10 a page"),
         )
         .get("/shop/of/name", by_name, both("按名称找店铺，每页10家", "Shops by name, 10 a page"))
-}
-
-#[derive(Serialize, JsonSchema)]
-struct TypeAnswer {
-    id: u64,
-    #[schemars(example = &"美食")]
-    name: String,
-    #[schemars(example = &"/types/ms.svg")]
-    icon: String,
-    sort: i64,
-}
-
-impl From<ShopType> for TypeAnswer {
-    fn from(kind: ShopType) -> Self {
-        Self { id: kind.id.get(), name: kind.name, icon: kind.icon, sort: kind.sort }
-    }
-}
-
-async fn types(State(app): State<App>, Now(now): Now) -> Reply<Vec<TypeAnswer>> {
-    let types = app.shops.types(now).await?;
-    Ok(Answer::ok(types.into_iter().map(TypeAnswer::from).collect::<Vec<_>>()))
 }
 
 /// A shop as pages know it. Texts are always there: pages split `images` without looking.

@@ -1,21 +1,18 @@
 //! Claims and orders: `/voucher-order/…`.
 
-use std::sync::Arc;
-
 use axum::extract::State;
 use jiff::tz::TimeZone;
 use mallbox_storage::{OrderId, ShopId, Timestamp, VoucherId};
 use schemars::JsonSchema;
-use serde::Serialize;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
 
 use super::App;
 use super::describe::Calls;
 use super::envelope::{Answer, OrderNumber, Reply};
-use super::extract::{Login, Now, Operator, Path, Query};
+use super::extract::{JsonIfAny, Login, Now, Operator, Path, Query};
 use super::page_query::PageQuery;
 use crate::language::both;
-use crate::mall::operator::{By, Deed, act};
+use crate::mall::operator::By;
 use crate::mall::orders::OrderView;
 use crate::mall::wall_time;
 
@@ -112,13 +109,23 @@ async fn claim(
     Ok(Answer::order_id(app.sales.claim(user, VoucherId::new(voucher), now).await?))
 }
 
+#[derive(Deserialize, Default, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct BuyBody {
+    /// A name for this purchase, 1 to 64 characters: a repeat under the same name buys nothing more, and answers the same
+    /// order.
+    #[schemars(example = &"5f0c7a1e-6d0a-4b5e-9a55-0f6f6a3c2d11")]
+    request_id: Option<String>,
+}
+
 async fn buy(
     State(app): State<App>,
     Login(user): Login,
     Now(now): Now,
     Path(voucher): Path<u64>,
+    JsonIfAny(body): JsonIfAny<BuyBody>,
 ) -> Reply<OrderNumber> {
-    Ok(Answer::order_id(app.orders.buy(user, VoucherId::new(voucher), now).await?))
+    Ok(Answer::order_id(app.orders.buy(user, VoucherId::new(voucher), body.request_id, now).await?))
 }
 
 async fn of_me(
@@ -178,11 +185,8 @@ async fn redeem(
     Now(now): Now,
     Path(order): Path<u64>,
 ) -> Reply<OrderAnswer> {
-    let deed = Deed { action: "order.use", subject: format!("order {order}"), detail: Value::Null };
-    let mall = Arc::clone(&app);
-    let work = async move { mall.orders.redeem(OrderId::new(order), now).await };
-    let view = act(&app.audit, By::operator(user, now), deed, work).await?;
-    answer(&app, view, now)
+    let redeemed = app.order_office.redeem(By::operator(user, now), OrderId::new(order)).await?;
+    answer(&app, redeemed.found.view, now)
 }
 
 #[cfg(test)]

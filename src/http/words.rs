@@ -23,6 +23,7 @@ pub(super) const CODES: &[&str] = &[
     "UNKNOWN_SALE",
     "LEVEL_TOO_LOW",
     "ORDER_STANDS",
+    "RECEIPT_MISTYPED",
     "PAYMENT_DECLINED",
     "BLOCKED",
     "LAST_OPERATOR",
@@ -149,7 +150,12 @@ pub(super) fn of_refusal(refusal: &Refusal, l: Language) -> Words {
             made(l, "NOT_FOUND", format!("{what}不存在"), format!("There is no such {what}."))
         }
         Refusal::NotLoggedIn => fixed!(l, "NOT_LOGGED_IN", "请先登录", "Please log in first."),
-        Refusal::Forbidden => fixed!(l, "FORBIDDEN", "没有权限", "Only an operator may do that."),
+        Refusal::Forbidden => fixed!(
+            l,
+            "FORBIDDEN",
+            "没有权限：只有管理员可以操作。在商城的服务器上运行 mallbox user grant 手机号 可任命管理员",
+            "Only an operator may do that; mallbox user grant PHONE, run where the mall is, makes one."
+        ),
         Refusal::Blocked => {
             fixed!(l, "BLOCKED", "账号已被停用，请联系商城", "This account is blocked; ask the mall why.")
         }
@@ -182,6 +188,12 @@ pub(super) fn of_refusal(refusal: &Refusal, l: Language) -> Words {
             "The order is still being written; try again in a moment."
         ),
         Refusal::OrderStands(status) => order_stands(*status, l),
+        Refusal::ReceiptMistyped => fixed!(
+            l,
+            "RECEIPT_MISTYPED",
+            "券码输入有误，请核对后重试",
+            "That code is mistyped; compare it with the receipt."
+        ),
         Refusal::Unlimited => fixed!(
             l,
             "UNLIMITED",

@@ -48,6 +48,8 @@ pub enum Refusal {
     NotYet,
     /// The order stands where this step cannot be taken: its status number.
     OrderStands(u8),
+    /// What was typed or scanned as a receipt's code can be none.
+    ReceiptMistyped,
     /// The sale is unlimited: its units are not counted.
     Unlimited,
     /// The record refuses a dead letter still: why, and in its own words.

@@ -13,6 +13,7 @@ use mallbox_storage::{
 use super::cashier::{Cashier, closed};
 use super::detached::detached;
 use super::order_numbers::OrderNumbers;
+use super::request_name::fit_request;
 use super::{Context, Failure, Refusal};
 
 /// Orders on a page.
@@ -113,14 +114,29 @@ impl OrderDesk {
         })
     }
 
-    /// Buys an ordinary voucher: an unpaid order with a deadline.
+    /// Buys an ordinary voucher: an unpaid order with a deadline. A repeat under the same name of the request (1 to 64
+    /// characters) answers the order that was bought then.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] for a voucher that is not on the shelf, [`Refusal::SoldInSale`] for one that is a sale, and
-    /// the store's trouble.
-    pub async fn buy(&self, user: UserId, voucher: VoucherId, now: Timestamp) -> Result<OrderId, Failure> {
+    /// [`Refusal::NotFound`] for a voucher that is not on the shelf, [`Refusal::SoldInSale`] for one that is a sale,
+    /// [`Refusal::BadValue`] for a name; and the store's trouble: then a repeat under the same name finds out what became of
+    /// it.
+    pub async fn buy(
+        &self,
+        user: UserId,
+        voucher: VoucherId,
+        request: Option<String>,
+        now: Timestamp,
+    ) -> Result<OrderId, Failure> {
         let storage = &self.context.storage;
         self.context.within(self.context.settings.claim_limit, "buy", user, now).await?;
+        let request = request.map(fit_request).transpose()?;
+        // Before all else: what was bought was bought, whatever became of the voucher since.
+        if let Some(request) = &request
+            && let Some(before) = storage.orders.requested(user, voucher, request).await?
+        {
+            return Ok(before);
+        }
         let found = storage.vouchers.get(voucher).await?;
         let found = found
             .filter(|voucher| voucher.text.status == VoucherStatus::OnShelf)
@@ -135,9 +151,11 @@ impl OrderDesk {
         };
         let context = self.context.clone();
         detached(async move {
-            context.storage.orders.insert(&order).await?;
-            context.storage.deadlines.set(&[(order.id, order.deadline)]).await?;
-            Ok(order.id)
+            let bought = context.storage.orders.insert(&order, request.as_deref()).await?;
+            if bought == order.id {
+                context.storage.deadlines.set(&[(order.id, order.deadline)]).await?;
+            }
+            Ok(bought)
         })
         .await
     }
@@ -201,19 +219,19 @@ impl OrderDesk {
         self.view(closed.await?).await
     }
 
-    /// Redeems a paid order, whosever it is: the operator's step.
+    /// Redeems a paid order, whosever it is: the operator's step. Says whether it had been used before.
     ///
     /// # Errors
     /// [`Refusal::OrderStands`], [`Refusal::NotYet`], [`Refusal::NotFound`], or the store is in trouble.
-    pub async fn redeem(&self, order: OrderId, now: Timestamp) -> Result<OrderView, Failure> {
+    pub async fn redeem(&self, order: OrderId, now: Timestamp) -> Result<(OrderView, bool), Failure> {
         let order = self.recorded(None, order).await?;
-        let used = match self.context.storage.orders.step(order.id, Step::Use, now).await? {
-            Stepped::Done(order) => order,
-            Stepped::Stands(order) if order.status == OrderStatus::Used => order,
+        let (used, before) = match self.context.storage.orders.step(order.id, Step::Use, now).await? {
+            Stepped::Done(order) => (order, false),
+            Stepped::Stands(order) if order.status == OrderStatus::Used => (order, true),
             Stepped::Stands(order) => return Err(Refusal::OrderStands(order.status as u8).into()),
             Stepped::Unknown => return Err(Refusal::NotFound("order").into()),
         };
-        self.view(used).await
+        Ok((self.view(used).await?, before))
     }
 
     /// The order once it is in the record. `owner`: whose it must be.

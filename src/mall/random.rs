@@ -68,6 +68,12 @@ impl Random {
         [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
     }
 
+    /// A secret of the mall's own: 32 bytes as 64 hexadecimal digits.
+    #[must_use]
+    pub fn secret(&self) -> String {
+        mallbox_storage::hex(&self.bytes::<32>())
+    }
+
     /// A password's salt.
     #[must_use]
     pub fn salt(&self) -> [u8; 16] {

@@ -2,16 +2,18 @@
 
 mod copies;
 mod nearby;
+mod types;
 
 use std::sync::Arc;
 
-use mallbox_storage::{LatLng, Page, Shop, ShopId, ShopOrder, ShopText, ShopType, ShopTypeId, Timestamp};
+use mallbox_storage::{LatLng, Page, Shop, ShopId, ShopOrder, ShopText, ShopTypeId, Timestamp};
 
 use self::copies::Copies;
 use super::cache_aside::CacheFigures;
 use super::{Context, Failure, Mistake, Refusal, clean_text};
 
 pub use nearby::{ShopNearby, Vicinity};
+pub use types::ShopTypeForm;
 
 /// What an operator writes about a shop: what is `None` stays as it is, and is empty in a new shop.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -66,14 +68,6 @@ impl ShopDirectory {
     #[must_use]
     pub fn new(context: Context) -> Self {
         Self { copies: Copies::of(&context.storage), context }
-    }
-
-    /// All types by `sort`.
-    ///
-    /// # Errors
-    /// [`Refusal::Busy`], or the store is in trouble.
-    pub async fn types(&self, now: Timestamp) -> Result<Vec<ShopType>, Failure> {
-        Ok(self.copies.types.get((), now).await?.map(|types| types.0).unwrap_or_default())
     }
 
     /// A shop.
@@ -240,11 +234,18 @@ fn pictures(text: &str) -> Result<String, Mistake> {
     let parts: Vec<&str> = text.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
     let fit =
         |part: &&str| part.starts_with('/') || part.starts_with("https://") || part.starts_with("http://");
-    let joined = parts.join(",");
+    let shown: Vec<String> = parts.iter().map(|part| as_asked_for(part)).collect();
+    let joined = shown.join(",");
     if !parts.iter().all(fit) || joined.contains(odd) || joined.chars().count() > 1024 {
         return Err(Mistake::OutOfRange("images"));
     }
     Ok(joined)
+}
+
+/// Pages ask for a shop's pictures as they stand there, and an upload is answered by its name below `/imgs`.
+fn as_asked_for(path: &str) -> String {
+    let before = if path.starts_with("/blogs/") { "/imgs" } else { "" };
+    format!("{before}{path}")
 }
 
 #[cfg(test)]
@@ -313,6 +314,8 @@ mod tests {
         let text = added(&ends).unwrap();
         assert_eq!((text.x, text.y, text.score), (-180.0, 85.05, 50));
         assert_eq!(text.images, "/imgs/a.jpg,https://example.org/b c.jpg");
+        let uploaded = ShopEdit { images: Some("/blogs/1/2/a.jpg,/imgs/blogs/1/2/b.jpg".into()), ..edit() };
+        assert_eq!(added(&uploaded).unwrap().images, "/imgs/blogs/1/2/a.jpg,/imgs/blogs/1/2/b.jpg");
         assert_eq!(added(&ShopEdit { score: Some(0), ..edit() }).unwrap().score, 0);
     }
 

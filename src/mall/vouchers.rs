@@ -156,9 +156,9 @@ impl VoucherForm {
             return Err(Mistake::Missing("title"));
         }
         Ok(VoucherEdit {
-            title: at_most("title", title, 255)?,
-            sub_title: at_most("subTitle", self.sub_title.as_deref().map(clean_text::line), 255)?,
-            rules: at_most("rules", self.rules.as_deref().map(clean_text::lines), 1024)?,
+            title: within("title", title, 255)?,
+            sub_title: within("subTitle", self.sub_title.as_deref().map(clean_text::line), 255)?,
+            rules: within("rules", self.rules.as_deref().map(clean_text::lines), 1024)?,
             pay_value: cents("payValue", self.pay_value)?,
             actual_value: cents("actualValue", self.actual_value)?,
             status: self.status,
@@ -206,11 +206,8 @@ impl SaleForm {
     }
 }
 
-fn at_most(name: &'static str, text: Option<String>, most_chars: usize) -> Result<Option<String>, Mistake> {
-    match text {
-        Some(text) if text.chars().count() > most_chars => Err(Mistake::OutOfRange(name)),
-        text => Ok(text),
-    }
+fn within(name: &'static str, text: Option<String>, most_chars: usize) -> Result<Option<String>, Mistake> {
+    text.map(|text| clean_text::within(name, text, most_chars)).transpose()
 }
 
 fn cents(name: &'static str, value: Option<i64>) -> Result<Option<Cents>, Mistake> {

@@ -19,8 +19,8 @@ use super::repairs::{load_sales, see_out_the_blocked};
 use super::sms::{Inbox, SmsSender};
 use super::{
     Accounts, AuditLog, Clock, CommentBook, Context, FeedBook, FollowBook, IMPORTED, LikeBook, NoteBook,
-    OrderDesk, PeopleOffice, PictureAlbum, Random, SaleCounter, Settings, ShopDirectory, SignBook,
-    VoucherShelf, sale_chores,
+    OrderDesk, PeopleOffice, PictureAlbum, Random, ReceiptBook, SaleCounter, Settings, ShopDirectory,
+    SignBook, VoucherShelf, sale_chores,
 };
 
 /// What a mall is made of. Nothing in it is process-wide.
@@ -71,6 +71,8 @@ pub struct Mall {
     pub sales: SaleCounter,
     /// Orders and their steps.
     pub orders: OrderDesk,
+    /// What buyers show at the counter.
+    pub receipts: ReceiptBook,
     /// What operators do with people.
     pub people: PeopleOffice,
     /// What operators did.
@@ -124,6 +126,7 @@ impl Mall {
             vouchers: VoucherShelf::new(context.clone(), sales.clone()),
             is_imported,
             pictures,
+            receipts: ReceiptBook::new(context.clone(), orders.clone(), Arc::clone(&random)),
             people: PeopleOffice::new(context.clone(), audit.clone(), Arc::clone(&random)),
             accounts: Accounts::new(context.clone(), random, sms, inbox),
             voucher_office: VoucherOffice::new(

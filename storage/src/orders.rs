@@ -224,12 +224,27 @@ pub trait Orders: Send + Sync {
     ) -> Result<(), StoreError>;
 
     /// Writes the order of an ordinary voucher, unpaid. Such orders are not limited to one a user. A repeat changes
-    /// nothing.
+    /// nothing. Answers the order that there is now.
+    ///
+    /// Under the name of a request that the user made for this voucher before, nothing is written, and the answer is the
+    /// order of that time, whatever became of it. The name is written in the order's own transaction: of two calls at once
+    /// one writes.
     ///
     /// # Errors
     /// [`StoreError`]: nothing was written, or the answer was lost; call again. [`StoreError::Refused`]: the voucher is
     /// not known or is a sale, or another order has this id.
-    async fn insert(&self, order: &Order) -> Result<(), StoreError>;
+    async fn insert(&self, order: &Order, request: Option<&str>) -> Result<OrderId, StoreError>;
+
+    /// The order that a user bought of an ordinary voucher by a request of this name; `None` if there was none.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    async fn requested(
+        &self,
+        user: UserId,
+        voucher: VoucherId,
+        request: &str,
+    ) -> Result<Option<OrderId>, StoreError>;
 
     /// An order by id.
     ///

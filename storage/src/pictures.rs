@@ -97,8 +97,8 @@ pub struct PictureSweep {
 ///
 /// - What a name shows never changes.
 /// - Every change is its own transaction and durable when it answers; the next read, by whomever, sees it.
-/// - A picture is *shown* while a row of `note_pictures`, a user's icon or a shop's list of pictures has its name, the latter
-///   two with or without `/imgs` before it. One that is not shown stays for as long as it is *touched*: by
+/// - A picture is *shown* while a row of `note_pictures`, the icon of a user or of a kind of shops, or a shop's list of
+///   pictures has its name, all but the first with or without `/imgs` before it. One that is not shown stays for as long as it is *touched*: by
 ///   [`put`](Self::put), [`keep`](Self::keep), and by a sweep that found it shown.
 /// - `put` holds of a rush of one owner too: they never have more than they may. Nobody is asked whether an owner is a user,
 ///   but in MySQL only those who are have that promise: their row is the lock.

@@ -18,6 +18,17 @@ pub struct ShopType {
     pub sort: i64,
 }
 
+/// What is changed of a kind of shop: what is `None` stays as it is.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ShopTypeEdit {
+    /// Its name.
+    pub name: Option<String>,
+    /// Path of its picture below `/imgs`.
+    pub icon: Option<String>,
+    /// Its place in the list, lowest first.
+    pub sort: Option<i64>,
+}
+
 /// What is told about a shop; what an operator writes.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ShopText {
@@ -88,6 +99,29 @@ pub trait Shops: Send + Sync {
     /// # Errors
     /// [`StoreError`]: nothing changed, or the answer was lost; call again.
     async fn put_type(&self, kind: &ShopType, now: Timestamp) -> Result<(), StoreError>;
+
+    /// Adds a type, above whatever id there was.
+    ///
+    /// # Errors
+    /// [`StoreError`]: nothing was added, or the answer was lost.
+    async fn insert_type(
+        &self,
+        name: &str,
+        icon: &str,
+        sort: i64,
+        now: Timestamp,
+    ) -> Result<ShopTypeId, StoreError>;
+
+    /// Changes a type, in one step: of two who change different things at once, both are done. `false` for no type.
+    ///
+    /// # Errors
+    /// [`StoreError`]: nothing changed, or the answer was lost; call again.
+    async fn update_type(
+        &self,
+        kind: ShopTypeId,
+        edit: &ShopTypeEdit,
+        now: Timestamp,
+    ) -> Result<bool, StoreError>;
 
     /// A shop by id.
     ///

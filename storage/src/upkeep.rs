@@ -96,6 +96,13 @@ pub trait Upkeep: Send + Sync {
     /// [`StoreError`]: nothing changed, or the answer was lost; call again.
     async fn put_setting(&self, name: &str, value: &str) -> Result<(), StoreError>;
 
+    /// Stores a setting unless there is one of this name: that which stands from then on, for everybody, however many store one
+    /// at once.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    async fn keep_setting(&self, name: &str, value: &str) -> Result<String, StoreError>;
+
     /// Writes what is left to write, marks the stop as clean and lets go of the files. Calls after it fail.
     ///
     /// # Errors

@@ -277,6 +277,11 @@ fn shops_and_vouchers(check: &mut Checker<'_>) {
         let sale = sale("2026-11-21T19:00:00", "2026-11-21T23:00:00", 2);
         check.ask("POST /voucher/seckill", "/voucher/seckill", token, &sale);
     }
+    for body in [json!({ "name": "丽人", "icon": "/types/lr.svg", "sort": 9 }), json!({ "sort": "x" })] {
+        ask_as_each(check, "POST /shop-type", "/shop-type", &body);
+        ask_as_each(check, "PUT /shop-type/{id}", "/shop-type/1", &body);
+        ask_as_each(check, "PUT /shop-type/{id}", "/shop-type/99", &body);
+    }
     check.ask("POST /shop", "/shop", &operator, &json!({ "x": "east" }));
     check.ask("POST /shop", "/shop", &operator, &json!({ "x": "e".repeat(1_100_000) }));
     check.ask("GET /shop-type/list", "/shop-type/list", "", none);
@@ -311,7 +316,11 @@ fn sales_and_orders(check: &mut Checker<'_>) {
     assert_eq!(page.status, 304);
     check.check("GET /sale/{voucherId}/page", &page);
     let buy = |check: &mut Checker<'_>, id: &str, token: &str| {
-        check.ask("POST /voucher-order/{id}", &format!("/voucher-order/{id}"), token, &Value::Null)
+        let (call, path) = ("POST /voucher-order/{id}", format!("/voucher-order/{id}"));
+        for request in [json!({ "requestId": "cart 7" }), json!({ "requestId": "" })] {
+            check.ask(call, &path, token, &request);
+        }
+        check.ask(call, &path, token, &Value::Null)
     };
     for (id, token) in [("1", ""), ("2", customer.as_str()), ("99", &customer), ("x", &customer)] {
         buy(check, id, token);
@@ -384,6 +393,22 @@ fn dead_letters(check: &mut Checker<'_>) {
     ask_as_each(check, "GET /ops/dead-letters", "/ops/dead-letters?state=all&current=1", none);
 }
 
+fn receipts(check: &mut Checker<'_>) {
+    let (customer, none) = (check.w.customer.clone(), &Value::Null);
+    let order = check.w.told("POST", "/voucher-order/1", &customer)["dataText"].as_str().unwrap().to_owned();
+    let (call, path) = ("GET /voucher-order/{id}/receipt", format!("/voucher-order/{order}/receipt"));
+    for token in ["", &customer] {
+        check.ask(call, &path, token, none);
+    }
+    check.w.told("POST", &format!("/voucher-order/{order}/pay"), &customer);
+    let code = check.ask(call, &path, &customer, none).body["data"]["code"].as_str().unwrap().to_owned();
+    for code in [&*code, "1234", &*code] {
+        ask_as_each(check, "GET /ops/receipts/{code}", &format!("/ops/receipts/{code}"), none);
+        ask_as_each(check, "POST /ops/receipts/{code}/use", &format!("/ops/receipts/{code}/use"), none);
+    }
+    check.ask(call, &path, &customer, none);
+}
+
 fn running_sales(check: &mut Checker<'_>) {
     let none = &Value::Null;
     for stock in [json!({ "add": 10, "requestId": "truck 7" }), json!({ "add": 0 })] {
@@ -432,6 +457,7 @@ fn users_and_audit_log(check: &mut Checker<'_>) {
     }
     let last = ask_as_each(check, "POST /ops/users/{id}/block", "/ops/users/1/block", &reason);
     assert_eq!(last.body["code"], "LAST_OPERATOR", "{last:?}");
+    ask_as_each(check, "GET /ops/overview", "/ops/overview", none);
     ask_as_each(check, "GET /ops/audit", "/ops/audit?max=5&before=9", none);
     ask_as_each(check, "GET /ops/audit/verify", "/ops/audit/verify", none);
 }
@@ -460,6 +486,7 @@ fn every_call_answers_what_is_described() {
     pictures(&mut check);
     shops_and_vouchers(&mut check);
     sales_and_orders(&mut check);
+    receipts(&mut check);
     running_sales(&mut check);
     users_and_audit_log(&mut check);
     live_figures(&mut check);

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use mallbox::fixture::Fault;
 use serde_json::{Value, json};
 
 use super::world::{OTHER, Said, World, within_reach, world};
@@ -205,9 +206,38 @@ fn dead_letters_are_listed_replayed_and_voided() {
 }
 
 #[test]
+fn an_overview_tells_what_there_is_and_what_waits() {
+    let w = within_reach();
+    let counts = || data(ops(&w, "GET", "/overview", &Value::Null));
+    let first = json!({
+        "backlog": 0, "unpaidOrders": 0, "deadLetters": 0, "reports": 0, "vouchers": 3, "sales": 2,
+    });
+    assert_eq!(counts(), first);
+    data(ops(&w, "POST", "/sales/2/stock", &json!({"add": 9})));
+    w.ground().refuse_rows("orders", "NEW.user_id = 3", "poison");
+    for token in [&w.customer, &w.other] {
+        buy(&w, 2, token);
+        w.settle_log();
+    }
+    let note = w.add("/blog", &json!({"shopId": 1, "title": "一碗面", "content": "好吃"}));
+    let report = json!({"kind": "note", "id": note, "reason": "广告"});
+    assert_eq!(w.call("POST", "/report", &w.customer, &report.to_string()).body["success"], true);
+    w.add("/voucher", &super::world::voucher());
+    let want = json!({"unpaidOrders": 1, "deadLetters": 1, "reports": 1, "vouchers": 4});
+    assert_eq!(counts(), with(first.clone(), &want));
+    w.mall.faults().add(Fault::at_port("orders.persist").error()).unwrap();
+    buy(&w, 2, &w.operator);
+    assert_eq!(counts()["backlog"], 1);
+}
+
+#[test]
 fn nobody_but_an_operator_comes_in() {
     let w = world();
     for (method, path) in [
+        ("GET", "/ops/overview"),
+        ("GET", "/ops/vouchers"),
+        ("PUT", "/voucher/2"),
+        ("POST", "/shop-type"),
         ("GET", "/ops/sales"),
         ("GET", "/ops/sales/2"),
         ("PUT", "/ops/sales/2"),

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use mallbox::fixture::Fault;
 use serde_json::{Value, json};
 
 use super::world::{Said, World, world};
@@ -63,6 +64,49 @@ fn an_order_is_shown_field_by_field_through_its_life() {
         "createTime": "2026-11-21T20:02:00", "payTime": "2026-11-21T20:02:00", "refundTime": "2026-11-21T20:02:00",
     });
     assert_eq!(refunded, json!({"success": true, "data": want}));
+    w.assert_balanced();
+}
+
+#[test]
+fn a_purchase_is_repeated_under_its_name_and_buys_nothing_more() {
+    let w = world();
+    let buy = |token: &str, body: &str| w.call("POST", "/voucher-order/1", token, body);
+    let id = |said: &Said| said.body["dataText"].as_str().unwrap_or_else(|| panic!("{said:?}")).to_owned();
+    let cart = r#"{"requestId":"cart 7"}"#;
+    let lost = w.mall.faults().add(Fault::at_endpoint("POST /voucher-order/{id}").lose_answer().times(1));
+    lost.unwrap();
+    let unheard = w.mall.call("POST", "/api/voucher-order/1", &w.customer, &json!({ "requestId": "cart 7" }));
+    assert!(unheard.is_err(), "{unheard:?}");
+    let first = id(&buy(&w.customer, cart));
+    let mine = || {
+        let list = w.told("GET", "/voucher-order/of/me", &w.customer)["data"].clone();
+        list.as_array()
+            .unwrap()
+            .iter()
+            .map(|order| order["id"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(mine(), [first.clone()], "the one whose answer was lost");
+    // Whatever became of it since; and nothing is asked of the voucher any more.
+    assert_eq!(outcome(&step(&w, &first, "cancel", &w.customer)), 4);
+    w.mall.faults().add(Fault::at_port("vouchers.get").error().times(1)).unwrap();
+    assert_eq!(id(&buy(&w.customer, cart)), first);
+    w.mall.faults().cancel_all();
+
+    let others = [
+        id(&buy(&w.other, cart)),
+        id(&buy(&w.customer, r#"{"requestId":"cart 8"}"#)),
+        id(&buy(&w.customer, "")),
+        id(&buy(&w.customer, "{}")),
+        id(&buy(&w.customer, r#"{"requestId":null}"#)),
+    ];
+    let all: std::collections::BTreeSet<_> = others.iter().chain([&first]).collect();
+    assert_eq!((all.len(), mine().len()), (6, 5));
+    for wrong in ["", &"x".repeat(65), "a\nb"] {
+        let said = buy(&w.customer, &json!({ "requestId": wrong }).to_string());
+        assert_eq!((said.status, &said.body["code"]), (400, &json!("BAD_REQUEST")), "{wrong}");
+    }
+    assert_eq!(buy(&w.customer, &json!({ "requestId": "字".repeat(64) }).to_string()).status, 200);
     w.assert_balanced();
 }
 

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::world::{CUSTOMER, OTHER, Said, World, world};
 
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+pub const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const BOUNDARY: &str = "----a1b2c3";
 const FORM: &str = "content-type: multipart/form-data; boundary=----a1b2c3\r\n";
 
@@ -49,14 +49,14 @@ pub fn upload(w: &World, token: &str, content: &[u8]) -> Said {
 }
 
 /// The name of a picture that is taken.
-fn taken(w: &World, token: &str) -> String {
+pub fn taken(w: &World, token: &str) -> String {
     let said = upload(w, token, &file(ImageFormat::Png));
     said.body["data"].as_str().unwrap_or_else(|| panic!("{said:?}")).to_owned()
 }
 
 /// What a page gets for a picture.
-struct Shown {
-    status: u16,
+pub struct Shown {
+    pub status: u16,
     head: String,
     content: Vec<u8>,
 }
@@ -72,7 +72,7 @@ fn ask_for(mut stream: TcpStream, method: &str, path: &str, headers: &str) -> Sh
     Shown { status: head.split(' ').nth(1).unwrap().parse().unwrap(), head, content }
 }
 
-fn show(w: &World, name: &str) -> Shown {
+pub fn show(w: &World, name: &str) -> Shown {
     ask_for(w.connect(), "GET", &format!("/imgs{name}"), "")
 }
 

@@ -62,11 +62,6 @@ fn operators_see_every_voucher_on_the_shelf_or_not() {
     let beyond = w.told("GET", "/ops/vouchers?shopId=1&current=2", ops);
     assert_eq!(beyond, json!({"success": true, "data": [], "total": 3}));
     assert_eq!(w.told("GET", "/ops/vouchers/2", ops)["data"], running);
-    for token in ["", &w.customer] {
-        let status = if token.is_empty() { 401 } else { 403 };
-        assert_eq!(w.call("GET", "/ops/vouchers", token, "").status, status);
-        assert_eq!(w.call("PUT", "/voucher/2", token, "{}").status, status);
-    }
 }
 
 #[test]

@@ -25,7 +25,7 @@ async fn each_step_may_be_repeated_and_excludes_the_others() {
     }
     assert_eq!(refusal(w.orders.cancel(ANNE, paid, w.now()).await), stands(2));
     for _ in 0..2 {
-        assert_eq!(w.orders.redeem(paid, w.now()).await.unwrap().order.status, OrderStatus::Used);
+        assert_eq!(w.orders.redeem(paid, w.now()).await.unwrap().0.order.status, OrderStatus::Used);
     }
     assert_eq!(refusal(w.orders.refund(ANNE, paid, w.now()).await), stands(3));
     assert_eq!(refusal(w.orders.pay(ANNE, paid, w.now()).await), stands(3));
@@ -214,8 +214,8 @@ async fn pages_of_orders_neither_skip_nor_repeat_while_some_are_pending() {
 async fn an_ordinary_voucher_is_bought_as_often_as_one_likes() {
     let w = world().await;
     let voucher = w.record(None).await;
-    let first = w.orders.buy(ANNE, voucher, w.now()).await.unwrap();
-    let second = w.orders.buy(ANNE, voucher, w.now()).await.unwrap();
+    let first = w.orders.buy(ANNE, voucher, None, w.now()).await.unwrap();
+    let second = w.orders.buy(ANNE, voucher, None, w.now()).await.unwrap();
     assert_ne!(first, second);
     let view = w.orders.get(ANNE, first).await.unwrap();
     assert_eq!((view.order.status, view.deadline()), (OrderStatus::Unpaid, Some(NOON + PAY_WITHIN)));
@@ -224,11 +224,11 @@ async fn an_ordinary_voucher_is_bought_as_often_as_one_likes() {
     assert_eq!(w.status(first).await, OrderStatus::Paid);
     assert_eq!(w.status(second).await, OrderStatus::Cancelled);
     assert_eq!(
-        refusal(w.orders.buy(ANNE, mallbox_storage::VoucherId::new(99), w.now()).await),
+        refusal(w.orders.buy(ANNE, mallbox_storage::VoucherId::new(99), None, w.now()).await),
         Refusal::NotFound("voucher")
     );
     let sale = w.sale(5).await;
-    assert!(matches!(refusal(w.orders.buy(ANNE, sale, w.now()).await), Refusal::SoldInSale));
+    assert!(matches!(refusal(w.orders.buy(ANNE, sale, None, w.now()).await), Refusal::SoldInSale));
 }
 
 #[tokio::test(flavor = "multi_thread")]

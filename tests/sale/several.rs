@@ -54,7 +54,7 @@ async fn an_unpaid_order_whose_deadline_nobody_knows_ends_all_the_same() {
         used: None,
         refunded: None,
     };
-    w.storage.orders.insert(&order).await.unwrap();
+    w.storage.orders.insert(&order, None).await.unwrap();
     w.advance(PAY_WITHIN - MINUTE).await;
     assert_eq!(w.status(order.id).await, OrderStatus::Unpaid);
     w.advance(MINUTE * 12).await;

@@ -85,6 +85,10 @@ impl Vouchers for Watched {
         self.real.of_shop(shop).await
     }
 
+    async fn on_sale(&self, now: Timestamp, max: u32) -> Result<Vec<Voucher>, StoreError> {
+        self.real.on_sale(now, max).await
+    }
+
     async fn ids(&self, after: VoucherId, max: u32) -> Result<Vec<VoucherId>, StoreError> {
         self.real.ids(after, max).await
     }

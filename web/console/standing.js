@@ -1,6 +1,7 @@
 // Who sits before the console.
 
 import { Refusal, get, hasToken, onToken } from "../core/api.js";
+import { me } from "../core/session.js";
 
 /** @typedef {"nobody" | "customer" | "operator"} Standing */
 
@@ -32,7 +33,7 @@ async function asked() {
   if (!hasToken()) return "nobody";
   try {
     // Operators alone are told.
-    await get("/ops/audit", { query: { max: 1 } });
+    await Promise.all([get("/ops/audit", { query: { max: 1 } }), me()]);
     return "operator";
   } catch (error) {
     if (error instanceof Refusal && error.status === 401) return "nobody";

@@ -15,15 +15,15 @@ let count = 0;
 /**
  * @param {string} label
  * @param {AbortSignal} signal
- * @param {{chosen?: ChosenShop, choose?: (shop: ChosenShop | undefined) => void}} [how]
+ * @param {{chosen?: ChosenShop, choose?: (shop: ChosenShop | undefined) => void, required?: boolean}} [how]
  * @returns {import("./field.js").Field<HTMLInputElement> & {value: () => ChosenShop | undefined}}
  */
-export function shopChoice(label, signal, { chosen, choose = () => {} } = {}) {
+export function shopChoice(label, signal, { chosen, choose = () => {}, required = false } = {}) {
   const id = `shops-${(count += 1)}`;
   const list = h("ul", { class: "options", role: "listbox", id, "aria-label": label, hidden: true });
   const made = field(label, "input", {
     type: "search", role: "combobox", autocomplete: "off", "aria-expanded": "false", "aria-controls": id, "aria-autocomplete": "list",
-    value: chosen?.name, placeholder: both("店名里的几个字", "Part of its name"),
+    value: chosen?.name, required, placeholder: both("店名里的几个字", "Part of its name"),
     oninput: typed, onkeydown: pressed, onfocus: () => !chosen && find(), onblur: close,
   });
   const { input } = made;

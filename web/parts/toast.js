@@ -15,6 +15,12 @@ document.body.append(list);
  */
 export function say(text, { bad = false } = {}) {
   const toast = h("p", { class: bad ? "toast bad" : "toast" }, text);
+  // What is not in an open dialog is behind it.
+  const dialog = document.querySelector("dialog[open]");
+  if (dialog && !dialog.contains(list)) {
+    dialog.append(list);
+    dialog.addEventListener("close", () => document.body.append(list), { once: true });
+  }
   list.append(toast);
   setTimeout(() => toast.remove(), SHOWN_MS);
 }

@@ -7,6 +7,8 @@ pub mod audit;
 mod dead_letters;
 pub mod live;
 mod orders;
+mod overview;
+mod receipts;
 mod reports;
 mod sales;
 pub mod users;
@@ -14,9 +16,11 @@ mod vouchers;
 
 /// The routes of this area.
 pub fn routes(live: Live) -> Calls {
-    sales::routes()
+    overview::routes()
+        .merge(sales::routes())
         .merge(vouchers::routes())
         .merge(orders::routes())
+        .merge(receipts::routes())
         .merge(dead_letters::routes())
         .merge(reports::routes())
         .merge(users::routes())

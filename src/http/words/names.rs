@@ -13,6 +13,7 @@ pub(super) fn thing(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "sale") => "秒杀",
         (Language::Zh, "code") => "验证码",
         (Language::Zh, "dead letter") => "死信",
+        (Language::Zh, "receipt") => "券码对应的订单",
         (Language::Zh, "note") => "笔记",
         (Language::Zh, "comment") => "评论",
         (Language::Zh, "picture") => "图片",
@@ -35,6 +36,8 @@ pub(super) fn field(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "report reason") => "举报原因",
         (Language::Zh, "nickName") => "昵称",
         (Language::Zh, "icon") => "头像",
+        (Language::Zh, "type icon") => "图标",
+        (Language::Zh, "sort") => "排序",
         (Language::Zh, "file") => "图片文件",
         (Language::Zh, "city") => "城市",
         (Language::Zh, "introduce") => "个人介绍",
@@ -65,7 +68,7 @@ pub(super) fn field(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "status") => "状态",
         (Language::Zh, "minLevel") => "会员等级",
         (Language::Zh, "add") => "库存变更数量",
-        (Language::Zh, "requestId") => "变更编号",
+        (Language::Zh, "requestId") => "请求编号",
         (Language::Zh, "reason") => "原因",
         (Language::Zh, "order status") => "订单状态",
         (Language::Zh, "user") => "用户编号",
@@ -95,7 +98,10 @@ pub(super) fn allowed(name: &'static str, l: Language) -> &'static str {
         "content" => ("最多2048个字", "at most 2048 characters"),
         "comment" => ("最多512个字", "at most 512 characters"),
         "report reason" => ("最多255个字", "at most 255 characters"),
-        "icon" => ("须是本站以/开头的图片路径", "the path of a picture of this mall, beginning with /"),
+        "icon" | "type icon" => {
+            ("须是本站以/开头的图片路径", "the path of a picture of this mall, beginning with /")
+        }
+        "sort" => ("须为整数，且不能过大", "a whole number, not too large"),
         "birthday" => ("格式为2000-01-31，且不晚于今天", "a day like 2000-01-31, not after today"),
         "stock" => ("须为1以上的整数，-1表示不限量", "1 or more, or -1 for unlimited"),
         "beginTime" => {
@@ -117,7 +123,7 @@ pub(super) fn allowed(name: &'static str, l: Language) -> &'static str {
         "status" => ("须为1（上架）、2（下架）或3（过期）", "1 on the shelf, 2 off it, or 3 expired"),
         "minLevel" => ("须为0到9", "0 to 9"),
         "add" => ("须为不等于0的整数，负数为减，且不能过大", "a whole number other than 0, not too large"),
-        "requestId" => ("1到64个字，每次变更各用一个", "1 to 64 characters, and another for each change"),
+        "requestId" => ("1到64个字，每次请求各用一个", "1 to 64 characters, and another for each request"),
         "reason" => ("须为1到200个字", "1 to 200 characters"),
         "order status" => ("须为1到6", "1 to 6"),
         "user" => (

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use mallbox_storage::{
     Order, OrderFilter, OrderId, OrderStatus, Page, Phone, Storage, StoreError, UserId, VoucherId,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::AuditLog;
 use super::act::{By, Deed, act, fit_reason};
@@ -34,6 +34,15 @@ pub struct FoundOrder {
     pub view: OrderView,
     /// The buyer's phone; none if the buyer is not known.
     pub phone: Option<Phone>,
+}
+
+/// What became of redeeming an order.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Redeemed {
+    /// The order, used.
+    pub found: FoundOrder,
+    /// Whether it had been used before, and nothing changed.
+    pub before: bool,
 }
 
 /// What operators do with orders. Cheap to clone.
@@ -72,6 +81,29 @@ impl OrderOffice {
         Ok((self.with_phones(orders).await?, total))
     }
 
+    /// An order, whosever it is.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`], or the store is in trouble.
+    pub async fn one(&self, order: OrderId) -> Result<FoundOrder, Failure> {
+        let order = self.desk.look_up(order).await?.ok_or(Refusal::NotFound("order"))?;
+        let view = self.desk.view(order).await?;
+        self.with_phone(view).await
+    }
+
+    /// Redeems a paid order at the counter. One that was used before stays as it was, and is no error.
+    ///
+    /// # Errors
+    /// [`Refusal::OrderStands`] for an order in any other state; [`Refusal::NotFound`], [`Refusal::NotYet`]; or the store is in
+    /// trouble: a repeat goes on.
+    pub async fn redeem(&self, by: By, order: OrderId) -> Result<Redeemed, Failure> {
+        let deed = Deed { action: "order.use", subject: format!("order {order}"), detail: Value::Null };
+        let desk = self.desk.clone();
+        let work = async move { desk.redeem(order, by.at).await };
+        let (view, before) = act(&self.audit, by, deed, work).await?;
+        Ok(Redeemed { found: self.with_phone(view).await?, before })
+    }
+
     /// Voids an order: one that is unpaid is cancelled, one that is paid is refunded, and its unit and its buyer's right
     /// to one go back. The order as it is then; refunding, if the gateway cannot be reached just now. Again is no error.
     ///
@@ -87,8 +119,7 @@ impl OrderOffice {
         let deed = Deed { action: "order.void", subject, detail: json!({ "reason": reason }) };
         let desk = self.desk.clone();
         let voided = act(&self.audit, by, deed, async move { desk.call_off(order, by.at).await }).await?;
-        let phone = phones(&self.context.storage, &[voided.order.user]).await?.remove(&voided.order.user);
-        Ok(FoundOrder { view: voided, phone })
+        self.with_phone(voided).await
     }
 
     /// `None` if nobody has the phone, or another user than the one that is looked for.
@@ -110,6 +141,12 @@ impl OrderOffice {
             filter.user = Some(user.id);
         }
         Ok(Some(filter))
+    }
+
+    async fn with_phone(&self, view: OrderView) -> Result<FoundOrder, Failure> {
+        let user = view.order.user;
+        let phone = phones(&self.context.storage, &[user]).await?.remove(&user);
+        Ok(FoundOrder { view, phone })
     }
 
     async fn with_phones(&self, orders: Vec<Order>) -> Result<Vec<FoundOrder>, Failure> {

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::AuditLog;
 use super::act::{By, Deed, act};
 use crate::mall::books::{Finding, SaleBooks};
+use crate::mall::request_name::fit_request;
 use crate::mall::sale_turn::Turn;
 use crate::mall::sales::SaleState;
 use crate::mall::vouchers::EXACT;
@@ -321,17 +322,8 @@ impl WindowForm {
 
 impl StockForm {
     fn checked(self) -> Result<(i64, Option<String>), Refusal> {
-        /// Longer than any UUID.
-        const LONGEST: usize = 64;
         let add = self.add.filter(|add| *add != 0 && (-EXACT..=EXACT).contains(add));
-        let well_named = |name: &String| {
-            (1..=LONGEST).contains(&name.chars().count()) && !name.chars().any(char::is_control)
-        };
-        match (add, self.request) {
-            (None, _) => Err(Refusal::BadValue("add")),
-            (_, Some(name)) if !well_named(&name) => Err(Refusal::BadValue("requestId")),
-            (Some(add), request) => Ok((add, request)),
-        }
+        Ok((add.ok_or(Refusal::BadValue("add"))?, self.request.map(fit_request).transpose()?))
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) struct Copies {
 
 impl Copies {
     pub(super) fn of(storage: &Storage) -> Self {
-        // Only an import and a demo write types. A mall that has none is being furnished.
+        // They hardly change. A mall that has none is being furnished.
         let types =
             Policy { fresh: Duration::from_secs(5 * 60), absent: Duration::ZERO, ..Policy::default() };
         Self { types: CacheAside::new(storage, types), ids: IdFilter::default() }

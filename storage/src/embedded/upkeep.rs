@@ -71,6 +71,10 @@ impl Upkeep for EmbeddedUpkeep {
         self.database.put_setting(name, value).await
     }
 
+    async fn keep_setting(&self, name: &str, value: &str) -> Result<String, StoreError> {
+        self.database.keep_setting(name, value).await
+    }
+
     async fn close(&self) -> Result<(), StoreError> {
         let journal = Arc::clone(&self.journal);
         let closed = tokio::task::spawn_blocking(move || journal.close()).await;

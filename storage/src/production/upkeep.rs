@@ -49,6 +49,10 @@ impl Upkeep for ProductionUpkeep {
         self.mysql.put_setting(name, value).await
     }
 
+    async fn keep_setting(&self, name: &str, value: &str) -> Result<String, StoreError> {
+        self.mysql.keep_setting(name, value).await
+    }
+
     async fn close(&self) -> Result<(), StoreError> {
         self.mysql.close().await
     }

@@ -71,7 +71,7 @@ async fn an_ordinary_voucher_has_nothing_to_release(w: &World) {
         used: None,
         refunded: None,
     };
-    w.storage.orders.insert(&order).await.unwrap();
+    w.storage.orders.insert(&order, None).await.unwrap();
     let stepped = w.storage.orders.step(order.id, Step::Cancel, NOON).await.unwrap();
     assert!(matches!(stepped, Stepped::Done(_)), "{stepped:?}");
     assert_eq!(w.storage.outbox.open(9).await.unwrap(), []);

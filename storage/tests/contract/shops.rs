@@ -1,12 +1,15 @@
 //! `Shops`: what is written is read, lists are stable.
 
-use mallbox_storage::{LatLng, Page, PlacedShop, ShopId, ShopOrder, ShopText, ShopType, ShopTypeId};
+use mallbox_storage::{
+    LatLng, Page, PlacedShop, ShopId, ShopOrder, ShopText, ShopType, ShopTypeEdit, ShopTypeId,
+};
 
 use crate::world::{HOUR, NOON, World};
 
 crate::contract! {
     no_shop_is_there_before_one_is_added,
     types_are_listed_by_sort_and_replaced_by_id,
+    a_type_is_added_above_those_there_are_and_edited_in_part,
     a_shop_is_read_as_it_was_written,
     an_update_of_no_shop_changes_nothing,
     lists_are_ordered_and_stable,
@@ -60,6 +63,37 @@ async fn types_are_listed_by_sort_and_replaced_by_id(w: &World) {
         shops.put_type(&kind(id, name, sort), NOON).await.unwrap();
     }
     let expected = [kind(1, "美食", 5), kind(3, "丽人", 5), kind(2, "歌厅", 9)];
+    assert_eq!(shops.types().await.unwrap(), expected);
+}
+
+async fn a_type_is_added_above_those_there_are_and_edited_in_part(w: &World) {
+    let shops = &w.storage.shops;
+    let kind = |id: u64, name: &str, icon: &str, sort| ShopType {
+        id: ShopTypeId::new(id),
+        name: name.into(),
+        icon: icon.into(),
+        sort,
+    };
+    shops.put_type(&kind(7, "美食", "/types/ms.png", 1), NOON).await.unwrap();
+    for id in [8, 9] {
+        let added = shops.insert_type("KTV", "/types/KTV.png", i64::MIN, NOON).await.unwrap();
+        assert_eq!(added, ShopTypeId::new(id));
+    }
+    let none = ShopTypeEdit::default();
+    let edit = async |id: u64, edit: ShopTypeEdit| {
+        shops.update_type(ShopTypeId::new(id), &edit, NOON + HOUR).await.unwrap()
+    };
+    for _ in 0..2 {
+        assert!(edit(8, ShopTypeEdit { name: Some("歌厅".into()), sort: Some(3), ..none.clone() }).await);
+        assert!(edit(9, ShopTypeEdit { icon: Some(String::new()), sort: Some(2), ..none.clone() }).await);
+        assert!(edit(7, none.clone()).await);
+    }
+    let expected =
+        [kind(7, "美食", "/types/ms.png", 1), kind(9, "KTV", "", 2), kind(8, "歌厅", "/types/KTV.png", 3)];
+    assert_eq!(shops.types().await.unwrap(), expected);
+    for unknown in [0, 1, 10, u64::MAX] {
+        assert!(!edit(unknown, ShopTypeEdit { sort: Some(0), ..none.clone() }).await, "{unknown}");
+    }
     assert_eq!(shops.types().await.unwrap(), expected);
 }
 

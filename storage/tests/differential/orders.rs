@@ -90,7 +90,7 @@ impl OrderStep {
                 let buried = said(orders.bury(&logged(*claim), *reason, detail, *now).await);
                 format!("{buried}, {}", reload(side, &[*claim]).await)
             }
-            Self::Insert(order) => said(orders.insert(order).await),
+            Self::Insert(order) => said(orders.insert(order, None).await),
             Self::Move(order, step, now) => said(orders.step(*order, *step, *now).await),
             Self::CancelAndClaim(claim) => cancel_and_claim(side, claim).await,
             Self::Get(order) => said(orders.get(*order).await),

@@ -1,6 +1,6 @@
 //! Steps on [`Shops`](mallbox_storage::Shops).
 
-use mallbox_storage::{Page, ShopId, ShopOrder, ShopText, ShopType, ShopTypeId, Timestamp};
+use mallbox_storage::{Page, ShopId, ShopOrder, ShopText, ShopType, ShopTypeEdit, ShopTypeId, Timestamp};
 
 use crate::dice::Dice;
 use crate::normal::said;
@@ -14,6 +14,8 @@ const NAMES: [&str; 4] = ["Noodles", "NOODLES 面", "noodles", "Ss"];
 pub enum ShopStep {
     Types,
     PutType(ShopType, Timestamp),
+    InsertType(String, String, i64, Timestamp),
+    UpdateType(ShopTypeId, ShopTypeEdit, Timestamp),
     Get(ShopId),
     Insert(ShopText, Timestamp),
     Update(ShopId, ShopText, Timestamp),
@@ -34,7 +36,14 @@ impl ShopStep {
                 let kind = ShopType { id, name: scene.text(dice), icon: scene.text(dice), sort };
                 Self::PutType(kind, scene.now)
             }
-            20..30 => Self::Get(scene.shop(dice)),
+            20..22 => Self::InsertType(scene.text(dice), scene.text(dice), dice.pick(&[0, 7]), scene.now),
+            22..25 => {
+                let (name, icon) =
+                    (dice.chance(50).then(|| scene.text(dice)), dice.chance(50).then(|| scene.text(dice)));
+                let edit = ShopTypeEdit { name, icon, sort: dice.pick(&[None, Some(-1), Some(i64::MAX)]) };
+                Self::UpdateType(scene.shop_type(dice), edit, scene.now)
+            }
+            25..30 => Self::Get(scene.shop(dice)),
             30..45 => Self::Insert(text(dice, scene), scene.now),
             45..60 => Self::Update(scene.shop(dice), text(dice, scene), scene.now),
             60..80 => {
@@ -55,6 +64,8 @@ impl ShopStep {
         match self {
             Self::Types => said(shops.types().await),
             Self::PutType(kind, now) => said(shops.put_type(kind, *now).await),
+            Self::InsertType(name, icon, sort, now) => said(shops.insert_type(name, icon, *sort, *now).await),
+            Self::UpdateType(kind, edit, now) => said(shops.update_type(*kind, edit, *now).await),
             Self::Get(shop) => said(shops.get(*shop).await),
             Self::Insert(text, now) => said(shops.insert(text, *now).await),
             Self::Update(shop, text, now) => said(shops.update(*shop, text, *now).await),

@@ -24,6 +24,10 @@ export function form(fields, text, send, { inside = fields.map(({ field }) => fi
 
   async function sent() {
     for (const { field } of fields) field.wrong("");
+    // The last one that is said keeps the focus: the first of the fields.
+    const wrong = fields.filter(({ field }) => unfit(field.input)).reverse();
+    for (const { field } of wrong) field.wrong(unfit(field.input));
+    if (wrong.length > 0) return;
     try {
       await send();
     } catch (error) {
@@ -36,7 +40,7 @@ export function form(fields, text, send, { inside = fields.map(({ field }) => fi
 }
 
 /**
- * The same in a dialog, which closes once it is done.
+ * The same in a dialog, which closes once it is done; `send` answers `false` if it is not.
  * @param {string} title
  * @param {Checked[]} fields
  * @param {string} text of the button
@@ -45,17 +49,34 @@ export function form(fields, text, send, { inside = fields.map(({ field }) => fi
  */
 export function formSheet(title, fields, text, send, ...before) {
   return sheet(title, (close) => [h("div", { class: "stack" }, before, form(fields, text, async () => {
-    await send();
-    close();
+    if ((await send()) !== false) close();
   }, { cancel: close }))]);
 }
 
 /**
- * The field that a refusal names; the longest name counts, as one may be part of another.
+ * What can be told without asking the mall; nothing if it may be asked.
+ * @param {Field["input"]} input
+ */
+function unfit({ required, disabled, value, validity }) {
+  if (disabled) return "";
+  if (validity.badInput || validity.stepMismatch) return both("请填完整，数量为整数", "Please fill it in completely; whole numbers only");
+  return required && !value.trim() ? both("请填写", "Please fill this in") : "";
+}
+
+/**
+ * The field that a refusal names first: what it says of one may name another.
  * @param {Checked[]} fields
  * @param {string} message
  */
 function blamed(fields, message) {
-  const found = fields.flatMap(({ field, names }) => names.filter((name) => message.includes(name)).map((name) => ({ field, name })));
-  return found.sort((one, other) => other.name.length - one.name.length)[0]?.field;
+  const found = fields.flatMap(({ field, names }) => names.map((name) => ({ field, place: message.search(whole(name)) })));
+  return found.filter(({ place }) => place >= 0).sort((one, other) => one.place - other.place)[0]?.field;
+}
+
+/**
+ * Not as a part of another word: `x` is no name in `expected`.
+ * @param {string} name
+ */
+function whole(name) {
+  return new RegExp(`(?<![A-Za-z])${name}(?![A-Za-z])`);
 }

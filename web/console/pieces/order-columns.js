@@ -19,6 +19,7 @@ import { exactly } from "./exactly.js";
  * @property {string} [useTime]
  * @property {string} [refundTime]
  * @property {string} [deadline]
+ * @property {number} [shopId]
  * @property {number} userId
  * @property {string} [phone]
  */

@@ -9,6 +9,7 @@ import { field } from "../../parts/field.js";
 import { confirmed } from "../../parts/sheet.js";
 import { say } from "../../parts/toast.js";
 import { formSheet } from "./form.js";
+import { numberIn } from "./number-in.js";
 import { timeField, timeIn, zoneText } from "./time-field.js";
 
 /** @typedef {import("../screens/sales.js").Sale} Sale */
@@ -57,9 +58,14 @@ function restock({ voucherId, left = 0 }, changed) {
   const request = requestId();
   const add = field(both("增加多少（负数为收回）", "How many to add; negative takes away"), "input", { type: "number", step: 1, required: true, placeholder: "100" });
   return formSheet(both("增减库存", "Change the stock"), [{ field: add, names: ["库存", "add", "stock"] }], both("确定", "Change it"), async () => {
-    const { data } = await call("POST", `/ops/sales/${voucherId}/stock`, { body: { add: add.input.valueAsNumber || 0, requestId: request } });
+    if (numberIn(add.input) === 0) {
+      add.wrong(both("0 不改变什么", "0 changes nothing"));
+      return false;
+    }
+    const { data } = await call("POST", `/ops/sales/${voucherId}/stock`, { body: { add: numberIn(add.input), requestId: request } });
     say(data.by < 0 ? both(`收回了 ${-data.by} 份`, `${-data.by} units taken away`) : both(`增加了 ${data.by} 份`, `${data.by} units added`));
     await changed();
+    return true;
   }, h("p", { class: "quiet" }, both(`现在剩 ${left} 份。最多收回没人抢到的。`, `${left} are left now. Only what nobody holds can be taken away.`)));
 }
 

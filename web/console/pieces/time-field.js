@@ -9,7 +9,7 @@ import { field } from "../../parts/field.js";
  * @param {string} [text] `2026-11-21T10:09:17`
  */
 export function timeField(label, text = "") {
-  return field(label, "input", { type: "datetime-local", step: 1, value: text });
+  return field(label, "input", { type: "datetime-local", step: 1, required: true, value: text });
 }
 
 /**

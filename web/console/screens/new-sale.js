@@ -10,6 +10,7 @@ import { shopChoice } from "../../parts/shop-choice.js";
 import { say } from "../../parts/toast.js";
 import { latest } from "../figures.js";
 import { form } from "../pieces/form.js";
+import { numberIn } from "../pieces/number-in.js";
 import { timeField, timeIn, zoneText } from "../pieces/time-field.js";
 import { voucherFields } from "../pieces/voucher-fields.js";
 
@@ -25,7 +26,7 @@ export async function open({ root, at, signal, title }) {
     at.shop ? get(`/shop/${at.shop}`, { signal }).catch(() => undefined) : undefined,
   ]);
   if (signal.aborted) return;
-  const shop = shopChoice(both("店铺", "Shop"), signal, { chosen });
+  const shop = shopChoice(both("店铺", "Shop"), signal, { chosen, required: true });
   const voucher = voucherFields();
   const stock = field(both("库存", "Stock"), "input", { type: "number", min: 1, step: 1, required: true });
   const isUnlimited = h("input", { type: "checkbox", onchange: () => (stock.input.disabled = isUnlimited.checked) });
@@ -52,7 +53,7 @@ export async function open({ root, at, signal, title }) {
     if (!text) return;
     const { data } = await call("POST", "/voucher/seckill", {
       body: {
-        ...text, shopId: shop.value()?.id, stock: isUnlimited.checked ? -1 : stock.input.valueAsNumber || undefined,
+        ...text, shopId: shop.value()?.id, stock: isUnlimited.checked ? -1 : numberIn(stock.input),
         beginTime: timeIn(begin.input), endTime: timeIn(end.input),
       },
     });

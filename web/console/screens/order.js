@@ -47,7 +47,7 @@ export function open({ root, at, signal, title, settled }) {
       orderFacts(order, [[both("券", "Voucher"), order.title], [both("金额", "Price"), yuan(order.payValue)]]),
       h("div", { class: "row wrap" },
         order.status === PAID && linkButton(both("去核销", "Redeem it"), `#/redeem?code=${order.id}`, { icon: "scan", look: ["main"] }),
-        linkButton(both("看秒杀", "Its sale"), `#/sale/${order.voucherId}`, { icon: "bolt" }),
+        order.shopId && linkButton(both("店铺和券", "Shop and vouchers"), `#/shop/${order.shopId}`, { icon: "shop" }),
         [UNPAID, PAID, REFUNDING].includes(order.status) && button(voidText(order), () => askToVoid(order), { icon: "trash", look: ["danger"] })));
   }
 

@@ -10,6 +10,7 @@ import { listing } from "../pieces/listing.js";
 import { orderColumns } from "../pieces/order-columns.js";
 import { table } from "../pieces/table.js";
 
+const DIGITS = { inputmode: "numeric", pattern: "\\d{1,19}" };
 const BY = ["id", "phone", "user", "voucher", "status"];
 
 /** @param {import("../../core/router.js").Showing} showing */
@@ -27,10 +28,10 @@ export function open(showing) {
     none: () => empty("order", both("没有这样的订单。", "No such order.")),
   });
   root.append(heading(both("订单", "Orders")), filters(at, [
-    { name: "id", label: both("订单编号", "Order"), attributes: { inputmode: "numeric" } },
-    { name: "phone", label: both("买家手机号", "Buyer's phone"), attributes: { inputmode: "numeric" } },
-    { name: "user", label: both("用户编号", "User"), attributes: { inputmode: "numeric" } },
-    { name: "voucher", label: both("券编号", "Voucher"), attributes: { inputmode: "numeric" } },
+    { name: "id", label: both("订单编号", "Order"), attributes: DIGITS },
+    { name: "phone", label: both("买家手机号", "Buyer's phone"), attributes: { inputmode: "numeric", pattern: "1[3-9]\\d{9}" } },
+    { name: "user", label: both("用户编号", "User"), attributes: DIGITS },
+    { name: "voucher", label: both("券编号", "Voucher"), attributes: DIGITS },
     { name: "status", label: both("状态", "Status"), options: statuses() },
   ]), list.root);
 }

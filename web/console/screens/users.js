@@ -55,7 +55,7 @@ export function open(showing) {
     { name: "blocked", label: both("账号", "Account"), options: [
       { value: "", text: both("全部", "All") }, { value: "true", text: both("已停用", "Blocked") },
     ] },
-    { name: "id", label: both("用户编号", "User"), attributes: { inputmode: "numeric" } },
+    { name: "id", label: both("用户编号", "User"), attributes: { inputmode: "numeric", pattern: "\\d{1,19}" } },
   ]), list.root);
 }
 

@@ -24,6 +24,8 @@ import { stars } from "../../parts/stars.js";
  * @property {number} [distance] metres from where one asked
  */
 
+/** @typedef {{id: number, name: string, icon: string}} ShopType a kind of shops */
+
 /** @param {Shop} shop */
 export function shopCard(shop) {
   return h("a", { class: "card shop-card", href: `#/shop/${shop.id}` },

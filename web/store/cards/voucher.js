@@ -1,4 +1,61 @@
-// A voucher of a shop.
+// A voucher of a shop: sold at any time, or in a flash sale.
+
+import { h } from "../../core/dom.js";
+import { both } from "../../core/language.js";
+import { momentIn } from "../../core/moments.js";
+import { button, linkButton } from "../../parts/button.js";
+import { countdown } from "../../parts/countdown.js";
+import { bargain } from "../../parts/price.js";
+import { stateChip } from "./sale.js";
+
+/**
+ * @typedef {object} Voucher
+ * @property {number} id
+ * @property {number} shopId
+ * @property {string} title
+ * @property {string} subTitle
+ * @property {string} rules
+ * @property {number} payValue cents
+ * @property {number} actualValue cents
+ * @property {number} type 0 ordinary, 1 in a flash sale
+ * @property {string} [endTime] of the sale
+ */
+
+/**
+ * @param {Voucher} voucher
+ * @param {() => unknown} buy
+ */
+export function voucherCard(voucher, buy) {
+  return card(voucher, [bargain(voucher.payValue, voucher.actualValue)], button(both("购买", "Buy"), buy, { look: ["main"] }));
+}
+
+/**
+ * @param {Voucher} voucher
+ * @param {import("../../core/api.js").Answer} live its sale
+ * @param {AbortSignal} signal
+ */
+export function saleVoucherCard(voucher, live, signal) {
+  const { state, stock, beginsInMs, endsInMs } = live.data;
+  const isComing = state === "NOT_OPEN";
+  const runs = h("span", { class: "row wrap small" }, stateChip({ state, stock }),
+    h("span", { class: "quiet" }, isComing ? both("距开抢 ", "opens in ") : both("距结束 ", "ends in "), countdown(momentIn(isComing ? beginsInMs : endsInMs, live), signal)));
+  return card(voucher, [bargain(voucher.payValue, voucher.actualValue), runs],
+    linkButton(state === "OPEN" ? both("去抢", "To the sale") : both("去看看", "Look"), `#/sale/${voucher.id}`, { look: state === "OPEN" ? ["sale"] : [] }));
+}
+
+/**
+ * @param {Voucher} voucher
+ * @param {Node[]} facts
+ * @param {Node} act
+ */
+function card(voucher, facts, act) {
+  const rules = rulesOf(voucher.rules);
+  return h("article", { class: "card pad stack voucher", "aria-label": voucher.title },
+    h("div", { class: "row apart" },
+      h("div", { class: "stack tight grow" }, h("h3", null, voucher.title), voucher.subTitle && h("p", { class: "small quiet" }, voucher.subTitle), facts), act),
+    rules.length > 0 && h("details", { class: "small" }, h("summary", { class: "quiet" }, both("使用规则", "Rules")),
+      h("ul", { class: "rules" }, rules.map((rule) => h("li", null, rule)))));
+}
 
 /**
  * Rules, a line each.

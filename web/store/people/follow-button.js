@@ -33,7 +33,7 @@ export function followButton({ id, name }, signal, changed) {
 
   function show() {
     root.className = follows ? "button follow" : "button main follow";
-    root.setAttribute("aria-label", follows ? both(`取消关注${name}`, `Unfollow ${name}`) : both(`关注${name}`, `Follow ${name}`));
+    root.setAttribute("aria-label", follows ? both(`已关注${name}，按下取消`, `Following ${name}; press to stop`) : both(`关注${name}`, `Follow ${name}`));
     fill(root, icon(follows ? "check" : "plus"), h("span", null, follows ? both("已关注", "Following") : both("关注", "Follow")));
   }
 

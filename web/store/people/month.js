@@ -41,12 +41,12 @@ export function monthGrid({ month, today, signed, madeUp, makeUpsLeft }, makeUp)
     const look = isToday ? "day today" : "day";
     if (signed.includes(day)) {
       const isMadeUp = madeUp.includes(day);
-      return h("span", { class: `${look} ${isMadeUp ? "made-up" : "signed"}`, role: "img", "aria-label": isMadeUp ? both(`${date} 已补签`, `${date}, made up for`) : both(`${date} 已签到`, `${date}, signed`) },
+      return h("span", { class: `${look} ${isMadeUp ? "made-up" : "signed"}`, role: "img", "aria-label": isMadeUp ? both(`${day} 日，已补签`, `${day}, made up for`) : both(`${day} 日，已签到`, `${day}, signed`) },
         h("span", { class: "number" }, day), icon("check"));
     }
     const canMakeUp = date < today && today.startsWith(month) && makeUpsLeft > 0;
     if (!canMakeUp) return h("span", { class: date > today ? `${look} to-come` : look }, h("span", { class: "number" }, day), isToday && h("span", { class: "unseen" }, both("今天", "today")));
-    const made = h("button", { type: "button", class: `${look} missed`, "aria-label": both(`${date} 漏签，补签`, `${date} was missed; make up for it`), onclick: () => busy(made, () => makeUp(date)) },
+    const made = h("button", { type: "button", class: `${look} missed`, "aria-label": both(`${day} 日漏签，补签`, `${day}: missed; make up for it`), onclick: () => busy(made, () => makeUp(date)) },
       h("span", { class: "number" }, day));
     return made;
   }

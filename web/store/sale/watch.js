@@ -11,7 +11,7 @@ import { better, windowIn } from "./window.js";
  * @typedef {object} Live
  * @property {State} state as the mall said last
  * @property {number} stock −1: unlimited
- * @property {number} whole the most that is known to have been in stock
+ * @property {number} units how many there are in all, sold ones too; −1: unlimited
  * @property {number} pressAgainMs
  * @property {import("./window.js").Window} window
  */
@@ -48,9 +48,7 @@ export function watch(id, signal, show, failed) {
     try {
       const answer = await call("GET", `/sale/${id}`, { signal });
       const { state, stock, units, pressAgainMs } = answer.data;
-      live = {
-        state, stock, pressAgainMs, whole: Math.max(units ?? 0, stock, live?.whole ?? 0), window: better(live?.window, windowIn(answer)),
-      };
+      live = { state, stock, units, pressAgainMs, window: better(live?.window, windowIn(answer)) };
       looks += 1;
       show(live);
       if (!signal.aborted && !document.hidden) soon(looks < SAMPLES ? SAMPLE_EVERY_MS : untilNext(live));

@@ -5,16 +5,17 @@ import { shown } from "../../core/copies.js";
 import { every, fill, h, successive } from "../../core/dom.js";
 import { both } from "../../core/language.js";
 import { empty, failure } from "../../parts/empty.js";
-import { icon } from "../../parts/icons.js";
 import { pictureAddress } from "../../parts/picture.js";
 import { skeletons } from "../../parts/skeleton.js";
 import { noteCard } from "../cards/note.js";
 import { saleCard } from "../cards/sale.js";
 import { shopCard } from "../cards/shop.js";
+import { finder } from "../finder.js";
 import { place, placeQuery } from "../place.js";
 
 const SALES = 6;
-const SHOPS = 5;
+/** Two rows of three, or three of two. */
+const SHOPS = 6;
 const NOTES = 8;
 /** How often the sales are looked at again. */
 const SALES_EVERY_MS = 15_000;
@@ -27,11 +28,12 @@ export function open({ root, signal, title, settled }) {
   const shops = section(root, place() ? both("附近好店", "Near you") : both("口碑好店", "Well liked shops"), "shops",
     skeletons(SHOPS, "6.6rem"), { more: "#/shops" });
   const notes = section(root, both("热门笔记", "Popular notes"), "notes", skeletons(4, "15rem"), { more: "#/notes" });
-  root.prepend(h("h1", { class: "unseen" }, "mallbox"), search());
+  root.prepend(h("h1", { class: "unseen" }, "mallbox"), finder());
 
   part(types, "home types", () => get("/shop-type/list", { signal }), (/** @type {ShopType[]} */ list) => list.slice(0, 10).map(typeTile));
-  part(shops, `home shops ${JSON.stringify(place())}`,
-    () => get("/shop/of/type", { query: { current: 1, sortBy: place() ? undefined : "score", ...placeQuery() }, signal }),
+  const pageOfShops = (/** @type {number} */ current) =>
+    get("/shop/of/type", { query: { current, sortBy: place() ? undefined : "score", ...placeQuery() }, signal });
+  part(shops, `home shops ${JSON.stringify(place())}`, async () => (await Promise.all([1, 2].map(pageOfShops))).flat(),
     (/** @type {import("../cards/shop.js").Shop[]} */ list) => list.slice(0, SHOPS).map(shopCard));
   part(notes, "home notes", () => get("/blog/hot", { query: { current: 1 }, signal }),
     (/** @type {import("../cards/note.js").Note[]} */ list) => list.slice(0, NOTES).map(noteCard));
@@ -64,21 +66,12 @@ export function open({ root, signal, title, settled }) {
   }
 }
 
-/** @typedef {{id: number, name: string, icon: string}} ShopType */
+/** @typedef {import("../cards/shop.js").ShopType} ShopType */
 
 /** @param {ShopType} type */
 function typeTile(type) {
   return h("a", { class: "type", href: `#/shops?type=${type.id}` },
     h("img", { src: pictureAddress(type.icon), alt: "", width: 44, height: 44 }), h("span", { class: "cut" }, type.name));
-}
-
-/** A way to the search, and to where one is. */
-function search() {
-  const known = place();
-  return h("div", { class: "row home-search" },
-    h("a", { class: "search-link grow", href: "#/search" }, icon("search"), h("span", null, both("搜索店铺", "Search shops"))),
-    h("a", { class: "place-link", href: "#/place" }, icon("place"),
-      h("span", { class: "cut" }, known ? known.name || both("我的位置", "My place") : both("选位置", "Set place"))));
 }
 
 /**

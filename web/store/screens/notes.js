@@ -45,9 +45,10 @@ export function open({ root, at, signal, title, settled }) {
     shown = new AbortController();
     const mine = AbortSignal.any([signal, shown.signal]);
     readdress(which === "hot" ? "/notes" : "/notes?tab=following");
-    if (which === "hot") fill(list, hot(mine));
-    else if (hasToken()) fill(list, following(mine));
-    else fill(list, empty("people", both("登录后，这里是你关注的人写的笔记。", "Log in, and what those write whom you follow is here."), button(both("登录", "Log in"), () => toLogIn(), { look: ["main"] })));
+    const heading = h("h2", { class: "unseen" }, which === "hot" ? both("热门", "Popular") : both("关注", "Following"));
+    if (which === "hot") fill(list, heading, hot(mine));
+    else if (hasToken()) fill(list, heading, following(mine));
+    else fill(list, heading, empty("people", both("登录后，这里是你关注的人写的笔记。", "Log in, and what those write whom you follow is here."), button(both("登录", "Log in"), () => toLogIn(), { look: ["main"] })));
     settled();
   }
 }

@@ -78,7 +78,7 @@ export async function open({ root, at, signal, title, settled }) {
     opened = new AbortController();
     readdress(tab === "notes" ? `/person/${id}` : `/person/${id}?tab=${tab}`);
     fill(switches, choice(both("看什么", "What to see"), tabs.map((value) => ({ value, text: nameOf(value) })), tab, show));
-    fill(list, listOf(tab, id, isMe, AbortSignal.any([signal, opened.signal])));
+    fill(list, h("h2", { class: "unseen" }, nameOf(tab)), listOf(tab, id, isMe, AbortSignal.any([signal, opened.signal])));
     settled();
   }
 }

@@ -79,9 +79,9 @@ function clockOf(signal) {
     const now = stateOf(live);
     const isComing = now === "NOT_OPEN";
     const moment = isComing ? live.window.begins : live.window.ends;
-    stock.root.hidden = live.whole <= 0;
-    stock.show(live.stock, live.whole);
-    left.textContent = live.stock < 0 ? both("不限量", "Unlimited") : both(`剩余 ${live.stock} 份，共 ${live.whole} 份`, `${live.stock} of ${live.whole} left`);
+    stock.root.hidden = live.stock < 0;
+    left.textContent = live.stock < 0 ? both("不限量", "Unlimited") : both(`剩余 ${live.stock} 份，共 ${live.units} 份`, `${live.stock} of ${live.units} left`);
+    stock.show(live.stock, live.units, left.textContent);
     const looks = `${now} ${live.stock} ${Math.round(moment)}`;
     if (looks === drawn) return;
     drawn = looks;

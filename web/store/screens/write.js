@@ -13,16 +13,19 @@ import { empty } from "../../parts/empty.js";
 import { field } from "../../parts/field.js";
 import { icon } from "../../parts/icons.js";
 import { confirmed } from "../../parts/sheet.js";
+import { shopChoice } from "../../parts/shop-choice.js";
 import { say, tell } from "../../parts/toast.js";
 import { isIn, wantsLogIn } from "../entry.js";
 import { draftOf, dropDraft, isEmpty, keepDraft } from "../writing/draft.js";
 import { pictures } from "../writing/pictures.js";
 import { contentOf, publish, published } from "../writing/publish.js";
 import { Unreadable } from "../writing/resize.js";
-import { chosenShop } from "../writing/shop-choice.js";
 
 const LONGEST_TITLE = 255;
 const LONGEST_TEXT = 2_048;
+/** Once the mall answers again, it is tried by itself so often, and after so long. */
+const TRIES = 5;
+const TRY_AFTER_MS = 1_000;
 
 /** @param {import("../../core/router.js").Showing} showing */
 export async function open({ root, at, signal, title: name }) {
@@ -56,7 +59,9 @@ export async function open({ root, at, signal, title: name }) {
     draft.text = text.input.value;
     keep();
   });
-  onReachable(() => isReachable() && draft.after !== undefined && submit.click(), signal);
+  /** How often it will still be tried by itself; none while one writes. */
+  let tries = 0;
+  onReachable(goOn, signal);
   showShop();
   await Promise.all([preset(), settleLast()]);
 
@@ -65,13 +70,17 @@ export async function open({ root, at, signal, title: name }) {
     const id = Number(at.shop);
     if (!id || draft.shop?.id === id) return;
     const found = await get(`/shop/${id}`, { signal }).catch(() => undefined);
-    if (found) choose(found);
+    if (!found) return;
+    draft.shop = { id: found.id, name: found.name };
+    keep();
+    showShop();
   }
 
   /** Whether a try of before has published it. */
   async function settleLast() {
     if (draft.after === undefined) return;
     inside.disabled = true;
+    tries = TRIES;
     try {
       const there = await published(draft, draft.pictures.map(({ path }) => path ?? ""));
       if (there !== undefined) {
@@ -86,9 +95,21 @@ export async function open({ root, at, signal, title: name }) {
     }
   }
 
+  /** Where a lost connection broke it off. */
+  function goOn() {
+    if (!isReachable() || tries === 0) return;
+    setTimeout(() => {
+      if (tries === 0 || signal.aborted) return;
+      tries -= 1;
+      submit.click();
+    }, TRY_AFTER_MS);
+  }
+
   /** @param {SubmitEvent} event */
   function send(event) {
     event.preventDefault();
+    // Pressed by hand.
+    if (inside.disabled === false) tries = TRIES;
     const isLong = contentOf(draft.text).length > LONGEST_TEXT;
     text.wrong(isLong ? both("正文太长了", "The text is too long") : draft.text.trim() ? "" : both("正文不能是空的", "A text is needed"));
     title.wrong(draft.title.trim() ? "" : both("标题不能是空的", "A title is needed"));
@@ -106,13 +127,22 @@ export async function open({ root, at, signal, title: name }) {
 
   /** @param {unknown} error what kept it from being published, or from being known to be */
   function unsure(error) {
-    inside.disabled = draft.after !== undefined;
+    const isWaiting = error instanceof Unreachable;
+    const mayBeThere = draft.after !== undefined;
+    inside.disabled = isWaiting || mayBeThere;
     fill(notice);
     if (wantsLogIn(error)) return;
-    if (error instanceof Unreachable) {
-      fill(notice, h("p", { class: "notice bad" }, icon("offline"), both(
+    if (isWaiting) {
+      const goOnWriting = button(both("先接着写", "Go on writing"), () => {
+        tries = 0;
+        inside.disabled = false;
+        fill(notice);
+      });
+      fill(notice, h("p", { class: "notice bad" }, icon("offline"), h("span", { class: "grow" }, both(
         "连接断了，草稿还在。连上以后会先看看是否已经发布，再接着发，不会发两次。",
-        "The connection is lost; the draft is kept. Once it is back, the mall is asked whether the note is there already, so that it is not published twice.")));
+        "The connection is lost; the draft is kept. Once it is back, the mall is asked whether the note is there already, so that it is not published twice.")),
+      !mayBeThere && goOnWriting));
+      goOn();
     } else if (error instanceof Unreadable) say(both("有图片没传上，请移除或换一张", "A picture could not be uploaded; remove it or take another"), { bad: true });
     else if (error instanceof Refusal && !error.isTrouble) fill(notice, h("p", { class: "notice bad" }, icon("warn"), error.message));
     else tell(error);
@@ -134,21 +164,13 @@ export async function open({ root, at, signal, title: name }) {
     go("/notes", { replace: true });
   }
 
-  /** @param {{id: number, name: string} | null} chosen */
-  function choose(chosen) {
-    draft.shop = chosen && { id: chosen.id, name: chosen.name };
-    keep();
-    showShop();
-  }
-
   function showShop() {
-    const ask = async () => {
-      const chosen = await chosenShop();
-      if (chosen) choose(chosen);
-    };
-    fill(shop, h("div", { class: "row write-shop" }, icon("shop"),
-      h("span", { class: "grow cut" }, draft.shop ? draft.shop.name : h("span", { class: "quiet" }, both("说的是哪家店？（可不选）", "Which shop is it about? (optional)"))),
-      draft.shop && iconButton("close", both("不关联店铺", "About no shop"), () => choose(null)),
-      button(draft.shop ? both("换一家", "Another") : both("选择店铺", "Choose"), ask)));
+    fill(shop, shopChoice(both("说的是哪家店（可不选）", "The shop it is about (optional)"), signal, {
+      chosen: draft.shop ?? undefined,
+      choose: (chosen) => {
+        draft.shop = chosen ? { id: chosen.id, name: chosen.name } : null;
+        keep();
+      },
+    }).root);
   }
 }

@@ -33,6 +33,7 @@ mod outbox;
 mod payments;
 mod persist;
 mod pictures;
+mod purchases;
 mod readers;
 mod reports;
 mod sequences;

@@ -5,12 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, named_params, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 
 use super::columns::{after, get_count, get_id, get_time, get_time_if_any, id, status};
 use super::settings::LogMarks;
-use super::trouble::refuse;
-use super::{Database, burial, counts, holders, persist, settings, steps};
+use super::{Database, burial, counts, holders, persist, purchases, settings, steps};
 use crate::embedded::settled::Settled;
 use crate::{
     Cents, DeadReason, Logged, Order, OrderCounts, OrderFilter, OrderId, OrderStatus, Orders, Page,
@@ -76,9 +75,22 @@ impl Orders for EmbeddedOrders {
         Ok(())
     }
 
-    async fn insert(&self, order: &Order) -> Result<(), StoreError> {
-        let order = order.clone();
-        self.database.write("insert order", move |conn| insert(conn, &order)).await
+    async fn insert(&self, order: &Order, request: Option<&str>) -> Result<OrderId, StoreError> {
+        let (order, request) = (order.clone(), request.map(str::to_owned));
+        let job = move |conn: &Connection| purchases::insert(conn, &order, request.as_deref());
+        self.database.write("insert order", job).await
+    }
+
+    async fn requested(
+        &self,
+        user: UserId,
+        voucher: VoucherId,
+        request: &str,
+    ) -> Result<Option<OrderId>, StoreError> {
+        let request = request.to_owned();
+        self.database
+            .read("requested order", move |conn| purchases::find(conn, user, voucher, &request))
+            .await
     }
 
     async fn get(&self, which: OrderId) -> Result<Option<Order>, StoreError> {
@@ -223,46 +235,6 @@ fn find(conn: &Connection, filter: &OrderFilter, page: Page) -> rusqlite::Result
     let sql = format!("SELECT COUNT(*) FROM orders WHERE {wheres}");
     let total = conn.prepare_cached(&sql)?.query_row(&*named(&sql), |row| get_count(row, 0))?;
     Ok((orders, total))
-}
-
-fn insert(conn: &Connection, order: &Order) -> rusqlite::Result<()> {
-    let kind: Option<bool> = conn
-        .prepare_cached(
-            "SELECT voucher_id IS NOT NULL FROM vouchers LEFT JOIN sales ON voucher_id = id WHERE id = ?1",
-        )?
-        .query_row([id(order.voucher.get())], |row| row.get(0))
-        .optional()?;
-    match kind {
-        Some(false) => {}
-        Some(true) => return Err(refuse("the voucher is a sale, which sells through claims alone")),
-        None => return Err(refuse("no such voucher")),
-    }
-    match persist::owner(conn, order.id)? {
-        None => {}
-        // Its answer was lost, and it is called again.
-        Some(owner) if owner == (order.user, order.voucher) => return Ok(()),
-        Some(_) => return Err(refuse("another order has this id")),
-    }
-    conn.prepare_cached(
-        "INSERT INTO orders (id, user_id, voucher_id, slot, status, pay_value, pay_type, created_ms, deadline_ms,
-           paid_ms, used_ms, refunded_ms)
-         VALUES (:id, :user, :voucher, :id, :status, :pay_value, :pay_type, :created, :deadline, :paid, :used,
-           :refunded)",
-    )?
-    .execute(named_params! {
-        ":id": id(order.id.get()),
-        ":user": id(order.user.get()),
-        ":voucher": id(order.voucher.get()),
-        ":status": order.status as u8,
-        ":pay_value": order.pay_value.get(),
-        ":pay_type": order.pay_type,
-        ":created": order.created.as_millis(),
-        ":deadline": order.deadline.as_millis(),
-        ":paid": order.paid.map(Timestamp::as_millis),
-        ":used": order.used.map(Timestamp::as_millis),
-        ":refunded": order.refunded.map(Timestamp::as_millis),
-    })
-    .map(drop)
 }
 
 /// What [`OrderId::compose`] put into the ids, by day. An order that moved in may have an id of another form, whose bits

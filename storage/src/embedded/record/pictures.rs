@@ -16,6 +16,7 @@ macro_rules! is_shown {
     () => {
         "(EXISTS (SELECT 1 FROM note_pictures WHERE name = p.name)
           OR EXISTS (SELECT 1 FROM users WHERE icon <> '' AND icon IN (p.name, '/imgs' || p.name))
+          OR EXISTS (SELECT 1 FROM shop_types WHERE icon IN (p.name, '/imgs' || p.name))
           OR EXISTS (SELECT 1 FROM shops WHERE instr(images, p.name) > 0))"
     };
 }

@@ -32,6 +32,16 @@ impl Database {
         self.write("put setting", move |conn| put(conn, &name, &value)).await
     }
 
+    /// Stores a setting unless there is one; answers the one that stands.
+    pub(crate) async fn keep_setting(&self, name: &str, value: &str) -> Result<String, StoreError> {
+        let (name, value) = (key(name), value.to_owned());
+        let job = move |conn: &Connection| match get(conn, &name)? {
+            Some(kept) => Ok(kept),
+            None => put(conn, &name, &value).map(|()| value.clone()),
+        };
+        self.write("keep setting", job).await
+    }
+
     /// [`setting`](Self::setting) for the time before there is anybody who can wait asynchronously.
     pub(crate) fn setting_blocking(&self, name: &str) -> Result<Option<String>, StoreError> {
         let name = key(name);

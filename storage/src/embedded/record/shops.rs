@@ -7,8 +7,8 @@ use super::Database;
 use super::columns::{after, get_id, get_time, id};
 use crate::stored::holding;
 use crate::{
-    LatLng, Page, PlacedShop, Shop, ShopId, ShopOrder, ShopText, ShopType, ShopTypeId, Shops, StoreError,
-    Timestamp,
+    LatLng, Page, PlacedShop, Shop, ShopId, ShopOrder, ShopText, ShopType, ShopTypeEdit, ShopTypeId, Shops,
+    StoreError, Timestamp,
 };
 
 pub(crate) struct EmbeddedShops(Database);
@@ -76,6 +76,43 @@ impl Shops for EmbeddedShops {
             .map(drop)
         };
         self.0.write("put shop type", job).await
+    }
+
+    async fn insert_type(
+        &self,
+        name: &str,
+        icon: &str,
+        sort: i64,
+        now: Timestamp,
+    ) -> Result<ShopTypeId, StoreError> {
+        let (name, icon) = (name.to_owned(), icon.to_owned());
+        let job = move |conn: &Connection| {
+            conn.prepare_cached(
+                "INSERT INTO shop_types (name, icon, sort, updated_ms) VALUES (?1, ?2, ?3, ?4)",
+            )?
+            .execute(params![name, icon, sort, now.as_millis()])?;
+            Ok(ShopTypeId::new(conn.last_insert_rowid().cast_unsigned()))
+        };
+        self.0.write("insert shop type", job).await
+    }
+
+    async fn update_type(
+        &self,
+        kind: ShopTypeId,
+        edit: &ShopTypeEdit,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let edit = edit.clone();
+        let job = move |conn: &Connection| {
+            let changed = conn
+                .prepare_cached(
+                    "UPDATE shop_types SET name = COALESCE(?2, name), icon = COALESCE(?3, icon),
+                       sort = COALESCE(?4, sort), updated_ms = ?5 WHERE id = ?1",
+                )?
+                .execute(params![id(kind.get()), edit.name, edit.icon, edit.sort, now.as_millis()])?;
+            Ok(changed > 0)
+        };
+        self.0.write("update shop type", job).await
     }
 
     async fn get(&self, which: ShopId) -> Result<Option<Shop>, StoreError> {

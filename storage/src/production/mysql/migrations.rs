@@ -55,6 +55,8 @@ const STEPS: &[(&str, &str)] = steps![
     "0033_pictures",
     "0034_picture_contents",
     "0035_users_by_icon",
+    "0036_purchases",
+    "0037_shop_types_draw_ids",
 ];
 
 /// The step up to which this program knows the record.

@@ -48,6 +48,7 @@ mod outbox;
 mod payments;
 mod persist;
 mod pictures;
+mod purchases;
 mod reports;
 mod sale_rows;
 mod sequences;

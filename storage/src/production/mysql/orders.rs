@@ -6,11 +6,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use mysql_async::{Conn, Value, params};
 
-use super::columns::{Columns, all, execute, first};
+use super::columns::{Columns, all, first};
 use super::database::Database;
 use super::job::run;
 use super::trouble::Fault;
-use super::{burial, counts, holders, persist, steps};
+use super::{burial, counts, holders, persist, purchases, steps};
 use crate::{
     Cents, DeadReason, Logged, Order, OrderCounts, OrderFilter, OrderId, Orders, Page, Persisted, Step,
     Stepped, StoreError, Timestamp, UserId, VoucherId,
@@ -56,16 +56,21 @@ impl Orders for MysqlOrders {
             .await
     }
 
-    async fn insert(&self, order: &Order) -> Result<(), StoreError> {
+    async fn insert(&self, order: &Order, request: Option<&str>) -> Result<OrderId, StoreError> {
         self.0
-            .write_at_once("insert order", |conn| {
-                run(async move {
-                    is_ordinary(conn, order.voucher).await?;
-                    match insert(conn, order).await {
-                        Err(fault) if fault.is_taken_key() => is_repeat(conn, order).await,
-                        done => done,
-                    }
-                })
+            .write("insert order", |conn| run(async move { purchases::insert(conn, order, request).await }))
+            .await
+    }
+
+    async fn requested(
+        &self,
+        user: UserId,
+        voucher: VoucherId,
+        request: &str,
+    ) -> Result<Option<OrderId>, StoreError> {
+        self.0
+            .read("requested order", |conn| {
+                run(async move { purchases::find(conn, user, voucher, request).await })
             })
             .await
     }
@@ -195,44 +200,6 @@ async fn find(conn: &mut Conn, filter: &OrderFilter, page: Page) -> Result<(Vec<
     values.extend([page.size().into(), page.skipped().into()]);
     let sql = format!("{SELECT} WHERE {wheres} ORDER BY id DESC LIMIT ? OFFSET ?");
     Ok((all(conn, sql, values, order).await?, total.unwrap_or_default()))
-}
-
-async fn is_ordinary(conn: &mut Conn, voucher: VoucherId) -> Result<(), Fault> {
-    let sql = "SELECT voucher_id FROM vouchers LEFT JOIN sales ON voucher_id = id WHERE id = ?";
-    match first(conn, sql, (voucher.get(),), Columns::next::<Option<u64>>).await? {
-        Some(None) => Ok(()),
-        Some(Some(_)) => Err(Fault::refused("the voucher is a sale, which sells through claims alone")),
-        None => Err(Fault::refused("no such voucher")),
-    }
-}
-
-/// An order's answer was lost, and it is written again; or its id is another's.
-async fn is_repeat(conn: &mut Conn, order: &Order) -> Result<(), Fault> {
-    match persist::owner(conn, order.id).await? {
-        Some(owner) if owner == (order.user, order.voucher) => Ok(()),
-        _ => Err(Fault::refused("another order has this id")),
-    }
-}
-
-async fn insert(conn: &mut Conn, order: &Order) -> Result<(), Fault> {
-    let sql = "INSERT INTO orders (id, user_id, voucher_id, of_sale, status, pay_value, pay_type, created_ms,
-                 deadline_ms, paid_ms, used_ms, refunded_ms)
-               VALUES (:id, :user, :voucher, 0, :status, :pay_value, :pay_type, :created, :deadline, :paid, :used,
-                 :refunded)";
-    let params = params! {
-        "id" => order.id.get(),
-        "user" => order.user.get(),
-        "voucher" => order.voucher.get(),
-        "status" => order.status as u8,
-        "pay_value" => order.pay_value.get(),
-        "pay_type" => order.pay_type,
-        "created" => order.created.as_millis(),
-        "deadline" => order.deadline.as_millis(),
-        "paid" => order.paid.map(Timestamp::as_millis),
-        "used" => order.used.map(Timestamp::as_millis),
-        "refunded" => order.refunded.map(Timestamp::as_millis),
-    };
-    execute(conn, sql, params).await.map(drop)
 }
 
 pub(super) fn order(row: &mut Columns) -> Result<Order, Fault> {

@@ -19,6 +19,7 @@ macro_rules! is_shown {
     () => {
         "(EXISTS (SELECT 1 FROM note_pictures WHERE note_pictures.name = p.name)
           OR EXISTS (SELECT 1 FROM users WHERE icon IN (p.name, CONCAT('/imgs', p.name)))
+          OR EXISTS (SELECT 1 FROM shop_types WHERE icon IN (p.name, CONCAT('/imgs', p.name)))
           OR EXISTS (SELECT 1 FROM shops WHERE LOCATE(p.name, images) > 0))"
     };
 }

@@ -13,8 +13,8 @@ use super::many::look;
 use super::trouble::Fault;
 use crate::stored::holding;
 use crate::{
-    LatLng, Page, PlacedShop, Shop, ShopId, ShopOrder, ShopText, ShopType, ShopTypeId, Shops, StoreError,
-    Timestamp,
+    LatLng, Page, PlacedShop, Shop, ShopId, ShopOrder, ShopText, ShopType, ShopTypeEdit, ShopTypeId, Shops,
+    StoreError, Timestamp,
 };
 
 pub(super) struct MysqlShops(pub(super) Database);
@@ -45,6 +45,42 @@ impl Shops for MysqlShops {
                         "now" => now.as_millis(),
                     };
                     execute(conn, sql, params).await.map(drop)
+                })
+            })
+            .await
+    }
+
+    async fn insert_type(
+        &self,
+        name: &str,
+        icon: &str,
+        sort: i64,
+        now: Timestamp,
+    ) -> Result<ShopTypeId, StoreError> {
+        let sql = "INSERT INTO shop_types (name, icon, sort, updated_ms) VALUES (?, ?, ?, ?)";
+        self.0
+            .write_at_once("insert shop type", |conn| {
+                run(async move {
+                    execute(conn, sql, (name, icon, sort, now.as_millis())).await?;
+                    Ok(ShopTypeId::new(conn.last_insert_id().unwrap_or_default()))
+                })
+            })
+            .await
+    }
+
+    async fn update_type(
+        &self,
+        kind: ShopTypeId,
+        edit: &ShopTypeEdit,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let sql = "UPDATE shop_types SET name = COALESCE(?, name), icon = COALESCE(?, icon), sort = COALESCE(?, sort),
+                     updated_ms = ? WHERE id = ?";
+        self.0
+            .write_at_once("update shop type", |conn| {
+                run(async move {
+                    let edit = (&edit.name, &edit.icon, edit.sort, now.as_millis(), kind.get());
+                    Ok(execute(conn, sql, edit).await? > 0)
                 })
             })
             .await

@@ -57,6 +57,25 @@ impl MysqlUpkeep {
             .await
     }
 
+    /// Stores a setting unless there is one; answers the one that stands.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    pub async fn keep_setting(&self, name: &str, value: &str) -> Result<String, StoreError> {
+        // Of two at once the second waits for the first, and its update changes nothing.
+        let keep = "INSERT INTO settings (name, value) VALUES (?, ?) ON DUPLICATE KEY UPDATE value = value";
+        let read = "SELECT value FROM settings WHERE name = ?";
+        self.database
+            .write("keep setting", |conn| {
+                run(async move {
+                    execute(conn, keep, (name, value)).await?;
+                    let kept = first(conn, read, (name,), Columns::next::<String>).await?;
+                    Ok(kept.unwrap_or_else(|| value.to_owned()))
+                })
+            })
+            .await
+    }
+
     /// Lets go of the server. Calls of any port after it fail.
     ///
     /// # Errors

@@ -1,0 +1,45 @@
+//! `/ops/overview`: the numbers of the console's first page.
+
+use axum::extract::State;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::http::App;
+use crate::http::describe::Calls;
+use crate::http::envelope::{Answer, Reply};
+use crate::http::extract::Operator;
+use crate::language::both;
+use crate::mall::operator::{Overview, overview};
+
+/// The routes of this area.
+pub(super) fn routes() -> Calls {
+    Calls::of(both("概览", "Overview")).get(
+        "/ops/overview",
+        count,
+        both("有多少，有多少待处理", "What there is, and what of it waits"),
+    )
+}
+
+/// What there is, and what of it waits.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct OverviewAnswer {
+    /// Claims that are no orders yet.
+    backlog: u64,
+    unpaid_orders: u64,
+    /// Those that wait for a decision.
+    dead_letters: u64,
+    /// Notes and comments that were reported and wait for a decision.
+    reports: u64,
+    /// On the shelf or not, sales among them.
+    vouchers: u64,
+    /// Over or hidden ones included.
+    sales: u64,
+}
+
+async fn count(State(app): State<App>, _: Operator) -> Reply<OverviewAnswer> {
+    let Overview { backlog, unpaid_orders, dead_letters, reports, vouchers, sales } =
+        overview(&app.context).await?;
+    let answer = OverviewAnswer { backlog, unpaid_orders, dead_letters, reports, vouchers, sales };
+    Ok(Answer::ok(answer).no_store())
+}

@@ -1,0 +1,71 @@
+//! `/ops/receipts`: what a buyer shows at the counter, looked at and redeemed.
+
+use axum::extract::State;
+use mallbox_storage::OrderStatus;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::orders::FoundAnswer;
+use crate::http::App;
+use crate::http::describe::Calls;
+use crate::http::envelope::{Answer, Reply};
+use crate::http::extract::{Now, Operator, Path};
+use crate::language::both;
+use crate::mall::operator::By;
+use crate::mall::operator::orders::Redeemed;
+
+/// The routes of this area.
+pub(super) fn routes() -> Calls {
+    Calls::of(both("核销", "Redeeming"))
+        .get("/ops/receipts/{code}", look, both("券码对应的订单", "The order whose code this is"))
+        .post(
+            "/ops/receipts/{code}/use",
+            redeem,
+            both("凭券码核销，重复无妨", "Redeem it; a repeat changes nothing"),
+        )
+}
+
+/// What would be redeemed.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct LookedAtAnswer {
+    #[serde(flatten)]
+    order: FoundAnswer,
+    /// Whether it can be redeemed now: it is paid and not used yet.
+    #[schemars(example = true)]
+    usable: bool,
+}
+
+/// What was redeemed.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct RedeemedAnswer {
+    #[serde(flatten)]
+    order: FoundAnswer,
+    /// Whether it had been used before, at `useTime`, and nothing changed.
+    used_before: bool,
+}
+
+async fn look(
+    State(app): State<App>,
+    _: Operator,
+    Now(now): Now,
+    Path(code): Path<String>,
+) -> Reply<LookedAtAnswer> {
+    let found = app.order_office.one(app.receipts.read(&code).await?).await?;
+    let usable = found.view.order.status == OrderStatus::Paid;
+    let order = FoundAnswer::new(found, now, &app.context.zone);
+    Ok(Answer::ok(LookedAtAnswer { order, usable }).no_store())
+}
+
+async fn redeem(
+    State(app): State<App>,
+    Operator(user): Operator,
+    Now(now): Now,
+    Path(code): Path<String>,
+) -> Reply<RedeemedAnswer> {
+    let order = app.receipts.read(&code).await?;
+    let Redeemed { found, before } = app.order_office.redeem(By::operator(user, now), order).await?;
+    let order = FoundAnswer::new(found, now, &app.context.zone);
+    Ok(Answer::ok(RedeemedAnswer { order, used_before: before }).no_store())
+}

@@ -1,0 +1,97 @@
+//! Kinds of shops: `/shop-type/…`.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use mallbox_storage::{ShopType, ShopTypeEdit, ShopTypeId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::App;
+use super::describe::Calls;
+use super::envelope::{Answer, Reply};
+use super::extract::{Json, Now, Operator, Path};
+use crate::language::both;
+use crate::mall::operator::{By, Deed, act};
+use crate::mall::shops::ShopTypeForm;
+
+/// The routes of this area.
+pub fn routes() -> Calls {
+    Calls::of(both("店铺类型", "Kinds of shops"))
+        .get("/shop-type/list", list, both("店铺类型", "Kinds of shops"))
+        .post("/shop-type", add, both("新增店铺类型，返回编号", "Add a kind of shops; answers its id"))
+        .put("/shop-type/{id}", edit, both("修改店铺类型", "Change a kind of shops; what is left out stays"))
+}
+
+#[derive(Serialize, JsonSchema)]
+struct TypeAnswer {
+    id: u64,
+    #[schemars(example = &"美食")]
+    name: String,
+    #[schemars(example = &"/types/ms.svg")]
+    icon: String,
+    sort: i64,
+}
+
+impl From<ShopType> for TypeAnswer {
+    fn from(kind: ShopType) -> Self {
+        Self { id: kind.id.get(), name: kind.name, icon: kind.icon, sort: kind.sort }
+    }
+}
+
+async fn list(State(app): State<App>, Now(now): Now) -> Reply<Vec<TypeAnswer>> {
+    let types = app.shops.types(now).await?;
+    Ok(Answer::ok(types.into_iter().map(TypeAnswer::from).collect::<Vec<_>>()))
+}
+
+/// What an operator sends about a kind of shops.
+#[derive(Deserialize, JsonSchema)]
+struct TypeBody {
+    #[schemars(example = &"美食")]
+    name: Option<String>,
+    /// Path of its picture, of an upload say, below `/imgs`.
+    #[schemars(example = &"/types/ms.svg")]
+    icon: Option<String>,
+    /// Its place in the list, lowest first; a new one is the last unless told.
+    sort: Option<i64>,
+}
+
+impl From<TypeBody> for ShopTypeForm {
+    fn from(TypeBody { name, icon, sort }: TypeBody) -> Self {
+        Self { name, icon, sort }
+    }
+}
+
+async fn add(
+    State(app): State<App>,
+    Operator(user): Operator,
+    Now(now): Now,
+    Json(body): Json<TypeBody>,
+) -> Reply<u64> {
+    let edit = ShopTypeForm::from(body).edit()?;
+    let deed = deed("shop-type.add", "shop types".to_owned(), &edit);
+    let mall = Arc::clone(&app);
+    let work = async move { mall.shops.add_type(edit, now).await };
+    Ok(Answer::ok(act(&app.audit, By::operator(user, now), deed, work).await?.get()))
+}
+
+async fn edit(
+    State(app): State<App>,
+    Operator(user): Operator,
+    Now(now): Now,
+    Path(id): Path<u64>,
+    Json(body): Json<TypeBody>,
+) -> Reply<TypeAnswer> {
+    let edit = ShopTypeForm::from(body).edit()?;
+    let deed = deed("shop-type.edit", format!("shop type {id}"), &edit);
+    let mall = Arc::clone(&app);
+    let work = async move { mall.shops.update_type(ShopTypeId::new(id), &edit, now).await };
+    let kind = act(&app.audit, By::operator(user, now), deed, work).await?;
+    Ok(Answer::ok(TypeAnswer::from(kind)))
+}
+
+fn deed(action: &'static str, subject: String, edit: &ShopTypeEdit) -> Deed {
+    let ShopTypeEdit { name, icon, sort } = edit;
+    Deed { action, subject, detail: json!({ "name": name, "icon": icon, "sort": sort }) }
+}

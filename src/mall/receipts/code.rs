@@ -1,0 +1,170 @@
+//! How an order's number is written so that a counter can type it and nobody can make one up.
+
+use std::fmt;
+
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use mallbox_storage::OrderId;
+use sha2::Sha256;
+
+/// Crockford's digits: without I, L, O and U. What looks like 0 or 1 is read as that.
+const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+/// Of 5 bits each: 13 for the order's number, 6 for its proof, one for typing errors.
+const LENGTH: usize = 20;
+const OF_ORDER: usize = 13;
+const OF_PROOF: usize = 6;
+/// A group of digits, between dashes.
+const GROUP: usize = 4;
+
+/// What a buyer shows at the counter: `1AQX-0X5R-…`.
+///
+/// The order's number, and a proof that only this mall can make: 30 bits, which only an operator can try. Numbers of orders
+/// follow each other; the code of one says nothing about the next.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct ReceiptCode([u8; LENGTH]);
+
+impl ReceiptCode {
+    /// An order's code under the mall's secret.
+    pub(super) fn of(order: OrderId, secret: &str) -> Self {
+        let mut digits = [0; LENGTH];
+        let (number, rest) = digits.split_at_mut(OF_ORDER);
+        write(number, order.get());
+        write(&mut rest[..OF_PROOF], proof(order, secret));
+        digits[LENGTH - 1] = check(&digits[..LENGTH - 1]);
+        Self(digits)
+    }
+
+    /// What was typed or scanned, if it can be a code at all. Case, spaces and dashes count for nothing.
+    pub(super) fn read(text: &str) -> Option<Self> {
+        let mut digits = [0; LENGTH];
+        let mut typed = text.chars().filter(|c| !c.is_whitespace() && !matches!(c, '-' | '–' | '—' | '－'));
+        for digit in &mut digits {
+            *digit = value(typed.next()?)?;
+        }
+        let (last, others) = digits.split_last()?;
+        (typed.next().is_none() && check(others) == *last).then_some(Self(digits))
+    }
+
+    /// Whose code it says that it is: to be believed if [`of`](Self::of) makes the same.
+    pub(super) fn order(&self) -> OrderId {
+        OrderId::new(self.0[..OF_ORDER].iter().fold(0, |number, digit| number << 5 | u64::from(*digit)))
+    }
+
+    /// Without the dashes, for a scanner.
+    #[must_use]
+    pub fn plain(&self) -> String {
+        self.0.iter().map(|digit| char::from(DIGITS[usize::from(*digit)])).collect()
+    }
+}
+
+/// In groups, for people.
+impl fmt::Display for ReceiptCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plain = self.plain();
+        let groups: Vec<&str> =
+            (0..LENGTH).step_by(GROUP).filter_map(|at| plain.get(at..at + GROUP)).collect();
+        f.write_str(&groups.join("-"))
+    }
+}
+
+/// The lowest bits of a number, the highest of them first.
+fn write(digits: &mut [u8], number: u64) {
+    let mut rest = number;
+    for digit in digits.iter_mut().rev() {
+        *digit = (rest & 31) as u8;
+        rest >>= 5;
+    }
+}
+
+fn value(c: char) -> Option<u8> {
+    let c = match c.to_ascii_uppercase() {
+        'O' => '0',
+        'I' | 'L' => '1',
+        other => other,
+    };
+    let at = DIGITS.iter().position(|digit| char::from(*digit) == c)?;
+    u8::try_from(at).ok()
+}
+
+fn proof(order: OrderId, secret: &str) -> u64 {
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).expect("any length will do for a secret");
+    mac.update(b"receipt ");
+    mac.update(&order.get().to_be_bytes());
+    let tag = mac.finalize().into_bytes();
+    tag.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
+/// One digit more, which finds any single wrong one and any two that changed places: a sum in the field of 32 elements in
+/// which each place has a weight of its own.
+fn check(digits: &[u8]) -> u8 {
+    digits.iter().fold(0, |sum, digit| doubled(sum ^ digit))
+}
+
+/// Times x, modulo x⁵ + x² + 1, of which x makes all 31.
+fn doubled(element: u8) -> u8 {
+    let shifted = element << 1;
+    if shifted & 32 == 0 { shifted } else { shifted ^ 0b10_0101 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECRET: &str = "of this mall";
+    const ORDER: OrderId = OrderId::new(662_319_245_210_910_723);
+
+    fn shown(order: OrderId) -> String {
+        ReceiptCode::of(order, SECRET).to_string()
+    }
+
+    #[test]
+    fn a_code_is_read_however_it_is_typed_and_names_its_order() {
+        let code = shown(ORDER);
+        assert_eq!(code.len(), 24);
+        assert_eq!(code, shown(ORDER));
+        let plain = code.replace('-', "");
+        let looks_alike = plain.replace('0', "o").replace('1', "l");
+        for typed in [code.clone(), plain.clone(), code.to_lowercase(), code.replace('-', " — "), looks_alike]
+        {
+            let read = ReceiptCode::read(&typed).unwrap();
+            assert_eq!(
+                (read.order(), read.to_string(), read.plain()),
+                (ORDER, code.clone(), plain.clone()),
+                "{typed}"
+            );
+        }
+        for order in [0, 1, i64::MAX.unsigned_abs(), u64::MAX].map(OrderId::new) {
+            assert_eq!(ReceiptCode::read(&shown(order)).unwrap().order(), order);
+        }
+    }
+
+    #[test]
+    fn any_wrong_digit_and_any_two_that_changed_places_are_found() {
+        let code = ReceiptCode::of(ORDER, SECRET);
+        let text = |digits: [u8; LENGTH]| ReceiptCode(digits).plain();
+        for at in 0..LENGTH {
+            for wrong in (0..32).filter(|digit| *digit != code.0[at]) {
+                let mut digits = code.0;
+                digits[at] = wrong;
+                assert!(ReceiptCode::read(&text(digits)).is_none(), "{at} {wrong}");
+            }
+            for other in (at + 1..LENGTH).filter(|other| code.0[*other] != code.0[at]) {
+                let mut digits = code.0;
+                digits.swap(at, other);
+                assert!(ReceiptCode::read(&text(digits)).is_none(), "{at} {other}");
+            }
+        }
+        let plain = code.plain();
+        for typed in ["", "-", &plain[1..], &format!("{plain}0"), &plain.replace(&plain[..1], "U"), "茶"] {
+            assert!(ReceiptCode::read(typed).is_none(), "{typed}");
+        }
+    }
+
+    #[test]
+    fn a_code_cannot_be_made_from_another_orders_or_without_the_secret() {
+        let next = OrderId::new(ORDER.get() + 1);
+        let (here, there) = (ReceiptCode::of(ORDER, SECRET), ReceiptCode::of(ORDER, "of another mall"));
+        let proof = |code: ReceiptCode| code.0[OF_ORDER..LENGTH - 1].to_vec();
+        assert_ne!(proof(here), proof(there));
+        assert_ne!(proof(here), proof(ReceiptCode::of(next, SECRET)));
+    }
+}

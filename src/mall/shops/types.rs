@@ -1,0 +1,114 @@
+//! Kinds of shops: what there is, and what operators change of it.
+
+use mallbox_storage::{ShopType, ShopTypeEdit, ShopTypeId, Timestamp, picture_name};
+
+use super::{EXACT, NAME, ShopDirectory};
+use crate::mall::{Failure, Mistake, Refusal, clean_text, picture_path};
+
+/// What an operator writes about a kind of shops: what is `None` stays as it is.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ShopTypeForm {
+    /// Its name: 1 to 128 characters. A new one must have it.
+    pub name: Option<String>,
+    /// Its picture: a path on this mall, with or without `/imgs` before it. A new one must have it.
+    pub icon: Option<String>,
+    /// Its place in the list, lowest first; a new one is the last unless told.
+    pub sort: Option<i64>,
+}
+
+impl ShopTypeForm {
+    /// What it changes. Markup is taken out of the name.
+    ///
+    /// # Errors
+    /// [`Mistake::Missing`] for a name without a word, [`Mistake::OutOfRange`] with the value's name.
+    pub fn edit(&self) -> Result<ShopTypeEdit, Mistake> {
+        let name = self.name.as_deref().map(clean_text::line);
+        if name.as_deref() == Some("") {
+            return Err(Mistake::Missing("name"));
+        }
+        let name = name.map(|name| clean_text::within("name", name, NAME)).transpose()?;
+        if self.icon.as_deref().is_some_and(|icon| !picture_path::is_plain(icon)) {
+            return Err(Mistake::OutOfRange("type icon"));
+        }
+        if self.sort.is_some_and(|sort| !(-EXACT..=EXACT).contains(&sort)) {
+            return Err(Mistake::OutOfRange("sort"));
+        }
+        // Pages ask for it below `/imgs`.
+        Ok(ShopTypeEdit { name, icon: self.icon.as_deref().map(picture_name), sort: self.sort })
+    }
+}
+
+impl ShopDirectory {
+    /// All types by `sort`.
+    ///
+    /// # Errors
+    /// [`Refusal::Busy`], or the store is in trouble.
+    pub async fn types(&self, now: Timestamp) -> Result<Vec<ShopType>, Failure> {
+        Ok(self.copies.types.get((), now).await?.map(|types| types.0).unwrap_or_default())
+    }
+
+    /// Adds a type.
+    ///
+    /// # Errors
+    /// [`Mistake::Missing`] with the value's name.
+    pub async fn add_type(&self, edit: ShopTypeEdit, now: Timestamp) -> Result<ShopTypeId, Failure> {
+        let name = edit.name.ok_or(Mistake::Missing("name"))?;
+        let icon = edit.icon.ok_or(Mistake::Missing("type icon"))?;
+        let shops = &self.context.storage.shops;
+        let sort = match edit.sort {
+            Some(sort) => sort,
+            None => shops.types().await?.last().map_or(1, |last| last.sort.saturating_add(1)),
+        };
+        let added = shops.insert_type(&name, &icon, sort, now).await;
+        // Also if no answer came: it may have been written.
+        self.copies.types.changed(&[()]).await;
+        Ok(added?)
+    }
+
+    /// Changes a type. Answers it as it is then.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`].
+    pub async fn update_type(
+        &self,
+        kind: ShopTypeId,
+        edit: &ShopTypeEdit,
+        now: Timestamp,
+    ) -> Result<ShopType, Failure> {
+        let shops = &self.context.storage.shops;
+        let updated = shops.update_type(kind, edit, now).await;
+        self.copies.types.changed(&[()]).await;
+        updated?;
+        let found = shops.types().await?.into_iter().find(|known| known.id == kind);
+        Ok(found.ok_or(Refusal::NotFound("shop type"))?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_type_keeps_to_its_ranges_and_its_picture_is_named_as_pages_ask_for_it() {
+        let form = ShopTypeForm {
+            name: Some("<b>美食</b>".into()),
+            icon: Some("/imgs/types/ms.svg".into()),
+            sort: Some(-EXACT),
+        };
+        let edit = form.edit().unwrap();
+        assert_eq!((edit.name.as_deref(), edit.icon.as_deref()), (Some("美食"), Some("/types/ms.svg")));
+        assert_eq!(ShopTypeForm::default().edit(), Ok(ShopTypeEdit::default()));
+        for (mistake, form) in [
+            (Mistake::Missing("name"), ShopTypeForm { name: Some(" <p></p> ".into()), ..form.clone() }),
+            (Mistake::OutOfRange("name"), ShopTypeForm { name: Some("字".repeat(129)), ..form.clone() }),
+            (Mistake::OutOfRange("type icon"), ShopTypeForm { icon: Some(String::new()), ..form.clone() }),
+            (
+                Mistake::OutOfRange("type icon"),
+                ShopTypeForm { icon: Some("http://x/a".into()), ..form.clone() },
+            ),
+            (Mistake::OutOfRange("sort"), ShopTypeForm { sort: Some(EXACT + 1), ..form.clone() }),
+        ] {
+            assert_eq!(form.edit(), Err(mistake), "{form:?}");
+        }
+    }
+}

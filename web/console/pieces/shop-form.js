@@ -1,0 +1,45 @@
+// What a shop says of itself, for a new one and for one that is changed.
+
+import { h } from "../../core/dom.js";
+import { both } from "../../core/language.js";
+import { field } from "../../parts/field.js";
+import { form } from "./form.js";
+import { numberIn } from "./number-in.js";
+import { picturesField } from "./pictures-field.js";
+
+/** As many as fit into what the mall keeps of them. */
+const PICTURES = 9;
+
+/**
+ * @param {Partial<import("../screens/shops.js").Shop>} shop
+ * @param {import("../screens/shops.js").ShopType[]} types
+ * @param {string} text of the button
+ * @param {(body: object) => Promise<unknown>} save
+ * @param {AbortSignal} signal
+ */
+export function shopForm(shop, types, text, save, signal) {
+  const name = field(both("名称", "Name"), "input", { maxlength: 128, required: true, value: shop.name });
+  const type = field(both("类型", "Kind"), "select", {}, types.map(({ id, name: text }) => h("option", { value: id, selected: id === shop.typeId }, text)));
+  const area = field(both("商圈", "Area"), "input", { maxlength: 128, value: shop.area });
+  const address = field(both("地址", "Address"), "input", { maxlength: 255, value: shop.address });
+  const hours = field(both("营业时间", "Open hours"), "input", { maxlength: 32, value: shop.openHours, placeholder: "10:00-22:00" });
+  const avg = field(both("人均（元）", "A head, in yuan"), "input", { type: "number", min: 0, step: 1, value: shop.avgPrice });
+  const x = field(both("经度", "Longitude"), "input", { type: "number", step: "any", required: true, value: shop.x });
+  const y = field(both("纬度", "Latitude"), "input", { type: "number", step: "any", required: true, value: shop.y });
+  const images = picturesField(both("图片（第一张是封面）", "Pictures, the first one is the cover"), shop.images ?? "", { most: PICTURES, signal });
+  images.root.classList.add("all");
+  return form([
+    { field: name, names: ["名称", "name"] },
+    { field: type, names: ["店铺类型编号", "typeId"] },
+    { field: area, names: ["商圈", "area"] },
+    { field: address, names: ["地址", "address"] },
+    { field: hours, names: ["营业时间", "openHours"] },
+    { field: avg, names: ["人均价格", "avgPrice"] },
+    { field: x, names: ["经度", "x"] },
+    { field: y, names: ["纬度", "y"] },
+    { field: images, names: ["图片", "images"] },
+  ], text, () => save({
+    name: name.input.value, typeId: Number(type.input.value), area: area.input.value, address: address.input.value,
+    openHours: hours.input.value, avgPrice: numberIn(avg.input), x: numberIn(x.input), y: numberIn(y.input), images: images.value(),
+  }), { inside: [h("div", { class: "fields" }, [name, type, area, address, hours, avg, x, y, images].map(({ root }) => root))] });
+}

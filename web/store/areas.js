@@ -1,0 +1,19 @@
+// Where the shops are, roughly: the parts of town, with the middle of their shops.
+
+import { get } from "../core/api.js";
+import { copyOf, copyTo } from "../core/copies.js";
+
+/** @typedef {{area: string, x: number, y: number, shops: number}} Area `x` is degrees of longitude */
+
+/**
+ * Those with the most shops. They change so seldom that they are read once.
+ * @param {AbortSignal} signal
+ * @returns {Promise<Area[]>}
+ */
+export async function readAreas(signal) {
+  const known = /** @type {Area[] | undefined} */ (copyOf("areas"));
+  if (known) return known;
+  const areas = await get("/shop/areas", { signal });
+  copyTo("areas", areas);
+  return areas;
+}

@@ -1,0 +1,89 @@
+// A shop: what it looks like, where and when it is open, and what it sells.
+
+import { get, hasToken } from "../../core/api.js";
+import { shown } from "../../core/copies.js";
+import { fill, h, successive } from "../../core/dom.js";
+import { isKiosk } from "../../core/kept.js";
+import { both } from "../../core/language.js";
+import { go } from "../../core/router.js";
+import { head } from "../../parts/bar.js";
+import { linkButton } from "../../parts/button.js";
+import { empty, failure } from "../../parts/empty.js";
+import { gallery } from "../../parts/gallery.js";
+import { icon } from "../../parts/icons.js";
+import { allOf } from "../../parts/picture.js";
+import { yuan } from "../../parts/price.js";
+import { confirmed } from "../../parts/sheet.js";
+import { skeletons } from "../../parts/skeleton.js";
+import { stars } from "../../parts/stars.js";
+import { readAreas } from "../areas.js";
+import { buy } from "../buy.js";
+import { saleVoucherCard, voucherCard } from "../cards/voucher.js";
+import { toLogIn, wantsLogIn } from "../entry.js";
+import { smallMap } from "../map.js";
+import { place } from "../place.js";
+import { readShelf } from "../shelf.js";
+
+/** @typedef {import("../cards/shop.js").Shop} Shop */
+/** @typedef {import("../cards/voucher.js").Voucher} Voucher */
+
+/** @param {import("../../core/router.js").Showing} showing */
+export async function open({ root, at, signal, title, settled }) {
+  title(both("店铺", "Shop"));
+  const [pictures, facts, vouchers] = [h("div", { class: "sale-pictures" }, skeletons(1, "100%")), h("div", { class: "stack" }, skeletons(3, "3rem")), h("div", { class: "stack" }, skeletons(3, "6.5rem"))];
+  root.append(head(both("店铺", "Shop"), { home: "/shops" }), h("div", { class: "two" }, h("div", { class: "stack" }, pictures, facts),
+    h("section", { class: "order-side", "aria-label": both("优惠券", "Vouchers") }, vouchers)));
+  const ofVouchers = successive(signal);
+  showVouchers();
+  await shown(`shop ${at.id}`, () => get(`/shop/${at.id}`, { signal }), (/** @type {Shop} */ shop) => {
+    title(shop.name);
+    const paths = allOf(shop.images);
+    fill(pictures, paths.length > 0 && gallery(paths, shop.name));
+    fill(facts, about(shop));
+    settled();
+  });
+
+  async function showVouchers() {
+    try {
+      await shown(`shelf ${at.id}`, () => readShelf(at.id, signal), ({ ordinary, sales }) => {
+        const whileDrawn = ofVouchers();
+        const cards = [...sales.map(({ voucher, live }) => saleVoucherCard(voucher, live, whileDrawn)), ...ordinary.map((voucher) => voucherCard(voucher, () => ask(voucher)))];
+        fill(vouchers, cards.length > 0 ? cards : empty("ticket", both("这家店现在没有优惠券。", "This shop has no vouchers now.")));
+      });
+    } catch (error) {
+      if (!signal.aborted) fill(vouchers, failure(error, showVouchers));
+    }
+  }
+
+  /** @param {Voucher} voucher */
+  async function ask(voucher) {
+    if (!hasToken()) {
+      toLogIn();
+      return;
+    }
+    const isSure = await confirmed(voucher.title, both(`下单后付款 ${yuan(voucher.payValue)}。`, `You will pay ${yuan(voucher.payValue)} for it.`), both("下单", "Order it"));
+    if (!isSure) return;
+    try {
+      go(`/order/${await buy(voucher.id)}`);
+    } catch (error) {
+      if (!wantsLogIn(error)) throw error;
+    }
+  }
+
+  /** @param {Shop} shop */
+  function about(shop) {
+    const map = h("div", { class: "shop-map" });
+    readAreas(signal).then((areas) => fill(map, smallMap(shop, areas, place())), () => {});
+    return [
+      h("div", { class: "stack tight" }, h("h2", { class: "sale-title" }, shop.name),
+        h("div", { class: "row wrap small" }, stars(shop.score), h("span", { class: "quiet" }, both(`${shop.comments}条评价`, `${shop.comments} reviews`)),
+          shop.avgPrice > 0 && h("span", { class: "quiet" }, both(`人均 ${yuan(shop.avgPrice * 100)}`, `${yuan(shop.avgPrice * 100)} each`)),
+          shop.sold > 0 && h("span", { class: "quiet" }, both(`已售 ${shop.sold}`, `${shop.sold} sold`)))),
+      h("div", { class: "card shop-facts" },
+        shop.openHours && h("p", { class: "row" }, icon("clock"), h("span", null, h("span", { class: "unseen" }, both("营业时间 ", "Open ")), shop.openHours)),
+        h("p", { class: "row" }, icon("place"), h("span", { class: "grow" }, h("span", { class: "unseen" }, both("地址 ", "Address ")), [shop.area, shop.address].filter(Boolean).join(" · "))),
+        map),
+      !isKiosk && h("div", null, linkButton(both("写一篇探店笔记", "Write a note about it"), `#/write?shop=${shop.id}`, { icon: "edit" })),
+    ];
+  }
+}
