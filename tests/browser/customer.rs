@@ -3,10 +3,12 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use mallbox::fixture::Mall;
+use mallbox_test_servers::Ground;
 use tempfile::TempDir;
 
 use crate::common::server::Server;
-use crate::harness::{Browser, Place as _, Screen, until};
+use crate::harness::{Browser, Page, Place as _, Screen, until};
 use crate::people::{ANNE, OPENING, PAID, RUNNING, browser_of, evening, log_in_by_code, orders_of};
 
 #[test]
@@ -24,6 +26,30 @@ fn sale_opens_while_the_page_waits() {
     assert_eq!(orders_of(&mall, ANNE), [PAID]);
 }
 
+/// Finds the shop of the sale that is on, logs in, buys, and comes to the order.
+fn finds_and_buys(page: &Page) {
+    page.link("搜索店铺").click();
+    page.field("店名").fill("笋尖");
+    page.link("笋尖与火腿").click();
+    page.part("优惠券").link("100元代金券秒杀").click();
+    page.button("登录后抢购").click();
+    log_in_by_code(page, ANNE);
+    page.button("立即抢购").click();
+    page.sees("抢到了！");
+    page.link("去付款").click();
+    page.button("支付").is_enabled();
+}
+
+/// Pays, and finds the receipt again among the orders.
+fn pays_and_finds_it_again(page: &Page) {
+    page.button("支付").click();
+    page.sees("到店出示券码即可使用");
+    let code = page.part("券码").text();
+    page.link("订单").click();
+    page.link("待使用").click();
+    assert_eq!(page.part("券码").text(), code);
+}
+
 #[test]
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
 fn order_outlives_a_killed_mall_and_the_page_finds_it_again() {
@@ -33,14 +59,8 @@ fn order_outlives_a_killed_mall_and_the_page_finds_it_again() {
     };
     let server = open(SocketAddr::from(([127, 0, 0, 1], 0)));
     let address = server.address;
-    let browser = Browser::at(&format!("http://{address}"));
-    let page = browser.open(&format!("/#/sale/{RUNNING}"));
-    page.button("登录后抢购").click();
-    log_in_by_code(&page, ANNE);
-    page.button("立即抢购").click();
-    page.sees("抢到了！");
-    page.link("去付款").click();
-    page.button("支付").is_enabled();
+    let page = Browser::at(&format!("http://{address}")).open("/");
+    finds_and_buys(&page);
 
     page.forgive("net::ERR_");
     server.kill().unwrap();
@@ -48,12 +68,21 @@ fn order_outlives_a_killed_mall_and_the_page_finds_it_again() {
     let _server = open(address);
     page.sees("已重新连接");
     page.sees_no("连接断开了");
-    page.button("支付").click();
-    page.sees("到店出示券码即可使用");
-    let code = page.part("券码").text();
-    let elsewhere = browser.open("/#/orders");
-    elsewhere.link("待使用").click();
-    assert_eq!(elsewhere.part("券码").text(), code);
+    pays_and_finds_it_again(&page);
+}
+
+#[test]
+#[cfg_attr(
+    not(all(feature = "browser-tests", feature = "production-tests")),
+    ignore = "needs chromium and axe-core, Redis and MariaDB, which tests/run installs"
+)]
+fn customers_day_on_servers() {
+    let ground = Ground::on_servers();
+    let mall = Mall::builder().place(ground.place().clone()).start().unwrap();
+    let page = Browser::at(&mall.url()).open("/");
+    finds_and_buys(&page);
+    pays_and_finds_it_again(&page);
+    assert_eq!(orders_of(&mall, ANNE), [PAID]);
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod common;
 
 mod customer;
 mod harness;
+mod kiosk;
 mod operator;
 mod own;
 mod people;
