@@ -38,7 +38,7 @@ import { stateOf, watch } from "../sale/watch.js";
 export async function open({ root, at, signal, title, settled }) {
   title(both("限时秒杀", "Flash sale"));
   const [pictures, what, more] = [h("div", { class: "sale-pictures" }, skeletons(1, "100%")),
-    h("div", { class: "stack tight" }, skeletons(3, "1.6rem")), h("div", { class: "stack" }, skeletons(2, "6rem"))];
+    h("div", { class: "stack tight" }, ["1.64rem", "1.45rem", "2.25rem"].map((height) => skeletons(1, height))), h("div", { class: "stack" }, skeletons(2, "6rem"))];
   const clock = clockOf(signal);
   const look = watch(at.id, signal, (live) => {
     clock.show(live);
@@ -64,7 +64,7 @@ export async function open({ root, at, signal, title, settled }) {
  * @param {AbortSignal} signal
  */
 function clockOf(signal) {
-  const [word, time, state, left] = [h("span", { class: "small quiet" }), h("span", { class: "sale-time" }, "--:--"), h("span", null), h("span", { class: "small quiet number" })];
+  const [word, time, state, left] = [h("span", { class: "small quiet" }), h("span", { class: "sale-time" }, "--:--"), h("span", null), h("span", { class: "small quiet number" }, "\u00a0")];
   const stock = meter(both("剩余数量", "What is left"));
   const root = h("div", { class: "stack sale-clock" },
     h("div", { class: "row apart" }, h("div", { class: "stack tight" }, word, time), state),
