@@ -43,7 +43,7 @@ export function frame(rail, path) {
   document.body.classList.toggle("outside", !isOperator);
   const here = AREAS.find((area) => (path === "/" ? "/live" : path).startsWith(area.begins));
   fill(rail,
-    h("a", { class: "brand", href: "#/live", "aria-hidden": "true", tabindex: "-1" }, icon("shop"), h("span", null, "mallbox")),
+    h("a", { class: "brand", href: "#/live", "aria-label": "mallbox" }, icon("shop"), h("span", null, "mallbox")),
     isOperator && AREAS.map((area, index) => areaLink(area, area === here, index)),
     isOperator && moreButton(here !== undefined && AREAS.indexOf(here) >= FIRST),
     h("div", { class: "rail-foot" },
