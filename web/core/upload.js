@@ -1,16 +1,35 @@
 // Pictures on their way to the mall: only an `XMLHttpRequest` tells how far a body has come.
 
-import { answered, base, headers, unanswered } from "./api.js";
+import { Refusal, answered, base, headers, unanswered } from "./api.js";
 
 /** Longer than anything else may take: a phone sends a picture slowly. */
 const PATIENCE_MS = 60_000;
+/** The mall draws a few pictures at a time; one that does not get its turn is sent again after so many milliseconds. */
+const AGAIN_MS = [1_000, 3_000];
 
 /**
+ * Twice is no harm: what no note shows goes by itself.
  * @param {Blob} picture a JPEG, PNG, WebP or GIF of up to 5 MiB
  * @param {{progress?: (part: number) => void, signal?: AbortSignal}} [how] `progress`: told from 0 to 1
  * @returns {Promise<string>} where it is: `/imgs/blogs/…`
  */
-export async function upload(picture, { progress, signal } = {}) {
+export async function upload(picture, how = {}) {
+  for (const wait of AGAIN_MS) {
+    try {
+      return await once(picture, how);
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.status !== 503) throw error;
+    }
+    await new Promise((done) => setTimeout(done, wait));
+  }
+  return once(picture, how);
+}
+
+/**
+ * @param {Blob} picture
+ * @param {{progress?: (part: number) => void, signal?: AbortSignal}} how
+ */
+async function once(picture, { progress, signal }) {
   const form = new FormData();
   form.append("file", picture, "picture");
   const request = new XMLHttpRequest();

@@ -37,7 +37,7 @@ import { skeletons } from "./skeleton.js";
  */
 export function endless({ name, load, draw, key, none, look = "stack", height = "7rem", signal }) {
   const list = h("ul", { class: look });
-  const foot = h("div", { class: "stack" });
+  let foot = h("div", { class: "stack" });
   const root = h("div", null, list, foot);
   /** @type {{items: Item[], next: Next | undefined, isWhole: boolean}} */
   let state = { items: [], next: undefined, isWhole: false };
@@ -54,7 +54,6 @@ export function endless({ name, load, draw, key, none, look = "stack", height = 
     list.append(...state.items.map(row));
   }
   settle();
-  sight.observe(foot);
 
   /** @param {Item} item */
   function row(item) {
@@ -85,12 +84,16 @@ export function endless({ name, load, draw, key, none, look = "stack", height = 
     } finally {
       isLoading = false;
     }
-    // It may still be in sight: then nothing else would ask for more.
-    sight.unobserve(foot);
-    sight.observe(foot);
   }
 
+  /** With a foot of its own: one that is pushed down by what came would count as moved under the reader's eyes. */
   function settle() {
+    const old = foot;
+    foot = h("div", { class: "stack" });
+    old.replaceWith(foot);
+    sight.unobserve(old);
+    // It may be in sight at once: then more is asked for.
+    sight.observe(foot);
     if (!state.isWhole) fill(foot, state.items.length > 0 && waiting(1));
     else if (state.items.length === 0) fill(foot, none());
     else fill(foot, h("p", { class: "quiet small endless-end" }, both("没有更多了", "That is all")));
@@ -109,8 +112,6 @@ export function endless({ name, load, draw, key, none, look = "stack", height = 
     copyTo(name, state);
     fill(list, items.map(row));
     settle();
-    sight.unobserve(foot);
-    sight.observe(foot);
   }
 
   async function refresh() {

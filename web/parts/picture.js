@@ -1,6 +1,7 @@
 // Pictures of the mall.
 
 import { h } from "../core/dom.js";
+import { icon } from "./icons.js";
 
 /**
  * Where a picture is that the mall names so.
@@ -35,7 +36,7 @@ export function allOf(images) {
  * @param {{soon?: boolean}} [how] `soon`: it is seen at once
  */
 export function picture(path, alt = "", { soon = false } = {}) {
-  if (!path) return h("span", { class: "picture" });
+  if (!path) return h("span", { class: "picture none" }, icon("picture"));
   return h("img", {
     class: "picture", src: pictureAddress(path), alt, decoding: "async",
     loading: soon ? undefined : "lazy", draggable: "false",

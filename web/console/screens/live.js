@@ -90,7 +90,7 @@ function tilesOf() {
     ], () => [both("已成功、还没写成订单的抢购", "claims accepted that are no orders yet")]),
     tile(both("请求 / 秒", "Requests a second"), perSecond, [
       { name: both("请求", "requests"), look: "accent", of: ({ lately }) => lately && rate(lately.requests, lately.millis) },
-    ], (now) => [both(`此刻 ${now.connections} 个连接`, `${now.connections} connections now`), both(`共 ${now.requests}`, `${now.requests} in all`)]),
+    ], (now) => [both(`此刻 ${now.connections} 个连接`, `connections now: ${now.connections}`), both(`共 ${now.requests}`, `${now.requests} in all`)]),
     tile(both("内存", "Memory"), megabytes, [
       { name: both("占用", "in use"), look: "accent", of: ({ memoryBytes }) => memoryBytes && memoryBytes / 2 ** 20 },
     ], () => [both("进程占用", "of the process")]),

@@ -8,6 +8,7 @@ import { chip } from "../../parts/chip.js";
 import { empty } from "../../parts/empty.js";
 import { allOf, picture } from "../../parts/picture.js";
 import { say } from "../../parts/toast.js";
+import { countWaiting } from "../waiting.js";
 import { exactly } from "../pieces/exactly.js";
 import { heading } from "../pieces/heading.js";
 import { listing } from "../pieces/listing.js";
@@ -53,6 +54,7 @@ function drawn({ kind, id, blogId, userId, title, content, images, count, reason
   const decide = async (/** @type {string} */ what, /** @type {string} */ done) => {
     await call("POST", `/ops/reports/${kind}/${id}/${what}`);
     say(done);
+    countWaiting().catch(() => {});
     await changed();
   };
   return [

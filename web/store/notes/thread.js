@@ -30,6 +30,8 @@ const PAGE = 10;
 export function thread(first, around) {
   const { note, signal, counted } = around;
   let { answers, answerCount } = first;
+  /** The page of answers that comes next: those that came with the comment are the beginning of the first. */
+  let next = 1;
   const rows = h("ul", { class: "answers" });
   const more = h("button", { type: "button", class: "button bare small", onclick: () => busy(more, showMore) });
   const form = h("div", null);
@@ -47,11 +49,12 @@ export function thread(first, around) {
   }
 
   async function showMore() {
-    const current = Math.floor(answers.length / PAGE) + 1;
     /** @type {Comment[]} */
-    const page = (await get(`/blog-comments/answers/${first.id}`, { query: { current }, signal })) ?? [];
+    const page = (await get(`/blog-comments/answers/${first.id}`, { query: { current: next }, signal })) ?? [];
+    next += 1;
     const known = new Set(answers.map(({ id }) => id));
-    answers = [...answers, ...page.filter(({ id }) => !known.has(id))];
+    // One's own may have come before those that were there earlier.
+    answers = [...answers, ...page.filter(({ id }) => !known.has(id))].sort((a, b) => a.id - b.id);
     if (page.length < PAGE) answerCount = answers.length;
     draw();
   }

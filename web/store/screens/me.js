@@ -6,7 +6,7 @@ import { fill, h } from "../../core/dom.js";
 import { isKiosk } from "../../core/kept.js";
 import { both } from "../../core/language.js";
 import { go } from "../../core/router.js";
-import { logOut, me } from "../../core/session.js";
+import { knownMe, logOut, me } from "../../core/session.js";
 import { button, linkButton } from "../../parts/button.js";
 import { failure } from "../../parts/empty.js";
 import { icon } from "../../parts/icons.js";
@@ -24,14 +24,15 @@ export async function open({ root, signal, title, settled }) {
   title(both("我的", "Me"));
   const top = h("div", null);
   const isIn = hasToken();
+  const tiles = h("ul", { class: "tiles" }, own(knownMe()));
   root.append(h("div", { class: "me" },
-    h("div", { class: "stack" }, top, isIn && h("nav", { "aria-label": both("我的", "Mine") }, h("ul", { class: "tiles" }))),
+    h("div", { class: "stack" }, top, isIn && h("nav", { "aria-label": both("我的", "Mine") }, tiles)),
     h("div", { class: "stack" }, settings(), isIn && leave())));
   if (!isIn) {
     fill(top, welcome());
     return;
   }
-  fill(top, skeletons(1, "13rem"));
+  fill(top, skeletons(1, "13.3rem"));
   await renew();
 
   async function renew() {
@@ -54,17 +55,16 @@ export async function open({ root, signal, title, settled }) {
   function draw([person, card]) {
     const edit = isKiosk ? null : linkButton(both("编辑", "Edit"), "#/me/edit", { icon: "edit" });
     fill(top, personCard(person, card, { action: edit }));
-    const tiles = root.querySelector(".tiles");
-    if (tiles) fill(tiles, own(person.id));
+    fill(tiles, own(person));
     settled();
   }
 }
 
-/** @param {number} id */
-function own(id) {
+/** @param {Person | null} person */
+function own(person) {
   /** @type {[string, import("../../parts/icons.js").IconName, string][]} */
   const all = [["#/orders", "order", both("我的订单", "My orders")], ["#/sign-in", "calendar", both("每日签到", "Sign in daily")],
-    [`#/person/${id}`, "note", both("我的笔记", "My notes")], ["#/write", "edit", both("写笔记", "Write a note")]];
+    [person ? `#/person/${person.id}` : "#/me", "note", both("我的笔记", "My notes")], ["#/write", "edit", both("写笔记", "Write a note")]];
   return all.filter(([to]) => !isKiosk || to === "#/orders").map(([to, name, text]) =>
     h("li", null, h("a", { class: "card tile", href: to }, icon(name), h("span", null, text))));
 }
@@ -72,7 +72,9 @@ function own(id) {
 function welcome() {
   return h("section", { class: "card pad stack welcome" },
     h("h1", null, both("你好！", "Hello!")),
-    h("p", { class: "quiet" }, both("登录后可以抢购、写笔记、关注别人，还有每日签到。", "Log in to buy in sales, write notes, follow people, and sign in day by day.")),
+    h("p", { class: "quiet" }, isKiosk
+      ? both("登录后可以抢购，也能看到自己的订单。", "Log in to buy in sales, and to see your orders.")
+      : both("登录后可以抢购、写笔记、关注别人，还有每日签到。", "Log in to buy in sales, write notes, follow people, and sign in day by day.")),
     button(both("登录", "Log in"), () => toLogIn(), { look: ["main", "wide"] }));
 }
 

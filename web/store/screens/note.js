@@ -16,13 +16,19 @@ import { say } from "../../parts/toast.js";
 import { article } from "../notes/article.js";
 import { comments } from "../notes/comments.js";
 import { report } from "../notes/report.js";
+import * as nowhere from "./nowhere.js";
 
 /** @typedef {import("../cards/note.js").Note} Note */
 
 /** @param {import("../../core/router.js").Showing} showing */
-export async function open({ root, at, signal, title, settled }) {
-  title(both("笔记", "Note"));
+export async function open(showing) {
+  const { root, at, signal, title, settled } = showing;
   const id = Number(at.id);
+  if (!(id > 0)) {
+    nowhere.open(showing);
+    return;
+  }
+  title(both("笔记", "Note"));
   const top = h("div", null, head(both("笔记", "Note"), { home: "/notes" }));
   const place = h("div", { class: "note" }, h("div", { class: "note-pictures" }, skeletons(1, "17rem")), h("div", { class: "stack" }, skeletons(3, "3rem")));
   root.append(top, place);

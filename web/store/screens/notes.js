@@ -1,6 +1,6 @@
 // Notes: those that are liked most, and those of whom one follows.
 
-import { get, hasToken } from "../../core/api.js";
+import { get, hasToken, onToken } from "../../core/api.js";
 import { every, fill, h } from "../../core/dom.js";
 import { isKiosk } from "../../core/kept.js";
 import { both } from "../../core/language.js";
@@ -26,7 +26,7 @@ const LOOK_AGAIN_MS = 20_000;
 export function open({ root, at, signal, title, settled }) {
   title(both("笔记", "Notes"));
   /** @type {Tab} */
-  const tab = at.tab === "following" && !isKiosk ? "following" : "hot";
+  let tab = at.tab === "following" && !isKiosk ? "following" : "hot";
   const list = h("div", null);
   let shown = new AbortController();
   root.append(
@@ -38,9 +38,12 @@ export function open({ root, at, signal, title, settled }) {
     ], tab, show)),
     list);
   show(tab);
+  // The mall may have forgotten who one is.
+  onToken(() => show(tab), signal);
 
   /** @param {Tab} which */
   function show(which) {
+    tab = which;
     shown.abort();
     shown = new AbortController();
     const mine = AbortSignal.any([signal, shown.signal]);

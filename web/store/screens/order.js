@@ -14,7 +14,7 @@ import { skeletons } from "../../parts/skeleton.js";
 import { say } from "../../parts/toast.js";
 import { whenText } from "../../parts/when.js";
 import { statusChip } from "../cards/order.js";
-import { isIn } from "../entry.js";
+import { staysIn } from "../entry.js";
 import { STATUS, readOrder, take } from "../orders.js";
 import { readReceipt, receiptCard } from "../receipt.js";
 
@@ -26,8 +26,8 @@ const AGAIN_MS = { [STATUS.coming]: 500, [STATUS.unpaid]: 10_000, [STATUS.paid]:
 /** @param {import("../../core/router.js").Showing} showing */
 export async function open({ root, at, signal, title, settled }) {
   title(both("订单", "Order"));
-  if (!isIn()) return;
-  const [facts, beside] = [h("section", { class: "card pad stack", "aria-live": "polite" }, skeletons(4, "1.6rem")), h("div", null)];
+  if (!staysIn(signal)) return;
+  const [facts, beside] = [h("section", { class: "card pad stack", "aria-live": "polite", tabindex: -1 }, skeletons(4, "1.6rem")), h("div", null)];
   const columns = h("div", { class: "middle" }, beside, h("div", { class: "order-side" }, facts));
   root.append(head(both("订单", "Order"), { home: "/orders" }), columns);
   const ofDrawn = successive(signal);
@@ -48,10 +48,12 @@ export async function open({ root, at, signal, title, settled }) {
     drawn = looks;
     title(order.title);
     const whileDrawn = ofDrawn();
+    const hadFocus = facts.contains(document.activeElement);
     fill(facts, h("div", { class: "row apart" }, h("h2", { class: "cut" }, order.title), statusChip(order.status)),
       h("div", { class: "row apart" }, standing(order, whileDrawn), price(order.payValue)),
       h("dl", { class: "facts small" }, times(order).map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value)))),
       h("div", { class: "stack order-acts" }, acts(order)));
+    if (hadFocus) facts.focus({ preventScroll: true });
     showReceipt(order);
   }
 

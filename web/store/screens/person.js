@@ -17,6 +17,7 @@ import { noteCard } from "../cards/note.js";
 import { personCard } from "../people/card.js";
 import { followButton } from "../people/follow-button.js";
 import { personRow } from "../people/person-row.js";
+import * as nowhere from "./nowhere.js";
 
 /** @typedef {import("../people/card.js").Person} Person */
 /** @typedef {import("../people/card.js").Card} Card */
@@ -25,15 +26,20 @@ import { personRow } from "../people/person-row.js";
 const PAGE = 10;
 
 /** @param {import("../../core/router.js").Showing} showing */
-export async function open({ root, at, signal, title, settled }) {
-  title(both("个人主页", "Profile"));
+export async function open(showing) {
+  const { root, at, signal, title, settled } = showing;
   const id = Number(at.id);
+  if (!(id > 0)) {
+    nowhere.open(showing);
+    return;
+  }
+  title(both("个人主页", "Profile"));
   const isMe = knownMe()?.id === id;
   /** @type {Tab[]} */
   const tabs = ["notes", "followees", "fans", ...(hasToken() && !isMe ? [/** @type {const} */ ("common")] : [])];
   /** @type {Tab} */
   let tab = tabs.find((one) => one === at.tab) ?? "notes";
-  const card = h("div", null, skeletons(1, "13rem"));
+  const card = h("div", null, skeletons(1, "13.3rem"));
   const switches = h("div", { class: "person-tabs" });
   const list = h("div", null);
   let opened = new AbortController();

@@ -20,7 +20,7 @@ import { monthGrid, nextMonth, monthName } from "../people/month.js";
 export async function open({ root, signal, title, settled }) {
   title(both("每日签到", "Sign in daily"));
   if (!isIn()) return;
-  const top = h("section", { class: "card pad streak", "aria-live": "polite" }, skeletons(1, "8rem"));
+  const top = h("section", { class: "card pad streak", "aria-live": "polite" }, skeletons(1, "8.75rem"));
   const calendar = h("section", { class: "card pad stack" }, skeletons(1, "24rem"));
   root.append(h("div", { class: "sign-in stack" }, head(both("每日签到", "Sign in daily"), { home: "/me" }), top, calendar));
   /** The month that is shown; the present one at first. */

@@ -8,7 +8,7 @@ import { both } from "../../core/language.js";
 import { go } from "../../core/router.js";
 import { me } from "../../core/session.js";
 import { head } from "../../parts/bar.js";
-import { busy, button, iconButton } from "../../parts/button.js";
+import { busy, button, iconButton, linkButton } from "../../parts/button.js";
 import { empty } from "../../parts/empty.js";
 import { field } from "../../parts/field.js";
 import { icon } from "../../parts/icons.js";
@@ -31,7 +31,8 @@ const TRY_AFTER_MS = 1_000;
 export async function open({ root, at, signal, title: name }) {
   name(both("写笔记", "Write a note"));
   if (isKiosk) {
-    root.append(empty("edit", both("请用自己的手机写笔记。", "Please write notes on your own phone.")));
+    root.append(empty("edit", both("请用自己的手机写笔记。", "Please write notes on your own phone."),
+      linkButton(both("看看热门笔记", "See popular notes"), "#/notes")));
     return;
   }
   if (!isIn()) return;
