@@ -1,7 +1,7 @@
 // The button of a sale, and what came of pressing it. It lights up at the instant, is grey until there is an answer, and then
 // for as long as the mall wants it to be before the next try.
 
-import { Refusal, hasToken } from "../../core/api.js";
+import { Refusal, hasToken, onToken } from "../../core/api.js";
 import { forget } from "../../core/copies.js";
 import { every, fill, h, successive } from "../../core/dom.js";
 import { both } from "../../core/language.js";
@@ -14,9 +14,12 @@ import { toLogIn, wantsLogIn } from "../entry.js";
 import { claim, held } from "./claim.js";
 import { stateOf } from "./watch.js";
 
-/** When a sale's button may be pressed again; it stays so when one leaves and comes back.
- * @type {Map<string, import("../../core/moments.js").Moment>} */
+/**
+ * When a sale's button may be pressed again; it stays so when one leaves and comes back.
+ * @type {Map<string, import("../../core/moments.js").Moment>}
+ */
 const pressable = new Map();
+onToken(() => pressable.clear());
 
 /**
  * @param {string} id
