@@ -31,6 +31,7 @@ export function counter(id, signal, look) {
   /** @type {import("./watch.js").Live | undefined} */
   let live;
   let isAsking = false;
+  let wasPressed = false;
   let looks = "";
   const text = h("span", null);
   const press = h("button", { type: "button", class: "button sale wide sale-press", disabled: true, onclick: buy }, text);
@@ -50,6 +51,9 @@ export function counter(id, signal, look) {
     // Before the opening there is time to log in.
     const mayPress = !isAsking && (hasToken() ? isOpen && rest <= 0 : isOpen || state === "NOT_OPEN");
     if (press.disabled === mayPress) press.disabled = !mayPress;
+    // A button that goes grey loses the focus; who pressed it by key gets it back.
+    if (mayPress && wasPressed && document.activeElement === document.body) press.focus({ preventScroll: true });
+    if (mayPress) wasPressed = false;
     const wanted = isAsking ? "asking" : rest > 0 && isOpen ? `rest ${Math.ceil(rest / 1000)}` : `${state} ${hasToken()}`;
     if (wanted === looks) return;
     const wasResting = looks.startsWith("rest");
@@ -80,6 +84,7 @@ export function counter(id, signal, look) {
       return;
     }
     isAsking = true;
+    wasPressed = true;
     draw();
     fill(said);
     try {
