@@ -82,6 +82,14 @@ export function onFigures(what, signal) {
   if (heard.length > 0) what();
 }
 
+/**
+ * When whoever watches is no operator any more.
+ * @param {() => void} what
+ */
+export function onShutOut(what) {
+  listeners.addEventListener("shut out", what);
+}
+
 /** Listens until {@link stopListening}; again whenever the stream breaks off. */
 export async function listen() {
   if (listening) return;
@@ -129,7 +137,10 @@ async function hearOut(until) {
  */
 function ended(code) {
   if (code === "NOT_LOGGED_IN" && hasToken()) setToken(null);
-  if (code === "FORBIDDEN") listening?.abort();
+  if (code === "FORBIDDEN") {
+    stopListening();
+    listeners.dispatchEvent(new Event("shut out"));
+  }
 }
 
 /** @param {Hearing} how */
