@@ -407,7 +407,8 @@ impl Inner {
         // Of one reading, so that a bar never shows more than there is.
         let in_all = units.map_or(terms.units, |units| units.units);
         let state = SaleState::of(&terms, stock, now);
-        let live = LiveSale { voucher, stock, units: in_all, state, at: now, begin: terms.begin, end: terms.end };
+        let live =
+            LiveSale { voucher, stock, units: in_all, state, at: now, begin: terms.begin, end: terms.end };
         Ok((live, units))
     }
 

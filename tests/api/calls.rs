@@ -164,8 +164,22 @@ fn vouchers_and_sales_are_as_the_pages_know_them() {
     };
     let (seven, nine, ten, eleven) =
         ("2026-11-21T19:00:00", "2026-11-21T21:00:00", "2026-11-21T22:00:00", "2026-11-21T23:00:00");
-    assert_says(&w, "GET", "/sale/2", "", none, &live(2, 2, 2, "OPEN", seven, eleven, -3_600_000, 10_800_000));
-    assert_says(&w, "GET", "/sale/3", "", none, &live(3, -1, -1, "NOT_OPEN", nine, ten, 3_600_000, 7_200_000));
+    assert_says(
+        &w,
+        "GET",
+        "/sale/2",
+        "",
+        none,
+        &live(2, 2, 2, "OPEN", seven, eleven, -3_600_000, 10_800_000),
+    );
+    assert_says(
+        &w,
+        "GET",
+        "/sale/3",
+        "",
+        none,
+        &live(3, -1, -1, "NOT_OPEN", nine, ten, 3_600_000, 7_200_000),
+    );
     assert!(w.call("GET", "/sale/2", "", "").head.contains("cache-control: no-store"));
 
     let page = json!({"success": true, "data": {

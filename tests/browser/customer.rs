@@ -31,7 +31,7 @@ fn finds_and_buys(page: &Page) {
     page.link("搜索店铺").click();
     page.field("店名").fill("笋尖");
     page.link("笋尖与火腿").click();
-    page.part("优惠券").link("100元代金券秒杀").click();
+    page.part("100元代金券秒杀").link("去抢").click();
     page.button("登录后抢购").click();
     log_in_by_code(page, ANNE);
     page.button("立即抢购").click();

@@ -39,6 +39,7 @@ const SCREENS: &[Entry] = &[
     ("me-edit", ANNE, "/#/me/edit", ["保存", "Save"]),
     ("me-password", ANNE, "/#/me/password", ["密码", "assword"]),
     ("sign-in", ANNE, "/#/sign-in", ["签到", "ign in"]),
+    ("api", NOBODY, "/api.html", ["登录", "Log in"]),
     ("nowhere", NOBODY, "/#/no-such-page", ["没有这个页面", "There is no such page"]),
     ("console-door", NOBODY, "/console", ["只有管理员能进入", "For operators only"]),
     ("console-customer", ANNE, "/console", ["这里只对管理员开放", "Operators only"]),
@@ -104,7 +105,18 @@ fn look(way: &str, dressed: impl Fn(Browser) -> Browser) {
         }
         let t3 = began.elapsed();
         page.fits();
-        words::speaks(&page, language);
+        // That of the API shows code, which is in English.
+        if *name != "api" {
+            words::speaks(&page, language);
+        }
+        if way == "desktop" {
+            // It is drawn from what was kept of it, and then from what the mall says.
+            page.run("location.hash = '#/no-such-page'; 0");
+            page.rests();
+            page.run("history.back()");
+            page.sees(says[at]);
+            page.rests();
+        }
         eprintln!("{name} {way} {t1:?} {t2:?} {t3:?} {:?}", began.elapsed());
         if let Some(folder) = env::var_os("SCREENSHOTS") {
             page.take_picture(&Path::new(&folder).join(format!("{name}-{way}.png")));
