@@ -89,3 +89,24 @@ fn there_are_ten_on_a_page() {
     assert_eq!(on(&w, u32::MAX).0, [] as [u64; 0]);
     assert_eq!(w.call("GET", "/sale/on?current=x", "", "").status, 400);
 }
+
+#[test]
+fn areas_are_where_their_shops_are_and_may_be_minutes_old() {
+    let w = world();
+    let areas = |w: &World| w.told("GET", "/shop/areas", "")["data"].clone();
+    let more = |area: &str, x: f64, y: f64| {
+        let mut more = shop();
+        (more["area"], more["x"], more["y"]) = (json!(area), json!(x), json!(y));
+        w.add("/shop", &more);
+    };
+    let first = json!([{ "area": "大关", "x": 120.14919, "y": 30.31608, "shops": 1 }]);
+    assert_eq!(areas(&w), first);
+    more("拱宸桥", 120.0, 30.0);
+    more("拱宸桥", 120.2, 30.1);
+    more("", 1.0, 1.0);
+    assert_eq!(areas(&w), first);
+    // What is old is served once more, while one looks.
+    w.advance(Duration::from_secs(31 * 60));
+    let fuller = json!({ "area": "拱宸桥", "x": 120.1, "y": 30.05, "shops": 2 });
+    assert_eq!(areas(&w), json!([fuller, first[0]]));
+}

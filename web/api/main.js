@@ -1,6 +1,6 @@
 // Every call of the API, from its own description, with a form to try each.
 
-import { base } from "../core/api.js";
+import { base, raw } from "../core/api.js";
 import { fill, h } from "../core/dom.js";
 import { both, language, onLanguage, speak } from "../core/language.js";
 import "../core/scheme.js";
@@ -10,8 +10,6 @@ import { callOf, summaryOf } from "./call.js";
 import { calls, setDocument, theDocument } from "./document.js";
 import { fields, table } from "./table.js";
 import { token } from "./token.js";
-
-const PATIENCE_MS = 5_000;
 
 const [head, list] = ["head", "calls"].map((id) => /** @type {HTMLElement} */ (document.getElementById(id)));
 const sought = h("input", { class: "input", id: "find", type: "search", spellcheck: "false", oninput: showCalls });
@@ -70,9 +68,7 @@ function unfold() {
 async function start() {
   try {
     // It is no answer in the API's envelope.
-    const answer = await fetch(`${base}/openapi.json`, { signal: AbortSignal.timeout(PATIENCE_MS) });
-    if (!answer.ok) throw new Error(answer.statusText);
-    setDocument(await answer.json());
+    setDocument(JSON.parse((await raw("GET", "/openapi.json")).text));
   } catch {
     hasFailed = true;
   }

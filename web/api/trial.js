@@ -1,14 +1,12 @@
 // A form to try a call, and what the mall answers, to the last digit.
 
-import { base } from "../core/api.js";
+import { raw } from "../core/api.js";
 import { h } from "../core/dom.js";
 import { both, language } from "../core/language.js";
 import { busy } from "../parts/button.js";
 import { field } from "../parts/field.js";
 import { exampleOf } from "./document.js";
 import { token } from "./token.js";
-
-const PATIENCE_MS = 10_000;
 
 /** @typedef {import("./document.js").Parameter} Parameter */
 /** @typedef {Parameter & {input: HTMLInputElement}} Filled */
@@ -39,7 +37,7 @@ export function trial({ path, method, parameters, kind, schema }) {
     said.textContent = both("发送中…", "Sending…");
     const began = performance.now();
     try {
-      const { status, text } = await asked(method, addressOf(path, inputs), headersOf(inputs), body?.read());
+      const { status, text } = await raw(method.toUpperCase(), addressOf(path, inputs), { headers: headersOf(inputs, kind), body: body?.read() });
       const took = Math.round(performance.now() - began);
       said.textContent = `${both("状态", "Status")} ${status} · ${took} ${both("毫秒", "ms")}\n${pretty(text)}`;
       if (path === "/user/login") useToken(text);
@@ -47,20 +45,6 @@ export function trial({ path, method, parameters, kind, schema }) {
       said.textContent = `${both("没有应答", "No answer")}: ${error instanceof Error ? error.message : error}`;
     }
   }
-}
-
-/**
- * Asks for exactly what was typed, by hand: the mall's own way to ask would mend it, and read the answer.
- * @param {string} method
- * @param {string} address
- * @param {Record<string, string>} headers
- * @param {string | FormData} [body]
- */
-async function asked(method, address, headers, body) {
-  // Of a form with a file, the browser itself says what it is.
-  if (typeof body === "string") headers["content-type"] = "application/json";
-  const answer = await fetch(base + address, { method: method.toUpperCase(), headers, body, signal: AbortSignal.timeout(PATIENCE_MS) });
-  return { status: answer.status, text: await answer.text() };
 }
 
 /**
@@ -73,10 +57,17 @@ function addressOf(path, inputs) {
   return place + (query && `?${query}`);
 }
 
-/** @param {Filled[]} inputs */
-function headersOf(inputs) {
-  const written = Object.fromEntries(of(inputs, "header").map(({ name, input }) => [name, input.value]));
-  return { ...written, "accept-language": language(), ...(token.input.value.trim() ? { authorization: token.input.value.trim() } : {}) };
+/**
+ * @param {Filled[]} inputs
+ * @param {string} [kind] of the body
+ */
+function headersOf(inputs, kind) {
+  const headers = Object.fromEntries(of(inputs, "header").map(({ name, input }) => [name, input.value]));
+  headers["accept-language"] = language();
+  if (token.input.value.trim()) headers.authorization = token.input.value.trim();
+  // Of a form with a file, the browser itself says what it is.
+  if (kind === "application/json") headers["content-type"] = kind;
+  return headers;
 }
 
 /**

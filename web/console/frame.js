@@ -1,5 +1,6 @@
 // What stands around the console's screens: a rail of its areas, below on a phone; how the mall is; who is here.
 
+import { hasToken } from "../core/api.js";
 import { fill, h } from "../core/dom.js";
 import { both, language, speak } from "../core/language.js";
 import { knownMe, logOut } from "../core/session.js";
@@ -33,7 +34,8 @@ const FIRST = 4;
  * @param {string} path that is shown
  */
 export function frame(rail, path) {
-  const isOperator = knownStanding() === "operator";
+  // Whoever is logged in here is taken for one, until the mall has said.
+  const isOperator = (knownStanding() ?? (hasToken() ? "operator" : "nobody")) === "operator";
   const pressable = () => /** @type {HTMLElement[]} */ ([...rail.querySelectorAll("a, button")]);
   // Who changes the language by keyboard goes on from where they are.
   const focused = pressable().indexOf(/** @type {HTMLElement} */ (document.activeElement));
@@ -103,7 +105,7 @@ export function showWaiting(place) {
     const waits = /** @type {"deadLetters" | "reports" | "all"} */ (one.dataset.waits);
     const count = waits === "all" ? all : now?.[waits] ?? 0;
     one.hidden = count === 0;
-    fill(one, h("span", { class: waits === "all" ? "unseen" : "" }, count), h("span", { class: "unseen" }, both("项待处理", " waiting")));
+    fill(one, h("span", { class: waits === "all" ? "unseen" : "" }, count), h("span", { class: "unseen" }, both(" 项待处理", " waiting")));
   }
 }
 

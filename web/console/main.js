@@ -1,12 +1,13 @@
 // The operator's console: its screens by address, and who may see them.
 
 import { onToken } from "../core/api.js";
-import { every, fill } from "../core/dom.js";
+import { every, fill, h } from "../core/dom.js";
 import { onLanguage } from "../core/language.js";
-import { anew, start } from "../core/router.js";
+import { address, anew, start } from "../core/router.js";
 import "../core/scheme.js";
 import { connectionBar } from "../parts/connection.js";
 import { failure } from "../parts/empty.js";
+import { skeletons } from "../parts/skeleton.js";
 import { listen, onFigures, stopListening } from "./figures.js";
 import { frame, pulse, showWaiting } from "./frame.js";
 import * as live from "./screens/live.js";
@@ -66,6 +67,8 @@ onToken(() => {
   stopListening();
   anew();
 });
+frame(tabs, address());
+fill(screen, h("div", { class: "stack" }, skeletons(3, "9rem")));
 start(screen, ROUTES, (path) => {
   shownPath = path;
   frame(tabs, path);

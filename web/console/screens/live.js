@@ -3,6 +3,7 @@
 import { fill, h } from "../../core/dom.js";
 import { both } from "../../core/language.js";
 import { chip } from "../../parts/chip.js";
+import { skeletons } from "../../parts/skeleton.js";
 import { sparkline } from "../../parts/sparkline.js";
 import { history, isHearing, latest, onFigures } from "../figures.js";
 import { durabilityText, partText, refusalText } from "../names.js";
@@ -32,6 +33,7 @@ export function open({ root, signal, title, settled }) {
       h("div", { class: "stack" },
         box(both("拒绝的抢购（启动以来）", "Refused claims, since the start"), refusals),
         box(both("依赖", "What the mall rests on"), parts))));
+  fill(parts, skeletons(3, "1.5rem").map((box) => h("li", null, box)));
   onFigures(show, signal);
 
   function show() {

@@ -129,6 +129,6 @@ export function open({ root, at, signal, title }) {
 function doneList() {
   return done.length > 0 && h("section", { class: "card pad stack" }, h("h2", null, both("刚核销的", "Redeemed just now")),
     h("ul", { class: "stack tight" }, done.map((order) => h("li", { class: "row wrap" },
-      h("span", { class: "quiet" }, exactly(order.useTime)), h("span", { class: "grow" }, order.title),
+      h("span", { class: "quiet" }, exactly(order.useTime)), h("span", { class: "redeem-title" }, order.title),
       h("a", { class: "link mono", href: `#/order/${order.id}` }, order.id)))));
 }
