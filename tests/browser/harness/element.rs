@@ -227,9 +227,7 @@ impl<'p> Element<'p> {
     /// All that it says, when it is there.
     #[track_caller]
     pub fn text(&self) -> String {
-        let text =
-            until(&format!("reading {self}"), || self.call("function () { return this.innerText; }", &[]));
-        one_line(text.as_str().unwrap_or_default())
+        until(&format!("reading {self}"), || self.text_of(self.node()?))
     }
 
     /// What is written in it.
@@ -366,7 +364,7 @@ impl Place for Element<'_> {
 
 impl fmt::Display for Element<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} “{}”", self.roles[0], self.name)?;
+        write!(f, "{} “{}”", self.roles[0], if self.saying.is_empty() { &self.name } else { &self.saying })?;
         match &self.within {
             Some(part) => write!(f, " in {part}"),
             None => Ok(()),
