@@ -2,10 +2,14 @@
 
 import { fill, h } from "../../core/dom.js";
 import { both } from "../../core/language.js";
-import { busy, iconButton } from "../../parts/button.js";
+import { asPicture, unreadable } from "../../core/resize.js";
 import { upload } from "../../core/upload.js";
+import { busy, iconButton } from "../../parts/button.js";
 import { icon } from "../../parts/icons.js";
 import { allOf, picture } from "../../parts/picture.js";
+
+/** Bytes: what is larger is made smaller before it is sent. */
+const LARGE = 1_000_000;
 
 /**
  * @param {string} label
@@ -49,6 +53,18 @@ export function picturesField(label, images, { most, signal }) {
     const files = [...(input.files ?? [])].slice(0, most - paths.length);
     // The same file may be chosen again.
     input.value = "";
-    for (const file of files) put([...paths, await upload(file, { signal })]);
+    for (const file of files) put([...paths, await upload(await fit(file), { signal })]);
+  }
+
+  /**
+   * A drawing that is seen through, as those of kinds are, would lose that.
+   * @param {File} file
+   */
+  async function fit(file) {
+    if (file.size < LARGE) return file;
+    return asPicture(file).catch(() => {
+      said.textContent = unreadable();
+      throw new DOMException("said beside the pictures", "AbortError");
+    });
   }
 }
