@@ -77,8 +77,8 @@ fn voids_what_ben_bought(page: &Page) {
     page.link("订单").click();
     page.field("买家手机号").fill(BEN);
     page.button("查找").click();
-    page.part(BEN).sees("未支付");
-    page.part(BEN).link("").first().click();
+    page.row(BEN).sees("未支付");
+    page.row(BEN).link("").first().click();
     page.button("取消订单").click();
     page.part("取消订单").field("原因").fill("顾客来电");
     page.part("取消订单").button("取消订单").click();
@@ -91,8 +91,8 @@ fn gives_up_a_dead_letter(mall: &Mall, page: &Page, sale: u64, ground: &Ground) 
     ground.refuse_rows("orders", &format!("NEW.user_id = {carl}"), "poison");
     buy(mall, CARL, sale);
     page.link("死信").click();
-    page.part(CARL).sees("多次写入失败");
-    page.part(CARL).button("作废").click();
+    page.row(CARL).sees("多次写入失败");
+    page.row(CARL).button("作废").click();
     page.part("作废这封死信？").button("作废").click();
     page.sees("没有待处理的死信");
     ground.refuse_rows("orders", "NEW.user_id = 0", "poison");
@@ -102,12 +102,12 @@ fn keeps_carl_out_and_lets_him_in(mall: &Mall, page: &Page) {
     page.link("用户").click();
     page.field("手机号开头").fill(CARL);
     page.button("查找").click();
-    page.part(CARL).button("停用").click();
+    page.row(CARL).button("停用").click();
     page.field("原因").fill("刷单");
     page.part("停用").button("停用").first().click();
-    page.part(CARL).sees("已停用");
+    page.row(CARL).sees("已停用");
     assert!(mall.log_in(CARL).is_err());
-    page.part(CARL).button("恢复").click();
+    page.row(CARL).button("恢复").click();
     page.sees("账号已恢复");
     mall.log_in(CARL).unwrap();
 }

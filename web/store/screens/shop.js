@@ -1,6 +1,6 @@
 // A shop: what it looks like, where and when it is open, and what it sells.
 
-import { get, hasToken } from "../../core/api.js";
+import { Unreachable, get, hasToken } from "../../core/api.js";
 import { shown } from "../../core/copies.js";
 import { fill, h, successive } from "../../core/dom.js";
 import { isKiosk } from "../../core/kept.js";
@@ -15,6 +15,7 @@ import { allOf } from "../../parts/picture.js";
 import { yuan } from "../../parts/price.js";
 import { confirmed } from "../../parts/sheet.js";
 import { skeletons } from "../../parts/skeleton.js";
+import { say } from "../../parts/toast.js";
 import { stars } from "../../parts/stars.js";
 import { readAreas } from "../areas.js";
 import { buy } from "../buy.js";
@@ -66,7 +67,8 @@ export async function open({ root, at, signal, title, settled }) {
     try {
       go(`/order/${await buy(voucher.id)}`);
     } catch (error) {
-      if (!wantsLogIn(error)) throw error;
+      if (error instanceof Unreachable) say(both("没有收到应答。再点一次就会查明，不会重复购买。", "No answer came. Press again to find out; nothing is bought twice."), { bad: true });
+      else if (!wantsLogIn(error)) throw error;
     }
   }
 
