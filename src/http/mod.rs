@@ -29,6 +29,7 @@ pub mod shop;
 mod sign;
 pub mod upload;
 pub mod user;
+mod visits;
 pub mod voucher;
 pub mod voucher_order;
 

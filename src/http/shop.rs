@@ -13,6 +13,7 @@ use super::App;
 use super::describe::Calls;
 use super::envelope::{Answer, Reply};
 use super::extract::{Json, Now, Operator, Path, Query};
+use super::visits::Visiting;
 use crate::language::both;
 use crate::mall::operator::{By, Deed, act};
 use crate::mall::shops::{ShopEdit, ShopNearby, Vicinity};
@@ -50,8 +51,9 @@ impl From<ShopType> for TypeAnswer {
     }
 }
 
-async fn types(State(app): State<App>, Now(now): Now) -> Reply<Vec<TypeAnswer>> {
+async fn types(State(app): State<App>, Now(now): Now, visiting: Visiting) -> Reply<Vec<TypeAnswer>> {
     let types = app.shops.types(now).await?;
+    visiting.saw(&app, None, now);
     Ok(Answer::ok(types.into_iter().map(TypeAnswer::from).collect::<Vec<_>>()))
 }
 
@@ -134,8 +136,14 @@ impl ShopAnswer {
     }
 }
 
-async fn one(State(app): State<App>, Path(id): Path<u64>, Now(now): Now) -> Reply<ShopAnswer> {
+async fn one(
+    State(app): State<App>,
+    Path(id): Path<u64>,
+    Now(now): Now,
+    visiting: Visiting,
+) -> Reply<ShopAnswer> {
     let shop = app.shops.get(ShopId::new(id), now).await?;
+    visiting.saw(&app, Some(shop.id), now);
     Ok(Answer::ok(ShopAnswer::new(shop, &app.context.zone)))
 }
 

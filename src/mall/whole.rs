@@ -19,7 +19,7 @@ use super::repairs::{load_sales, see_out_the_blocked};
 use super::sms::{Inbox, SmsSender};
 use super::{
     Accounts, AuditLog, Clock, CommentBook, Context, FeedBook, FollowBook, IMPORTED, LikeBook, NoteBook,
-    OrderDesk, PeopleOffice, PictureAlbum, Random, SaleCounter, Settings, ShopDirectory, SignBook,
+    OrderDesk, PeopleOffice, PictureAlbum, Random, SaleCounter, Settings, ShopDirectory, SignBook, VisitBook,
     VoucherShelf, sale_chores,
 };
 
@@ -65,6 +65,8 @@ pub struct Mall {
     pub pictures: PictureAlbum,
     /// The days on which people sign in.
     pub sign_ins: SignBook,
+    /// How many come, and how often.
+    pub visits: VisitBook,
     /// Vouchers.
     pub vouchers: VoucherShelf,
     /// Flash sales.
@@ -106,7 +108,8 @@ impl Mall {
         let pictures = PictureAlbum::new(context.clone(), Arc::clone(&random));
         let mut chores = sale_chores::chores(&context, &sales, &cashier);
         chores.push(Arc::new(LookAfterCopies::new(&shops, &sales)));
-        chores.extend([pictures.sweeper(), FeedBook::passer(&context)]);
+        let visits = VisitBook::new(context.clone());
+        chores.extend([pictures.sweeper(), FeedBook::passer(&context), visits.gatherer()]);
         let audit = AuditLog::new(context.clone());
         let orders = OrderDesk::new(context.clone(), cashier);
         let books = Books::new(context.clone(), sales.clone());
@@ -119,6 +122,7 @@ impl Mall {
             report_office: ReportOffice::new(context.clone(), audit.clone()),
             shops,
             sign_ins: SignBook::new(context.clone()),
+            visits,
             vouchers: VoucherShelf::new(context.clone(), sales.clone()),
             is_imported,
             pictures,
@@ -159,7 +163,11 @@ impl Mall {
         let (mall, told) = (Arc::clone(self), stop.clone());
         let workers = tokio::spawn(async move { mall.workers.run(WORKERS, told).await });
         let (mall, told) = (Arc::clone(self), stop.clone());
-        let chores = tokio::spawn(async move { mall.chores.run(told).await });
+        let chores = tokio::spawn(async move {
+            mall.chores.run(told).await;
+            // Nobody gathers them any more.
+            mall.visits.take_down(mall.context.now()).await;
+        });
         Background { stop, workers, chores }
     }
 

@@ -43,11 +43,18 @@ async fn all(ground: &Ground) {
         }
         let rms = (square / SETS as f64).sqrt() * 100.0;
         let each = took.as_nanos() as f64 / (SETS * visitors) as f64;
-        println!("  {visitors} visitors: off by {rms:.2} % (rms), {:.2} % at worst; {each:.0} ns each", worst * 100.0);
+        println!(
+            "  {visitors} visitors: off by {rms:.2} % (rms), {:.2} % at worst; {each:.0} ns each",
+            worst * 100.0
+        );
         if let Place::Embedded(options) = ground.place() {
             let record = rusqlite::Connection::open(options.dir.join("mall.sqlite")).unwrap();
             let bytes: f64 = record
-                .query_row("SELECT avg(length(sketch)) FROM visits WHERE shop_id > ?1", [shop - SETS], |row| row.get(0))
+                .query_row(
+                    "SELECT avg(length(sketch)) FROM visits WHERE shop_id > ?1",
+                    [shop - SETS],
+                    |row| row.get(0),
+                )
                 .unwrap();
             println!("    {bytes:.0} bytes a day");
         }
@@ -67,7 +74,12 @@ async fn all(ground: &Ground) {
 }
 
 /// So many visitors come to each of these shops, gathered as the mall gathers them. How long it took.
-async fn come(storage: &Storage, shops: std::ops::Range<u64>, visitors: u64, random: &mut StdRng) -> Duration {
+async fn come(
+    storage: &Storage,
+    shops: std::ops::Range<u64>,
+    visitors: u64,
+    random: &mut StdRng,
+) -> Duration {
     let visits: Vec<Visit> = (0..visitors)
         .flat_map(|_| shops.clone())
         .map(|shop| Visit {

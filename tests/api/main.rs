@@ -21,5 +21,6 @@ mod schemathesis;
 mod signs;
 mod steps;
 mod uploads;
+mod visits;
 mod web;
 mod world;
