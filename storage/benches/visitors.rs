@@ -52,7 +52,7 @@ async fn all(ground: &Ground) {
             let bytes: f64 = record
                 .query_row(
                     "SELECT avg(length(sketch)) FROM visits WHERE shop_id > ?1",
-                    [shop - SETS],
+                    [(shop - SETS).cast_signed()],
                     |row| row.get(0),
                 )
                 .unwrap();
