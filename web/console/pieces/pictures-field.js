@@ -2,7 +2,7 @@
 
 import { fill, h } from "../../core/dom.js";
 import { both } from "../../core/language.js";
-import { asPicture, unreadable } from "../../core/resize.js";
+import { Unreadable, asPicture, unreadable } from "../../core/resize.js";
 import { upload } from "../../core/upload.js";
 import { busy, iconButton } from "../../parts/button.js";
 import { icon } from "../../parts/icons.js";
@@ -53,18 +53,15 @@ export function picturesField(label, images, { most, signal }) {
     const files = [...(input.files ?? [])].slice(0, most - paths.length);
     // The same file may be chosen again.
     input.value = "";
-    for (const file of files) put([...paths, await upload(await fit(file), { signal })]);
-  }
-
-  /**
-   * A drawing that is seen through, as those of kinds are, would lose that.
-   * @param {File} file
-   */
-  async function fit(file) {
-    if (file.size < LARGE) return file;
-    return asPicture(file).catch(() => {
+    try {
+      for (const file of files) {
+        // A drawing that is seen through, as those of kinds are, would lose that.
+        const sent = file.size < LARGE ? file : await asPicture(file);
+        put([...paths, await upload(sent, { signal })]);
+      }
+    } catch (error) {
+      if (!(error instanceof Unreadable)) throw error;
       said.textContent = unreadable();
-      throw new DOMException("said beside the pictures", "AbortError");
-    });
+    }
   }
 }
