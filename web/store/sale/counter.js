@@ -90,7 +90,8 @@ export function counter(id, signal, look) {
     try {
       const outcome = await claim(id, () => tell("offline", both("没有收到应答，正在查明结果，不会重复购买…", "No answer came. Finding out what became of it; nothing is bought twice…")), signal);
       forget("orders");
-      rest();
+      // What never arrived was no try.
+      if (!outcome.isNothing) rest();
       if (outcome.order) have(outcome.order, outcome.isNew === true);
       else if (outcome.isNothing) tell("warn", both("请求没有送到，什么也没买。可以再试一次。", "It did not arrive: nothing was bought. You can try again."));
       else if (outcome.refusal) refused(outcome.refusal);
