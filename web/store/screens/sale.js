@@ -37,7 +37,7 @@ import { stateOf, watch } from "../sale/watch.js";
 /** @param {import("../../core/router.js").Showing} showing */
 export async function open({ root, at, signal, title, settled }) {
   title(both("限时秒杀", "Flash sale"));
-  const [pictures, what, more] = [h("div", { class: "sale-pictures" }, skeletons(1, "100%")),
+  const [pictures, what, more] = [h("div", { class: "front-pictures" }, skeletons(1, "100%")),
     h("div", { class: "stack tight" }, ["1.64rem", "1.45rem", "2.25rem"].map((height) => skeletons(1, height))), h("div", { class: "stack" }, skeletons(2, "6rem"))];
   const clock = clockOf(signal);
   const look = watch(at.id, signal, (live) => {
@@ -52,7 +52,7 @@ export async function open({ root, at, signal, title, settled }) {
     title(page.title);
     const paths = allOf(page.shop?.images);
     fill(pictures, paths.length > 0 && gallery(paths, page.shop?.name ?? ""));
-    fill(what, h("h2", { class: "sale-title" }, page.title), page.subTitle && h("p", { class: "quiet" }, page.subTitle),
+    fill(what, h("h2", { class: "large-title" }, page.title), page.subTitle && h("p", { class: "quiet" }, page.subTitle),
       h("div", { class: "row sale-price" }, bargain(page.payValue, page.actualValue), discount(page)));
     fill(more, terms(page), page.shop && seller(page.shop));
     settled();
