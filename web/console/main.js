@@ -49,12 +49,14 @@ let shownPath = "/";
  * @param {() => Screen | Promise<Screen>} load
  */
 async function forOperators(load) {
-  switch (await standing()) {
+  // Both are on their way at once.
+  const [who, wanted] = await Promise.all([standing(), load()]);
+  switch (who) {
     case "nobody": return import("./screens/login.js");
     case "customer": return import("./screens/customer.js");
     default:
       listen();
-      return load();
+      return wanted;
   }
 }
 
