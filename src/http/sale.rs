@@ -50,6 +50,8 @@ struct LiveAnswer {
     voucher_id: u64,
     /// −1 = unlimited.
     stock: i64,
+    /// How many there are in all, those that somebody has too; −1 = unlimited.
+    units: i64,
     #[schemars(example = &"2026-11-21T10:09:17")]
     server_time: String,
     /// `NOT_OPEN`, `OPEN`, `PAUSED`, `SOLD_OUT` or `ENDED`.
@@ -71,10 +73,12 @@ struct LiveAnswer {
 impl LiveAnswer {
     fn new(sale: &LiveSale, context: &Context) -> Self {
         let zone = &context.zone;
+        let counted = |units: Option<u64>| units.map_or(-1, |units| i64::try_from(units).unwrap_or(i64::MAX));
         let until = |at: Timestamp| at.as_millis().saturating_sub(sale.at.as_millis());
         Self {
             voucher_id: sale.voucher.get(),
-            stock: sale.stock.map_or(-1, |stock| i64::try_from(stock).unwrap_or(i64::MAX)),
+            stock: counted(sale.stock),
+            units: counted(sale.units),
             server_time: wall_time::text(sale.at, zone),
             state: sale.state.name(),
             begin_time: wall_time::text(sale.begin, zone),

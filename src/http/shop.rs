@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use jiff::tz::TimeZone;
-use mallbox_storage::{Shop, ShopId, ShopOrder, ShopTypeId};
+use mallbox_storage::{Shop, ShopArea, ShopId, ShopOrder, ShopTypeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -30,7 +30,41 @@ pub fn routes() -> Calls {
             near,
             both("附近的店铺，由近到远，每页10家", "Shops around a place, nearest first, 10 a page"),
         )
+        .get(
+            "/shop/areas",
+            areas,
+            both("商圈及其位置，店铺多的在前", "Neighbourhoods and where they are, the fullest first"),
+        )
         .get("/shop/of/name", by_name, both("按名称找店铺，每页10家", "Shops by name, 10 a page"))
+}
+
+/// A neighbourhood, for a small map.
+#[derive(Serialize, JsonSchema)]
+struct AreaAnswer {
+    #[schemars(example = &"大关")]
+    area: String,
+    /// The middle of its shops, degrees east, to a metre.
+    #[schemars(example = 120.151_82)]
+    x: f64,
+    /// Degrees north.
+    #[schemars(example = 30.325_51)]
+    y: f64,
+    /// How many shops there are.
+    #[schemars(example = 12)]
+    shops: u64,
+}
+
+impl From<ShopArea> for AreaAnswer {
+    fn from(of: ShopArea) -> Self {
+        let to_a_metre = |degrees: f64| (degrees * 100_000.0).round() / 100_000.0;
+        Self { area: of.area, x: to_a_metre(of.x), y: to_a_metre(of.y), shops: of.shops }
+    }
+}
+
+/// As some minutes ago; 100 at the most.
+async fn areas(State(app): State<App>, Now(now): Now) -> Reply<Vec<AreaAnswer>> {
+    let areas = app.shops.areas(now).await?;
+    Ok(Answer::ok(areas.into_iter().map(AreaAnswer::from).collect::<Vec<_>>()))
 }
 
 /// A shop as pages know it. Texts are always there: pages split `images` without looking.

@@ -77,6 +77,8 @@ pub struct LiveSale {
     pub voucher: VoucherId,
     /// Units left. `None` = unlimited.
     pub stock: Option<u64>,
+    /// Units in all, those that somebody has too. `None` = unlimited.
+    pub units: Option<u64>,
     /// Where it is.
     pub state: SaleState,
     /// When that was so, by the mall's clock.
@@ -402,8 +404,12 @@ impl Inner {
         }
         // The record's stock is what it ended with.
         let stock = units.map_or(sale.stock, |units| units.left());
+        // Of one reading, so that a bar never shows more than there is.
+        let in_all = units.map_or(terms.units, |units| units.units);
         let state = SaleState::of(&terms, stock, now);
-        Ok((LiveSale { voucher, stock, state, at: now, begin: terms.begin, end: terms.end }, units))
+        let live =
+            LiveSale { voucher, stock, units: in_all, state, at: now, begin: terms.begin, end: terms.end };
+        Ok((live, units))
     }
 
     async fn check_level(&self, user: UserId, min_level: u8) -> Result<(), Failure> {

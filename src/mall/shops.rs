@@ -6,7 +6,7 @@ mod types;
 
 use std::sync::Arc;
 
-use mallbox_storage::{LatLng, Page, Shop, ShopId, ShopOrder, ShopText, ShopTypeId, Timestamp};
+use mallbox_storage::{LatLng, Page, Shop, ShopArea, ShopId, ShopOrder, ShopText, ShopTypeId, Timestamp};
 
 use self::copies::Copies;
 use super::cache_aside::CacheFigures;
@@ -79,10 +79,19 @@ impl ShopDirectory {
         Ok(found.ok_or(Refusal::NotFound("shop"))?)
     }
 
+    /// The neighbourhoods with the most shops, 100 at the most, and where those are: as some minutes ago, half an hour at
+    /// the most.
+    ///
+    /// # Errors
+    /// [`Refusal::Busy`] while the record is slow and there is no copy; or the store is in trouble.
+    pub async fn areas(&self, now: Timestamp) -> Result<Vec<ShopArea>, Failure> {
+        Ok(self.copies.areas.get((), now).await?.map(|areas| areas.0).unwrap_or_default())
+    }
+
     /// What has been counted about the copies.
     #[must_use]
-    pub fn cache_figures(&self) -> [Arc<CacheFigures>; 2] {
-        [self.context.copies.shops.figures(), self.copies.types.figures()]
+    pub fn cache_figures(&self) -> [Arc<CacheFigures>; 3] {
+        [self.context.copies.shops.figures(), self.copies.types.figures(), self.copies.areas.figures()]
     }
 
     /// Adds a shop. Markup is taken out of its texts.

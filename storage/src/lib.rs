@@ -88,7 +88,7 @@ pub use reports::{OpenReports, ReportAnswer, Reports};
 pub use sales::{Claim, ClaimAnswer, Release, Reservation, Sales, Terms, Units};
 pub use sequences::Sequences;
 pub use sessions::{CodeCheck, CodeIssue, CodeRules, Sessions, TokenHash};
-pub use shops::{Shop, ShopOrder, ShopText, ShopType, ShopTypeEdit, Shops};
+pub use shops::{Shop, ShopArea, ShopOrder, ShopText, ShopType, ShopTypeEdit, Shops};
 pub use sign_ins::{MakeUp, SignIns, SignedDay};
 pub use storage::{EmbeddedOptions, Place, Storage};
 pub use time::Timestamp;

@@ -71,6 +71,19 @@ pub struct Shop {
     pub updated: Timestamp,
 }
 
+/// A neighbourhood as a small map shows it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ShopArea {
+    /// Its name.
+    pub area: String,
+    /// The mean longitude of its shops, in degrees.
+    pub x: f64,
+    /// Their mean latitude, in degrees.
+    pub y: f64,
+    /// How many there are.
+    pub shops: u64,
+}
+
 /// The order of a list of shops.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ShopOrder {
@@ -164,6 +177,13 @@ pub trait Shops: Send + Sync {
     /// # Errors
     /// [`StoreError`]: call again.
     async fn among(&self, shops: &[ShopId], order: ShopOrder, page: Page) -> Result<Vec<Shop>, StoreError>;
+
+    /// The neighbourhoods with the most shops, no more than `max`, by their number and then by name. Shops that name none, or
+    /// are nowhere on earth, count nowhere. Looks at every shop.
+    ///
+    /// # Errors
+    /// [`StoreError`]: call again.
+    async fn areas(&self, max: u32) -> Result<Vec<ShopArea>, StoreError>;
 
     /// Which shops there are whose id is above `after`, by id, no more than `max`. Of shops that are added meanwhile, a later
     /// one may be told of and an earlier one not yet.

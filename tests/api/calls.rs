@@ -156,16 +156,30 @@ fn vouchers_and_sales_are_as_the_pages_know_them() {
     assert_says(&w, "GET", "/voucher/list/1", "", none, &json!({"success": true, "data": list}));
     assert_says(&w, "GET", "/voucher/list/99", "", none, &json!({"success": true, "data": []}));
 
-    let live = |id, stock, state, begin, end, begins_in_ms, ends_in_ms| {
+    let live = |id, stock, units, state, begin, end, begins_in_ms, ends_in_ms| {
         json!({"success": true, "data": {
-            "voucherId": id, "stock": stock, "serverTime": "2026-11-21T20:00:00", "state": state, "beginTime": begin,
+            "voucherId": id, "stock": stock, "units": units, "serverTime": "2026-11-21T20:00:00", "state": state, "beginTime": begin,
             "endTime": end, "beginsInMs": begins_in_ms, "endsInMs": ends_in_ms, "pressAgainMs": 10_000,
         }})
     };
     let (seven, nine, ten, eleven) =
         ("2026-11-21T19:00:00", "2026-11-21T21:00:00", "2026-11-21T22:00:00", "2026-11-21T23:00:00");
-    assert_says(&w, "GET", "/sale/2", "", none, &live(2, 2, "OPEN", seven, eleven, -3_600_000, 10_800_000));
-    assert_says(&w, "GET", "/sale/3", "", none, &live(3, -1, "NOT_OPEN", nine, ten, 3_600_000, 7_200_000));
+    assert_says(
+        &w,
+        "GET",
+        "/sale/2",
+        "",
+        none,
+        &live(2, 2, 2, "OPEN", seven, eleven, -3_600_000, 10_800_000),
+    );
+    assert_says(
+        &w,
+        "GET",
+        "/sale/3",
+        "",
+        none,
+        &live(3, -1, -1, "NOT_OPEN", nine, ten, 3_600_000, 7_200_000),
+    );
     assert!(w.call("GET", "/sale/2", "", "").head.contains("cache-control: no-store"));
 
     let page = json!({"success": true, "data": {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::world::{OPERATOR, World, sale, shop, world};
+use super::world::{World, sale, shop, voucher, world};
 
 const NINE: &str = "2026-11-21T21:00:00";
 const TEN: &str = "2026-11-21T22:00:00";
@@ -26,7 +26,7 @@ fn sales_that_are_on_are_shown_whole_and_before_those_to_come() {
     let card = |id, stock, state, begin, end, begins_in_ms, ends_in_ms| {
         json!({
             "voucherId": id, "title": "100元秒杀券", "subTitle": "", "payValue": 100, "actualValue": 10000,
-            "shop": seller, "stock": stock, "state": state, "serverTime": "2026-11-21T20:00:00", "beginTime": begin,
+            "shop": seller, "stock": stock, "units": stock, "state": state, "serverTime": "2026-11-21T20:00:00", "beginTime": begin,
             "endTime": end, "beginsInMs": begins_in_ms, "endsInMs": ends_in_ms, "pressAgainMs": 10_000,
         })
     };
@@ -49,24 +49,28 @@ fn sales_that_are_on_are_shown_whole_and_before_those_to_come() {
 fn what_opens_moves_up_and_what_is_over_or_off_the_shelf_is_gone_at_once() {
     let w = world();
     assert_eq!(on(&w, 1).0, [2, 3]);
-    let earlier = w.add("/voucher/seckill", &sale("2026-11-21T20:30:00", ELEVEN, 5));
-    assert_eq!(on(&w, 1).0, [2, earlier, 3]);
-    let hidden = {
-        let mut hidden = sale("2026-11-21T19:00:00", ELEVEN, 5);
-        hidden["status"] = json!(2);
-        w.add("/voucher/seckill", &hidden)
-    };
-    w.add("/voucher", &super::world::voucher());
+    let short = w.add("/voucher/seckill", &sale("2026-11-21T20:10:00", "2026-11-21T20:20:00", 5));
+    assert_eq!(on(&w, 1).0, [2, short, 3]);
+    let mut hidden = sale("2026-11-21T19:00:00", ELEVEN, 5);
+    hidden["status"] = json!(2);
+    let hidden = w.add("/voucher/seckill", &hidden);
+    w.add("/voucher", &voucher());
     let (ids, said) = on(&w, 1);
     assert!(!ids.contains(&hidden) && said["total"] == 3, "{said}");
-    // 21:00: of those that are on, the third ends first.
-    w.advance(Duration::from_secs(60 * 60));
-    assert_eq!(on(&w, 1).0, [3, 2, earlier]);
-    let operator = w.log_in(OPERATOR);
-    w.told("POST", "/ops/sales/2/pause", &operator);
-    assert_eq!(on(&w, 1).1["data"][1]["state"], "PAUSED");
-    w.told("POST", "/ops/sales/2/end", &operator);
-    assert_eq!(on(&w, 1).0, [3, earlier]);
+    // The list is a second old, and each is where it belongs now.
+    w.advance(Duration::from_millis(599_500));
+    assert_eq!(on(&w, 1).0, [2, short, 3]);
+    w.advance(Duration::from_secs(1));
+    assert_eq!(on(&w, 1).0, [short, 2, 3]);
+    w.advance(Duration::from_millis(599_000));
+    assert_eq!(on(&w, 1).0, [short, 2, 3]);
+    w.advance(Duration::from_secs(1));
+    assert_eq!(on(&w, 1).0, [2, 3]);
+
+    w.told("POST", "/ops/sales/2/pause", &w.operator);
+    assert_eq!(on(&w, 1).1["data"][0]["state"], "PAUSED");
+    w.told("POST", "/ops/sales/2/end", &w.operator);
+    assert_eq!(on(&w, 1).0, [3]);
     w.advance(Duration::from_secs(2 * 60 * 60));
     assert_eq!(on(&w, 1), (vec![], json!({"success": true, "data": [], "total": 0})));
 }
@@ -88,4 +92,25 @@ fn there_are_ten_on_a_page() {
     assert_eq!(on(&w, 3).0, [] as [u64; 0]);
     assert_eq!(on(&w, u32::MAX).0, [] as [u64; 0]);
     assert_eq!(w.call("GET", "/sale/on?current=x", "", "").status, 400);
+}
+
+#[test]
+fn areas_are_where_their_shops_are_and_may_be_minutes_old() {
+    let w = world();
+    let areas = |w: &World| w.told("GET", "/shop/areas", "")["data"].clone();
+    let more = |area: &str, x: f64, y: f64| {
+        let mut more = shop();
+        (more["area"], more["x"], more["y"]) = (json!(area), json!(x), json!(y));
+        w.add("/shop", &more);
+    };
+    let first = json!([{ "area": "大关", "x": 120.14919, "y": 30.31608, "shops": 1 }]);
+    assert_eq!(areas(&w), first);
+    more("拱宸桥", 120.0, 30.0);
+    more("拱宸桥", 120.2, 30.1);
+    more("", 1.0, 1.0);
+    assert_eq!(areas(&w), first);
+    // What is old is served once more, while one looks.
+    w.advance(Duration::from_secs(31 * 60));
+    let fuller = json!({ "area": "拱宸桥", "x": 120.1, "y": 30.05, "shops": 2 });
+    assert_eq!(areas(&w), json!([fuller, first[0]]));
 }

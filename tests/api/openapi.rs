@@ -285,6 +285,7 @@ fn shops_and_vouchers(check: &mut Checker<'_>) {
     check.ask("POST /shop", "/shop", &operator, &json!({ "x": "east" }));
     check.ask("POST /shop", "/shop", &operator, &json!({ "x": "e".repeat(1_100_000) }));
     check.ask("GET /shop-type/list", "/shop-type/list", "", none);
+    check.ask("GET /shop/areas", "/shop/areas", "", none);
     for id in ["1", "99", "x"] {
         check.ask("GET /shop/{id}", &format!("/shop/{id}"), "", none);
         check.ask("GET /voucher/list/{shopId}", &format!("/voucher/list/{id}"), "", none);

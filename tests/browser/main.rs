@@ -7,7 +7,10 @@ mod common;
 
 mod customer;
 mod harness;
+mod kiosk;
+mod operator;
 mod own;
 mod people;
 mod rivals;
 mod screens;
+mod words;

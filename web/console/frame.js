@@ -1,14 +1,19 @@
 // What stands around the console's screens: a rail of its areas, below on a phone; how the mall is; who is here.
 
+import { hasToken } from "../core/api.js";
 import { fill, h } from "../core/dom.js";
-import { both, language, speak } from "../core/language.js";
+import { both } from "../core/language.js";
 import { knownMe, logOut } from "../core/session.js";
 import { icon } from "../parts/icons.js";
 import { sheet } from "../parts/sheet.js";
+import { tongue } from "../parts/tongue.js";
 import { isHearing, latest } from "./figures.js";
 import { knownStanding } from "./standing.js";
+import { waiting } from "./waiting.js";
 
-/** @typedef {{to: string, begins: string, icon: import("../parts/icons.js").IconName, zh: string, en: string}} Area */
+/**
+ * @typedef {{to: string, begins: string, icon: import("../parts/icons.js").IconName, zh: string, en: string,
+ * waits?: "deadLetters" | "reports"}} Area `waits`: what of it waits for an operator */
 
 /** @type {Area[]} */
 const AREAS = [
@@ -16,8 +21,8 @@ const AREAS = [
   { to: "/sales", begins: "/sale", icon: "bolt", zh: "秒杀", en: "Sales" },
   { to: "/orders", begins: "/order", icon: "order", zh: "订单", en: "Orders" },
   { to: "/redeem", begins: "/redeem", icon: "scan", zh: "核销", en: "Redeem" },
-  { to: "/letters", begins: "/letters", icon: "warn", zh: "死信", en: "Dead letters" },
-  { to: "/reports", begins: "/reports", icon: "flag", zh: "举报", en: "Reports" },
+  { to: "/letters", begins: "/letters", icon: "warn", zh: "死信", en: "Dead letters", waits: "deadLetters" },
+  { to: "/reports", begins: "/reports", icon: "flag", zh: "举报", en: "Reports", waits: "reports" },
   { to: "/shops", begins: "/shop", icon: "shop", zh: "店铺", en: "Shops" },
   { to: "/users", begins: "/users", icon: "people", zh: "用户", en: "Users" },
   { to: "/audit", begins: "/audit", icon: "lock", zh: "审计", en: "Audit log" },
@@ -30,12 +35,16 @@ const FIRST = 4;
  * @param {string} path that is shown
  */
 export function frame(rail, path) {
-  const isOperator = knownStanding() === "operator";
+  // Whoever is logged in here is taken for one, until the mall has said.
+  const isOperator = (knownStanding() ?? (hasToken() ? "operator" : "nobody")) === "operator";
+  const pressable = () => /** @type {HTMLElement[]} */ ([...rail.querySelectorAll("a, button")]);
+  // Who changes the language by keyboard goes on from where they are.
+  const focused = pressable().indexOf(/** @type {HTMLElement} */ (document.activeElement));
   rail.setAttribute("aria-label", both("管理台", "Console"));
   document.body.classList.toggle("outside", !isOperator);
   const here = AREAS.find((area) => (path === "/" ? "/live" : path).startsWith(area.begins));
   fill(rail,
-    h("a", { class: "brand", href: "#/live" }, icon("shop"), h("span", null, "mallbox")),
+    h("a", { class: "brand", href: "#/live", "aria-label": "mallbox" }, icon("shop"), h("span", null, "mallbox")),
     isOperator && AREAS.map((area, index) => areaLink(area, area === here, index)),
     isOperator && moreButton(here !== undefined && AREAS.indexOf(here) >= FIRST),
     h("div", { class: "rail-foot" },
@@ -43,6 +52,8 @@ export function frame(rail, path) {
       isOperator && me(),
       h("div", { class: "row wrap" }, tongue(), isOperator && logOutButton())));
   pulse(rail);
+  showWaiting(rail);
+  if (focused >= 0) pressable()[focused]?.focus();
 }
 
 /**
@@ -73,18 +84,45 @@ function wellness() {
  */
 function areaLink(area, isHere, index) {
   return h("a", { class: index < FIRST ? "tab" : "tab later", href: `#${area.to}`, "aria-current": isHere && "page" },
-    icon(area.icon), h("span", null, both(area.zh, area.en)));
+    icon(area.icon), h("span", null, both(area.zh, area.en)), area.waits && badge(area.waits));
+}
+
+/**
+ * @param {string} waits of what; of `all`
+ * @param {string} [look]
+ */
+function badge(waits, look = "") {
+  return h("span", { class: `badge ${look}`, "data-waits": waits, hidden: true });
+}
+
+/**
+ * Says how much waits, in the place of each area.
+ * @param {HTMLElement} place
+ */
+export function showWaiting(place) {
+  const now = waiting();
+  const all = (now?.deadLetters ?? 0) + (now?.reports ?? 0);
+  for (const one of /** @type {NodeListOf<HTMLElement>} */ (place.querySelectorAll("[data-waits]"))) {
+    const waits = /** @type {"deadLetters" | "reports" | "all"} */ (one.dataset.waits);
+    const count = waits === "all" ? all : now?.[waits] ?? 0;
+    one.hidden = count === 0;
+    fill(one, h("span", { class: waits === "all" ? "unseen" : "" }, count), h("span", { class: "unseen" }, both(" 项待处理", " waiting")));
+  }
 }
 
 /** @param {boolean} isHere whether what is shown is behind it */
 function moreButton(isHere) {
-  const open = () => sheet(both("更多", "More"), (close) => [
-    h("ul", { class: "more-areas" }, AREAS.slice(FIRST).map((area) =>
-      h("li", null, h("a", { class: "button wide", href: `#${area.to}`, onclick: close }, icon(area.icon), both(area.zh, area.en))))),
-    h("div", { class: "row apart" }, tongue(), logOutButton()),
-  ]);
-  return h("button", { class: "tab more", type: "button", "aria-haspopup": "dialog", "aria-current": isHere && "true", onclick: open },
-    icon("list"), h("span", null, both("更多", "More")));
+  return h("button", { class: "tab more", type: "button", "aria-haspopup": "dialog", "aria-current": isHere && "true", onclick: showMore },
+    icon("list"), h("span", null, both("更多", "More")), badge("all", "dotted"));
+}
+
+function showMore() {
+  sheet(both("更多", "More"), (close) => {
+    const areas = h("ul", { class: "more-areas" }, AREAS.slice(FIRST).map((area) => h("li", null,
+      h("a", { class: "button wide", href: `#${area.to}`, onclick: close }, icon(area.icon), both(area.zh, area.en), area.waits && badge(area.waits)))));
+    showWaiting(areas);
+    return [areas, h("div", { class: "row apart" }, tongue(close), logOutButton(close))];
+  });
 }
 
 function me() {
@@ -92,12 +130,10 @@ function me() {
   return person && h("p", { class: "small quiet cut rail-me" }, person.nickName);
 }
 
-function tongue() {
-  return h("button", {
-    class: "link small", type: "button", lang: both("en", "zh-CN"), onclick: () => speak(language() === "zh" ? "en" : "zh"),
-  }, both("English", "中文"));
-}
-
-function logOutButton() {
-  return h("button", { class: "link small", type: "button", onclick: logOut }, both("退出登录", "Log out"));
+/** @param {() => void} [first] what is done before */
+function logOutButton(first) {
+  return h("button", { class: "link small", type: "button", onclick: () => {
+    first?.();
+    logOut();
+  } }, both("退出登录", "Log out"));
 }

@@ -1,18 +1,23 @@
 // The operator's console: its screens by address, and who may see them.
 
 import { onToken } from "../core/api.js";
-import { fill } from "../core/dom.js";
+import { every, fill, h } from "../core/dom.js";
 import { onLanguage } from "../core/language.js";
-import { anew, start } from "../core/router.js";
+import { address, anew, start } from "../core/router.js";
 import "../core/scheme.js";
 import { connectionBar } from "../parts/connection.js";
 import { failure } from "../parts/empty.js";
-import { listen, onFigures, stopListening } from "./figures.js";
-import { frame, pulse } from "./frame.js";
+import { skeletons } from "../parts/skeleton.js";
+import { listen, onFigures, onShutOut, stopListening } from "./figures.js";
+import { frame, pulse, showWaiting } from "./frame.js";
 import * as live from "./screens/live.js";
-import { standing } from "./standing.js";
+import { forgetStanding, knownStanding, standing } from "./standing.js";
+import { countWaiting, onCount } from "./waiting.js";
 
 /** @typedef {import("../core/router.js").Screen} Screen */
+
+/** How often it is counted what waits. */
+const COUNT_EVERY_MS = 30_000;
 
 /** @type {Record<string, () => Screen | Promise<Screen>>} what is not seen at once is loaded when it is */
 const SCREENS = {
@@ -56,10 +61,18 @@ async function forOperators(load) {
 bar.append(connectionBar());
 onLanguage(() => frame(tabs, shownPath));
 onFigures(() => pulse(tabs));
+onCount(() => showWaiting(tabs));
+every(COUNT_EVERY_MS, new AbortController().signal, () => knownStanding() === "operator" && countWaiting().catch(() => {}));
+onShutOut(() => {
+  forgetStanding();
+  anew();
+});
 onToken(() => {
   stopListening();
   anew();
 });
+frame(tabs, address());
+fill(screen, h("div", { class: "stack" }, skeletons(3, "9rem")));
 start(screen, ROUTES, (path) => {
   shownPath = path;
   frame(tabs, path);

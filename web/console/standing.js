@@ -1,7 +1,8 @@
 // Who sits before the console.
 
-import { Refusal, get, hasToken, onToken } from "../core/api.js";
+import { Refusal, hasToken, onToken } from "../core/api.js";
 import { me } from "../core/session.js";
+import { countWaiting } from "./waiting.js";
 
 /** @typedef {"nobody" | "customer" | "operator"} Standing */
 
@@ -33,7 +34,7 @@ async function asked() {
   if (!hasToken()) return "nobody";
   try {
     // Operators alone are told.
-    await Promise.all([get("/ops/audit", { query: { max: 1 } }), me()]);
+    await Promise.all([countWaiting(), me()]);
     return "operator";
   } catch (error) {
     if (error instanceof Refusal && error.status === 401) return "nobody";

@@ -137,6 +137,18 @@ export async function stream(path, signal) {
 }
 
 /**
+ * Asks for exactly this, and answers what came, unread: for whoever tries the API out.
+ * @param {string} method
+ * @param {string} path
+ * @param {{headers?: Record<string, string>, body?: string | FormData}} [asking]
+ * @returns {Promise<{status: number, text: string}>}
+ */
+export async function raw(method, path, asking = {}) {
+  const response = await fetch(base + path, { method, ...asking, signal: AbortSignal.timeout(PATIENCE_MS) });
+  return { status: response.status, text: await response.text() };
+}
+
+/**
  * How the mall is, and what it is on; not below the API.
  * @returns {Promise<any>}
  */

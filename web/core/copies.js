@@ -3,7 +3,7 @@
 /** @type {Map<string, unknown>} */
 const copies = new Map();
 /** As many as somebody goes back to. */
-const MOST = 60;
+const MOST = 200;
 
 /**
  * Shows the copy if there is one, then what is read. What fails to be read leaves the copy where it is.

@@ -27,6 +27,15 @@ export function keep(name, value) {
   }
 }
 
+/** As if nobody had been here. */
+export function forgetAll() {
+  try {
+    for (const name of Object.keys(store())) if (name.startsWith(PREFIX)) store().removeItem(name);
+  } catch {
+    // It kept nothing.
+  }
+}
+
 /** A kiosk is used by one person after the other: what it keeps ends with its window. */
 export const isKiosk = new URLSearchParams(location.search).has("kiosk");
 

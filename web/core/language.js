@@ -6,7 +6,7 @@ import { keep, kept } from "./kept.js";
 
 const stored = kept("language");
 /** @type {Language} */
-let spoken = stored === "zh" || stored === "en" ? stored : navigator.language.startsWith("zh") ? "zh" : "en";
+let spoken = stored === "zh" || stored === "en" ? stored : preferred();
 const listeners = new EventTarget();
 mark();
 
@@ -28,10 +28,27 @@ export function both(zh, en) {
 
 /** @param {Language} chosen */
 export function speak(chosen) {
-  spoken = chosen;
   keep("language", chosen);
+  change(chosen);
+}
+
+/** Whatever was chosen, as the browser prefers. */
+export function speakAsPreferred() {
+  keep("language", null);
+  change(preferred());
+}
+
+/** @param {Language} to */
+function change(to) {
+  if (to === spoken) return;
+  spoken = to;
   mark();
   listeners.dispatchEvent(new Event("change"));
+}
+
+/** @returns {Language} */
+function preferred() {
+  return navigator.language.startsWith("zh") ? "zh" : "en";
 }
 
 /**

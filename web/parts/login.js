@@ -1,6 +1,7 @@
 // Logging in: by a code that comes to the phone, or by a password.
 
 import { Refusal, call, get, readiness } from "../core/api.js";
+import { copyOf, copyTo } from "../core/copies.js";
 import { every, fill, h } from "../core/dom.js";
 import { isKiosk } from "../core/kept.js";
 import { both } from "../core/language.js";
@@ -9,6 +10,7 @@ import { logIn } from "../core/session.js";
 import { busy, button } from "./button.js";
 import { choice } from "./choice.js";
 import { field } from "./field.js";
+import { keypad } from "./keypad.js";
 import { say } from "./toast.js";
 
 /** The mall sends a code to a phone once in so long. */
@@ -20,8 +22,16 @@ const ABOUT = { PHONE_INVALID: "phone", CODE_TOO_SOON: "secret", CODE_WRONG: "se
 
 /** @typedef {"code" | "password"} Way */
 
-/** @type {{phone: string, way: Way}} what was typed stays while the screen is drawn anew in the other language */
-const typed = { phone: "", way: "code" };
+/**
+ * What was typed stays while the screen is drawn anew in the other language, and no longer than other copies.
+ * @returns {{phone: string, way: Way}}
+ */
+function whatWasTyped() {
+  const typed = /** @type {{phone: string, way: Way} | undefined} */ (copyOf("log-in")) ?? { phone: "", way: "code" };
+  copyTo("log-in", typed);
+  return typed;
+}
+
 /** @type {Map<string, import("../core/moments.js").Moment>} when a phone may be sent a code again */
 const again = new Map();
 
@@ -37,16 +47,18 @@ const again = new Map();
  * @returns {{root: HTMLFormElement, focus: () => void}}
  */
 export function logInForm({ done, signal, phone: first = "" }) {
+  const typed = whatWasTyped();
   typed.phone ||= first;
   const phone = field(both("手机号", "Phone number"), "input", {
-    type: "tel", inputmode: "numeric", autocomplete: "username", maxlength: 11, required: true, value: typed.phone,
+    type: "tel", inputmode: isKiosk ? "none" : "numeric", autocomplete: "username", maxlength: 11, required: true, value: typed.phone,
     oninput: () => (typed.phone = phone.input.value.trim()),
   });
   const submit = h("button", { type: "submit", class: "button main wide" }, both("登录", "Log in"));
   const secret = h("div", { class: "stack" });
   /** @type {SecretField} */
   let asked;
-  const root = h("form", { class: "card pad stack", novalidate: true, onsubmit: send }, !isKiosk && ways(), phone.root, secret, submit);
+  const root = h("form", { class: "card pad stack", novalidate: true, onsubmit: send }, !isKiosk && ways(), phone.root, secret,
+    isKiosk && keypad(() => [phone.input, asked.input], signal), submit);
   show(typed.way);
   return { root, focus: () => (typed.phone ? asked.input : phone.input).focus() };
 
@@ -59,7 +71,7 @@ export function logInForm({ done, signal, phone: first = "" }) {
   /** @param {Way} way */
   function show(way) {
     typed.way = way;
-    asked = way === "code" ? codeField(numberOf, signal) : passwordField();
+    asked = way === "code" ? codeField(() => typed.phone, numberOf, signal) : passwordField();
     fill(secret, asked.root, asked.more);
   }
 
@@ -107,12 +119,13 @@ function passwordField() {
 }
 
 /**
+ * @param {() => string} phone as it is typed until now
  * @param {() => string | null} numberOf
  * @param {AbortSignal} signal
  * @returns {SecretField}
  */
-function codeField(numberOf, signal) {
-  const made = field(both("验证码", "Code"), "input", { type: "text", inputmode: "numeric", autocomplete: "one-time-code", maxlength: 6, required: true });
+function codeField(phone, numberOf, signal) {
+  const made = field(both("验证码", "Code"), "input", { type: "text", inputmode: isKiosk ? "none" : "numeric", autocomplete: "one-time-code", maxlength: 6, required: true });
   const ask = h("button", { type: "button", class: "button", onclick: () => busy(ask, askForCode) });
   const beside = h("div", { class: "row" });
   made.input.replaceWith(beside);
@@ -123,7 +136,7 @@ function codeField(numberOf, signal) {
   every(500, signal, wait);
 
   function wait() {
-    const left = until(again.get(typed.phone) ?? 0);
+    const left = until(again.get(phone()) ?? 0);
     ask.disabled = left > 0;
     ask.textContent = left > 0
       ? both(`${Math.ceil(left / 1000)} 秒后重发`, `Again in ${Math.ceil(left / 1000)} s`)

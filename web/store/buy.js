@@ -29,7 +29,7 @@ export async function buy(voucher) {
 
   async function ask() {
     try {
-      const { dataText } = await call("POST", `/voucher-order/${voucher}`, { query: { requestId }, patience: PATIENCE_MS });
+      const { dataText } = await call("POST", `/voucher-order/${voucher}`, { body: { requestId }, patience: PATIENCE_MS });
       keep(name, null);
       forget("orders");
       return /** @type {string} */ (dataText);

@@ -1,11 +1,11 @@
 // The door. What needs to know who one is sends to the log-in, and that leads back.
 
-import { Refusal, hasToken } from "../core/api.js";
+import { Refusal, hasToken, onToken } from "../core/api.js";
 import { address, go } from "../core/router.js";
 
 /** To the log-in, and then back to what is shown now. */
 export function toLogIn({ replace = false } = {}) {
-  go(`/login?then=${encodeURIComponent(address())}`, { replace });
+  if (!address().startsWith("/login")) go(`/login?then=${encodeURIComponent(address())}`, { replace });
 }
 
 /**
@@ -18,12 +18,23 @@ export function isIn() {
 }
 
 /**
- * Whether the mall does not know (any more) who one is; the log-in is shown then.
- * @param {unknown} error
+ * The same, and when whoever it is logs out or is logged out while the screen is shown.
+ * @param {AbortSignal} signal of the screen
  * @returns {boolean}
  */
-export function wantsLogIn(error) {
+export function staysIn(signal) {
+  onToken(isIn, signal);
+  return isIn();
+}
+
+/**
+ * Whether the mall does not know (any more) who one is; the log-in is shown then.
+ * @param {unknown} error
+ * @param {{replace?: boolean}} [how] `replace`: what is shown now cannot be gone back to
+ * @returns {boolean}
+ */
+export function wantsLogIn(error, how) {
   const wants = error instanceof Refusal && error.status === 401;
-  if (wants) toLogIn();
+  if (wants) toLogIn(how);
   return wants;
 }

@@ -1,6 +1,7 @@
 // A way to the search, and to where one is: above the lists of shops.
 
 import { h } from "../core/dom.js";
+import { isKiosk } from "../core/kept.js";
 import { both } from "../core/language.js";
 import { icon } from "../parts/icons.js";
 import { place } from "./place.js";
@@ -8,7 +9,8 @@ import { place } from "./place.js";
 export function finder() {
   const known = place();
   return h("div", { class: "row home-search" },
-    h("a", { class: "search-link grow", href: "#/search" }, icon("search"), h("span", null, both("搜索店铺", "Search shops"))),
+    // A kiosk has no keyboard.
+    !isKiosk && h("a", { class: "search-link grow", href: "#/search" }, icon("search"), h("span", null, both("搜索店铺", "Search shops"))),
     h("a", { class: "place-link", href: "#/place" }, icon("place"),
       h("span", { class: "cut" }, known ? known.name || both("我的位置", "My place") : both("选位置", "Set place"))));
 }

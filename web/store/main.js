@@ -1,28 +1,32 @@
 // The storefront: its screens by address, and what stands around them.
 
+import { Refusal, hasToken, onToken } from "../core/api.js";
 import { fill, h } from "../core/dom.js";
+import { isKiosk } from "../core/kept.js";
 import { both, language, onLanguage, speak } from "../core/language.js";
-import { start } from "../core/router.js";
+import { anew, start } from "../core/router.js";
+import { linkButton } from "../parts/button.js";
 import { connectionBar } from "../parts/connection.js";
-import { failure } from "../parts/empty.js";
+import { empty, failure } from "../parts/empty.js";
 import { icon } from "../parts/icons.js";
 import { wantsLogIn } from "./entry.js";
+import { finish, runKiosk } from "./kiosk.js";
 import * as home from "./screens/home.js";
 
-/** @typedef {{to: string, begins: string[], icon: import("../parts/icons.js").IconName, zh: string, en: string}} Tab */
+/** @typedef {{to: string, begins: string[], icon: import("../parts/icons.js").IconName, zh: string, en: string, isOwn?: boolean}} Tab */
 
-/** @type {Tab[]} */
+/** What is one's own for longer than a visit is not for a kiosk. @type {Tab[]} */
 const TABS = [
-  { to: "/", begins: [], icon: "home", zh: "首页", en: "Home" },
+  { to: "/", begins: ["/sale"], icon: "home", zh: "首页", en: "Home" },
   { to: "/shops", begins: ["/shop", "/search", "/place"], icon: "shop", zh: "店铺", en: "Shops" },
-  { to: "/notes", begins: ["/note", "/write"], icon: "note", zh: "笔记", en: "Notes" },
+  { to: "/notes", begins: ["/note", "/write"], icon: "note", zh: "笔记", en: "Notes", isOwn: true },
   { to: "/orders", begins: ["/order"], icon: "order", zh: "订单", en: "Orders" },
-  { to: "/me", begins: ["/me", "/login", "/sign-in", "/person"], icon: "me", zh: "我的", en: "Me" },
+  { to: "/me", begins: ["/me", "/login", "/sign-in", "/person"], icon: "me", zh: "我的", en: "Me", isOwn: true },
 ];
 
 /** The first that fits is shown, and the last one where none does. What is not seen at once is loaded when it is. */
 const ROUTES = [
-  { path: "/", load: () => home },
+  { path: "/", load: () => (isKiosk ? import("./screens/welcome.js") : home) },
   { path: "/login", load: () => import("./screens/login.js") },
   { path: "/shops", load: () => import("./screens/shops.js") },
   { path: "/search", load: () => import("./screens/search.js") },
@@ -42,24 +46,40 @@ const ROUTES = [
   { path: "*", load: () => import("./screens/nowhere.js") },
 ];
 
+/** What the mall says of things that are not there: trying again does not help. */
+const GONE = ["NOT_FOUND", "UNKNOWN_SALE"];
+
 const [bar, screen, tabs] = ["bar", "screen", "tabs"].map((id) => /** @type {HTMLElement} */ (document.getElementById(id)));
 let shownPath = "/";
 
 function frame() {
   tabs.setAttribute("aria-label", both("主导航", "Main"));
-  fill(tabs, h("a", { class: "brand", href: "#/", "aria-hidden": "true", tabindex: "-1" }, icon("shop"), "mallbox"), TABS.map((tab) => {
+  fill(tabs, h("a", { class: "brand", href: "#/", "aria-hidden": "true", tabindex: "-1" }, icon("shop"), "mallbox"), TABS.filter((tab) => !(isKiosk && tab.isOwn)).map((tab) => {
     const isHere = tab.to === shownPath || tab.begins.some((beginning) => shownPath.startsWith(beginning));
     return h("a", { href: `#${tab.to}`, class: "tab", "aria-current": isHere && "page" },
       icon(tab.icon), h("span", null, both(tab.zh, tab.en)));
-  }), h("button", { class: "tongue", type: "button", lang: both("en", "zh-CN"), onclick: () => speak(language() === "zh" ? "en" : "zh") },
+  }), isKiosk && hasToken() && h("button", { class: "tab leave", type: "button", onclick: finish }, icon("out"), h("span", null, both("退出", "Leave"))),
+  h("button", { class: "tongue", type: "button", lang: both("en", "zh-CN"), onclick: () => speak(language() === "zh" ? "en" : "zh") },
     both("English", "中文")));
 }
 
 bar.append(connectionBar());
 onLanguage(frame);
+onToken(frame);
+if (isKiosk) runKiosk();
 start(screen, ROUTES, (path) => {
   shownPath = path;
   frame();
-}, (error, { root }) => {
-  if (!wantsLogIn(error)) fill(root, failure(error, () => location.reload()));
+}, (error, showing) => {
+  if (wantsLogIn(error, { replace: true })) return;
+  const { root } = showing;
+  if (error instanceof Refusal && error.code === "BAD_REQUEST") {
+    // An address that somebody made up.
+    fill(root);
+    import("./screens/nowhere.js").then(({ open }) => open(showing));
+    return;
+  }
+  const isNowhere = error instanceof Refusal && GONE.includes(error.code);
+  fill(root, h("h1", { class: "unseen" }, both("出错了", "Something went wrong")),
+    isNowhere ? empty("search", error.message, linkButton(both("回到首页", "To the first page"), "#/")) : failure(error, anew));
 });

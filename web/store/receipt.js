@@ -2,6 +2,7 @@
 
 import { get } from "../core/api.js";
 import { h, svg } from "../core/dom.js";
+import { isKiosk } from "../core/kept.js";
 import { both } from "../core/language.js";
 import { button } from "../parts/button.js";
 import { yuan } from "../parts/price.js";
@@ -18,10 +19,11 @@ import { STATUS } from "./orders.js";
  * @property {number} payValue cents
  * @property {number} actualValue cents
  * @property {number} status
- * @property {string} payTime
+ * @property {string} [payTime]
  * @property {string} [useTime]
  * @property {{id: number, name: string, address: string, openHours: string}} [shop]
- * @property {{size: number, path: string}} qr modules a side, its quiet zone among them, and the dark ones
+ * @property {{size: number, quietZone: number, path: string}} qr modules a side, those that have to stay light around it, and
+ * the dark ones
  */
 
 /**
@@ -36,7 +38,7 @@ export function readReceipt(order, signal) {
 /** @param {Receipt} receipt */
 export function receiptCard(receipt) {
   const isUsed = receipt.status === STATUS.used;
-  const [word, time] = isUsed && receipt.useTime ? [both("使用于", "Used"), receipt.useTime] : [both("支付于", "Paid"), receipt.payTime];
+  const [word, time] = isUsed ? [both("使用于", "Used"), receipt.useTime] : [both("支付于", "Paid"), receipt.payTime];
   return h("section", { class: isUsed ? "receipt used" : "receipt", "aria-label": both("券码", "Receipt") },
     h("p", { class: "receipt-shop" }, receipt.shop?.name),
     h("h2", null, receipt.title),
@@ -45,21 +47,22 @@ export function receiptCard(receipt) {
     !isUsed && h("p", { class: "small quiet" }, both("到店出示，由店员扫码或输入。", "Show it in the shop: they scan or type it.")),
     h("dl", { class: "facts small" },
       fact(both("价值", "Worth"), yuan(receipt.actualValue)), fact(both("实付", "Price"), yuan(receipt.payValue)),
-      fact(word, whenText(time)), fact(both("订单", "Order"), receipt.id),
+      time && fact(word, whenText(time)), fact(both("订单", "Order"), receipt.id),
       receipt.shop?.address && fact(both("地址", "Address"), receipt.shop.address),
       receipt.shop?.openHours && fact(both("营业", "Open"), receipt.shop.openHours)),
     h("ul", { class: "rules small" }, rulesOf(receipt.rules).map((rule) => h("li", null, rule))),
-    button(both("打印", "Print"), () => print(), { icon: "print", look: ["wide"] }));
+    button(both("打印", "Print"), () => print(), { icon: "print", look: isKiosk ? ["main", "wide"] : ["wide"] }));
 }
 
 /**
  * @param {Receipt["qr"]} qr
  * @param {boolean} isUsed
  */
-function drawn({ size, path }, isUsed) {
+function drawn({ size, quietZone, path }, isUsed) {
   // Dark on white whatever the page's colours are: scanners want it so.
-  return svg("svg", { class: "qr", viewBox: `0 0 ${size} ${size}`, role: "img", "aria-label": isUsed ? both("已使用的二维码", "QR code, used") : both("供店员扫描的二维码", "QR code for the shop to scan") },
-    svg("rect", { width: size, height: size, fill: "#fff" }), svg("path", { d: path, fill: "#000" }));
+  const whole = size + 2 * quietZone;
+  return svg("svg", { class: "qr", viewBox: `${-quietZone} ${-quietZone} ${whole} ${whole}`, role: "img", "aria-label": isUsed ? both("已使用的二维码", "QR code, used") : both("供店员扫描的二维码", "QR code for the shop to scan") },
+    svg("rect", { x: -quietZone, y: -quietZone, width: whole, height: whole, fill: "#fff" }), svg("path", { d: path, fill: "#000" }));
 }
 
 /**

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mallbox_storage::{Page, ShopId, ShopOrder, ShopType, Storage, StoreError, Timestamp};
+use mallbox_storage::{Page, ShopArea, ShopId, ShopOrder, ShopType, Storage, StoreError, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::ShopDirectory;
@@ -25,9 +25,27 @@ impl Cached for Types {
     }
 }
 
+/// The neighbourhoods of the mall: one list.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Areas(pub(super) Vec<ShopArea>);
+
+#[async_trait]
+impl Cached for Areas {
+    const KIND: &'static str = "shop-areas";
+    type Id = ();
+
+    async fn load(storage: &Storage, (): (), _: Timestamp) -> Result<Option<Self>, StoreError> {
+        /// As many as a small map can show, and more.
+        const MOST: u32 = 100;
+        let areas = storage.shops.areas(MOST).await?;
+        Ok((!areas.is_empty()).then_some(Self(areas)))
+    }
+}
+
 /// What is kept of shops, but for the shops themselves.
 pub(super) struct Copies {
     pub(super) types: CacheAside<Types>,
+    pub(super) areas: CacheAside<Areas>,
     pub(super) ids: IdFilter<ShopId>,
 }
 
@@ -36,7 +54,13 @@ impl Copies {
         // They hardly change. A mall that has none is being furnished.
         let types =
             Policy { fresh: Duration::from_secs(5 * 60), absent: Duration::ZERO, ..Policy::default() };
-        Self { types: CacheAside::new(storage, types), ids: IdFilter::default() }
+        // Every shop is looked at for them, and one more changes a map little.
+        let areas = Policy { stale: Duration::from_secs(25 * 60), ..types };
+        Self {
+            types: CacheAside::new(storage, types),
+            areas: CacheAside::new(storage, areas),
+            ids: IdFilter::default(),
+        }
     }
 }
 
@@ -54,6 +78,8 @@ impl ShopDirectory {
         for shop in shops.of_type(None, ShopOrder::Comments, Page::new(1, HOT)).await? {
             let _ = self.context.copies.shops.get(shop.id, now).await?;
         }
+        // Of a million shops not at once: then it is there a moment later.
+        let _ = self.copies.areas.get((), now).await;
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! `Shops`: what is written is read, lists are stable.
 
 use mallbox_storage::{
-    LatLng, Page, PlacedShop, ShopId, ShopOrder, ShopText, ShopType, ShopTypeEdit, ShopTypeId,
+    LatLng, Page, PlacedShop, ShopArea, ShopId, ShopOrder, ShopText, ShopType, ShopTypeEdit, ShopTypeId,
 };
 
 use crate::world::{HOUR, NOON, World};
@@ -17,6 +17,7 @@ crate::contract! {
     shops_among_many_are_ordered_and_paged,
     places_are_told_page_by_page,
     ids_are_told_page_by_page,
+    areas_are_where_their_shops_are_the_fullest_first,
     shops_outlive_a_restart,
 }
 
@@ -231,6 +232,37 @@ async fn places_are_told_page_by_page(w: &World) {
     assert_eq!(told(5, 3).await, there[3..]);
     for (after, max) in [(6, 100), (u64::MAX, 100), (0, 0)] {
         assert_eq!(told(after, max).await, []);
+    }
+}
+
+async fn areas_are_where_their_shops_are_the_fullest_first(w: &World) {
+    let shops = &w.storage.shops;
+    assert_eq!(shops.areas(10).await.unwrap(), []);
+    for (area, x, y) in [
+        ("大关", 120.0, 30.0),
+        ("", 1.0, 1.0),
+        ("拱宸桥", 119.0, 29.0),
+        ("大关", 122.0, 31.0),
+        ("a", 5.0, -5.0),
+        ("拱宸桥", 119.0, 29.5),
+        ("A", -180.0, 85.05),
+        ("拱宸桥", 119.0, 30.0),
+        ("拱宸桥", 500.0, 30.0),
+        ("拱宸桥", 119.0, -86.0),
+        ("nowhere", 0.0, 90.0),
+    ] {
+        shops.insert(&ShopText { area: area.into(), x, y, ..text("shop") }, NOON).await.unwrap();
+    }
+    let expected =
+        [("拱宸桥", 119.0, 29.5, 3), ("大关", 121.0, 30.5, 2), ("A", -180.0, 85.05, 1), ("a", 5.0, -5.0, 1)];
+    for max in [10, 4, 2, 0] {
+        let areas = shops.areas(max).await.unwrap();
+        let names = areas.iter().map(|area| (area.area.as_str(), area.shops)).collect::<Vec<_>>();
+        let wanted = &expected[..expected.len().min(max as usize)];
+        assert_eq!(names, wanted.iter().map(|(area, _, _, shops)| (*area, *shops)).collect::<Vec<_>>());
+        // Means are sums in whatever order.
+        let near = |area: &ShopArea, x: f64, y: f64| (area.x - x).abs() < 1e-9 && (area.y - y).abs() < 1e-9;
+        assert!(areas.iter().zip(wanted).all(|(area, (_, x, y, _))| near(area, *x, *y)), "{areas:?}");
     }
 }
 

@@ -7,19 +7,32 @@ use serde_json::Value;
 
 use super::Page;
 
-const RUN: &str = r#"axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
+const RUN: &str = r#"((how) => axe.run(document, { resultTypes: ["violations"], ...how }).then(({ violations }) =>
     violations.flatMap(({ id, impact, nodes }) => nodes.map((node) =>
-        `${impact} ${id}: ${node.target.join(" ")}: ${node.failureSummary}`.replace(/\s+/g, " "))))"#;
+        `${impact} ${id}: ${node.target.join(" ")}: ${node.failureSummary}`.replace(/\s+/g, " ")))))"#;
 
 impl Page {
     /// Fails if axe-core has anything to say about it.
     #[track_caller]
     pub fn is_accessible(&self) {
+        self.passes("({})");
+    }
+
+    /// Fails if axe-core cannot read something for its colours.
+    #[track_caller]
+    pub fn has_contrast(&self) {
+        self.passes("({ runOnly: ['color-contrast'] })");
+    }
+
+    #[track_caller]
+    fn passes(&self, how: &str) {
         self.rests();
         if self.run("typeof axe") != "object" {
             self.run(&format!("{}; 0", axe()));
         }
-        let Value::Array(violations) = self.run(RUN) else { panic!("axe-core says nothing") };
+        let Value::Array(violations) = self.run(&format!("{RUN}{how}")) else {
+            panic!("axe-core says nothing")
+        };
         assert_eq!(violations, [""; 0], "not everybody can use {}", self.address());
     }
 }

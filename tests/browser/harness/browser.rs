@@ -51,6 +51,7 @@ pub struct Browser {
     language: &'static str,
     place: Option<(f64, f64)>,
     kept: Vec<(&'static str, String)>,
+    first: Vec<&'static str>,
 }
 
 impl Browser {
@@ -64,6 +65,7 @@ impl Browser {
             language: "zh-CN",
             place: None,
             kept: Vec::new(),
+            first: Vec::new(),
         }
     }
 
@@ -90,6 +92,12 @@ impl Browser {
     /// Of somebody whose earlier visit left this in its storage.
     pub fn keeping(mut self, name: &'static str, value: &str) -> Self {
         self.kept.push((name, value.to_owned()));
+        self
+    }
+
+    /// Of which every page runs this before anything of its own.
+    pub fn running(mut self, script: &'static str) -> Self {
+        self.first.push(script);
         self
     }
 
@@ -131,6 +139,9 @@ impl Browser {
         page.ask("Emulation.setEmulatedMedia", &media);
         page.ask("Emulation.setUserAgentOverride", &speaks);
         page.ask("Emulation.setFocusEmulationEnabled", &json!({ "enabled": true }));
+        for script in &self.first {
+            page.ask("Page.addScriptToEvaluateOnNewDocument", &json!({ "source": script }));
+        }
         if let Some((x, y)) = self.place {
             let grant = json!({ "permissions": ["geolocation"], "browserContextId": id });
             chromium.ask("", "Browser.grantPermissions", &grant).unwrap();

@@ -41,7 +41,7 @@ pub trait Place {
     /// What is of one of these roles, and is called this or has it in its name.
     fn find(&self, roles: &'static [&'static str], name: &str) -> Element<'_> {
         let within = self.scope().map(Box::new);
-        Element { page: self.page(), roles, name: one_line(name), within, at: None }
+        Element { page: self.page(), roles, name: one_line(name), saying: String::new(), within, at: None }
     }
 
     fn button(&self, name: &str) -> Element<'_> {
@@ -72,6 +72,11 @@ pub trait Place {
         self.find(&["image", "img"], name)
     }
 
+    /// The row of a table that says this somewhere.
+    fn row(&self, saying: &str) -> Element<'_> {
+        Element { saying: saying.to_owned(), ..self.find(&["row"], "") }
+    }
+
     /// A part to look for things in.
     fn part(&self, name: &str) -> Element<'_> {
         const PARTS: &[&str] = &[
@@ -80,7 +85,6 @@ pub trait Place {
             "alertdialog",
             "article",
             "listitem",
-            "row",
             "group",
             "form",
             "navigation",
@@ -103,6 +107,7 @@ pub struct Element<'p> {
     page: &'p Page,
     roles: &'static [&'static str],
     name: String,
+    saying: String,
     within: Option<Box<Element<'p>>>,
     at: Option<usize>,
 }
@@ -214,8 +219,7 @@ impl<'p> Element<'p> {
     #[track_caller]
     pub fn sees(&self, text: &str) {
         until(&format!("{self} says “{text}”"), || {
-            let said = self.call("function () { return this.innerText; }", &[])?;
-            let said = one_line(said.as_str().unwrap_or_default());
+            let said = self.text_of(self.node()?)?;
             if said.contains(text) { Ok(()) } else { Err(format!("it says: {said}")) }
         });
     }
@@ -223,9 +227,7 @@ impl<'p> Element<'p> {
     /// All that it says, when it is there.
     #[track_caller]
     pub fn text(&self) -> String {
-        let text =
-            until(&format!("reading {self}"), || self.call("function () { return this.innerText; }", &[]));
-        one_line(text.as_str().unwrap_or_default())
+        until(&format!("reading {self}"), || self.text_of(self.node()?))
     }
 
     /// What is written in it.
@@ -267,7 +269,16 @@ impl<'p> Element<'p> {
 
     /// Calls a function whose `this` it is.
     fn call(&self, function: &str, args: &[Value]) -> Result<Value, String> {
-        let resolved = self.page.try_ask("DOM.resolveNode", &json!({ "backendNodeId": self.node()? }))?;
+        self.call_of(self.node()?, function, args)
+    }
+
+    fn text_of(&self, node: u64) -> Result<String, String> {
+        let text = self.call_of(node, "function () { return this.innerText; }", &[])?;
+        Ok(one_line(text.as_str().unwrap_or_default()))
+    }
+
+    fn call_of(&self, node: u64, function: &str, args: &[Value]) -> Result<Value, String> {
+        let resolved = self.page.try_ask("DOM.resolveNode", &json!({ "backendNodeId": node }))?;
         let args: Vec<_> = args.iter().map(|value| json!({ "value": value })).collect();
         let called = self.page.try_ask(
             "Runtime.callFunctionOn",
@@ -300,6 +311,10 @@ impl<'p> Element<'p> {
     fn nodes(&self) -> Result<Vec<(u64, String)>, String> {
         let mut nodes = self.of_role()?;
         nodes.retain(|(_, name)| name.contains(&self.name));
+        if !self.saying.is_empty() {
+            // One that goes away meanwhile says nothing.
+            nodes.retain(|(node, _)| self.text_of(*node).is_ok_and(|text| text.contains(&self.saying)));
+        }
         Ok(nodes)
     }
 
@@ -349,7 +364,7 @@ impl Place for Element<'_> {
 
 impl fmt::Display for Element<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} “{}”", self.roles[0], self.name)?;
+        write!(f, "{} “{}”", self.roles[0], if self.saying.is_empty() { &self.name } else { &self.saying })?;
         match &self.within {
             Some(part) => write!(f, " in {part}"),
             None => Ok(()),

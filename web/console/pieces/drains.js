@@ -4,23 +4,24 @@ import { fill, h } from "../../core/dom.js";
 import { both } from "../../core/language.js";
 import { empty } from "../../parts/empty.js";
 import { meter } from "../../parts/meter.js";
+import { skeletons } from "../../parts/skeleton.js";
 import { saleState } from "../names.js";
 
 /** @typedef {import("../figures.js").SaleFigures} SaleFigures */
 
 /** @returns {{root: HTMLElement, show: (sales: SaleFigures[]) => void}} */
 export function drains() {
-  const list = h("ul", { class: "drains" });
+  const list = h("ul", { class: "drains" }, skeletons(2, "3.5rem").map((box) => h("li", null, box)));
   const root = h("div", null, list);
-  /** @type {Map<number, ReturnType<typeof drain>>} */
-  let drawn = new Map();
+  /** @type {Map<number, ReturnType<typeof drain>> | undefined} nothing before the figures came */
+  let drawn;
   return {
     root,
     show: (sales) => {
-      const next = new Map(sales.map((sale) => [sale.voucherId, drawn.get(sale.voucherId) ?? drain(sale)]));
-      const isSame = next.size === drawn.size && [...next.keys()].every((id, index) => [...drawn.keys()][index] === id);
+      const next = new Map(sales.map((sale) => [sale.voucherId, drawn?.get(sale.voucherId) ?? drain(sale)]));
+      const isSame = drawn && String([...next.keys()]) === String([...drawn.keys()]);
       drawn = next;
-      if (!isSame || list.childElementCount === 0) {
+      if (!isSame) {
         fill(list, next.size > 0 ? [...next.values()].map((one) => one.root)
           : h("li", null, empty("bolt", both("现在没有进行中的秒杀。", "No sale is on right now."))));
       }

@@ -8,31 +8,40 @@ import { orderStatusText } from "../names.js";
 /** @typedef {{order: Order, usable: boolean, why: string}} Receipt `why` it cannot be used */
 
 const [PAID, USED] = [2, 3];
+/** The number of an order, where its code cannot be read. */
+const ORDER = /^\d{15,19}$/;
 
 /**
- * What would be redeemed.
+ * What would be redeemed; nothing if no order has that number.
  * @param {string} code
  * @param {AbortSignal} signal
- * @returns {Promise<Receipt>}
+ * @returns {Promise<Receipt | null>}
  */
 export async function lookUp(code, signal) {
-  const { data } = await read("/ops/orders", { query: { id: code }, signal });
-  return receipt(data[0]);
+  if (!ORDER.test(code)) return receipt((await read(`/ops/receipts/${encodeURIComponent(code)}`, { signal })).data);
+  const [order] = (await read("/ops/orders", { query: { id: code }, signal })).data;
+  return order ? receipt(order) : null;
 }
 
 /**
  * Redeems it; the order as it is then.
  * @param {string} code
- * @returns {Promise<Order>}
+ * @returns {Promise<Order & {usedBefore?: boolean}>}
  */
 export async function use(code) {
-  return (await call("POST", `/voucher-order/${code}/use`)).data;
+  const path = ORDER.test(code) ? `/voucher-order/${code}/use` : `/ops/receipts/${encodeURIComponent(code)}/use`;
+  return (await call("POST", path)).data;
 }
 
 /** @param {Order} order */
 function receipt(order) {
   const { status, useTime } = order;
-  const why = status === USED ? both(`已经在 ${useTime?.replace("T", " ")} 核销过了。`, `It was redeemed before, at ${useTime?.replace("T", " ")}.`)
+  const why = status === USED ? usedText(useTime)
     : both(`这张订单${orderStatusText(status)}，不能核销。`, `This order cannot be redeemed: ${orderStatusText(status).toLowerCase()}.`);
   return { order, usable: status === PAID, why };
+}
+
+/** @param {string | undefined} time */
+export function usedText(time = "") {
+  return both(`已经在 ${time.replace("T", " ")} 核销过了。`, `It was redeemed before, at ${time.replace("T", " ")}.`);
 }

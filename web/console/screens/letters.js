@@ -10,6 +10,7 @@ import { choice } from "../../parts/choice.js";
 import { empty } from "../../parts/empty.js";
 import { confirmed } from "../../parts/sheet.js";
 import { say } from "../../parts/toast.js";
+import { countWaiting } from "../waiting.js";
 import { exactly } from "../pieces/exactly.js";
 import { heading } from "../pieces/heading.js";
 import { listing, withQuery } from "../pieces/listing.js";
@@ -88,6 +89,7 @@ function acts({ order, userId, state, closeTime }, changed) {
     // Several users' claims may have had one id.
     await call("POST", `/ops/dead-letters/${order}/${what}`, { query: { user: userId } });
     say(done);
+    countWaiting().catch(() => {});
     await changed();
   };
   return [

@@ -3,6 +3,7 @@
 import { fill, h } from "../../core/dom.js";
 import { both } from "../../core/language.js";
 import { chip } from "../../parts/chip.js";
+import { skeletons } from "../../parts/skeleton.js";
 import { sparkline } from "../../parts/sparkline.js";
 import { history, isHearing, latest, onFigures } from "../figures.js";
 import { durabilityText, partText, refusalText } from "../names.js";
@@ -32,6 +33,7 @@ export function open({ root, signal, title, settled }) {
       h("div", { class: "stack" },
         box(both("拒绝的抢购（启动以来）", "Refused claims, since the start"), refusals),
         box(both("依赖", "What the mall rests on"), parts))));
+  fill(parts, skeletons(3, "1.5rem").map((box) => h("li", null, box)));
   onFigures(show, signal);
 
   function show() {
@@ -90,7 +92,7 @@ function tilesOf() {
     ], () => [both("已成功、还没写成订单的抢购", "claims accepted that are no orders yet")]),
     tile(both("请求 / 秒", "Requests a second"), perSecond, [
       { name: both("请求", "requests"), look: "accent", of: ({ lately }) => lately && rate(lately.requests, lately.millis) },
-    ], (now) => [both(`此刻 ${now.connections} 个连接`, `${now.connections} connections now`), both(`共 ${now.requests}`, `${now.requests} in all`)]),
+    ], (now) => [both(`此刻 ${now.connections} 个连接`, `connections now: ${now.connections}`), both(`共 ${now.requests}`, `${now.requests} in all`)]),
     tile(both("内存", "Memory"), megabytes, [
       { name: both("占用", "in use"), look: "accent", of: ({ memoryBytes }) => memoryBytes && memoryBytes / 2 ** 20 },
     ], () => [both("进程占用", "of the process")]),

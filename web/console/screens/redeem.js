@@ -5,13 +5,12 @@ import { both } from "../../core/language.js";
 import { busy, button } from "../../parts/button.js";
 import { icon } from "../../parts/icons.js";
 import { yuan } from "../../parts/price.js";
-import { reason, say } from "../../parts/toast.js";
-import { Refusal } from "../../core/api.js";
+import { reason } from "../../parts/toast.js";
 import { orderStatus } from "../names.js";
 import { exactly } from "../pieces/exactly.js";
 import { heading } from "../pieces/heading.js";
 import { orderFacts } from "../pieces/order-columns.js";
-import { lookUp, use } from "../pieces/redemption.js";
+import { lookUp, use, usedText } from "../pieces/redemption.js";
 import { NoCamera, scanner, whyNoCamera } from "../pieces/scanner.js";
 
 /** @typedef {import("../pieces/order-columns.js").Order} Order */
@@ -55,11 +54,13 @@ export function open({ root, at, signal, title }) {
     if (!code) return input.focus();
     fill(result);
     try {
-      const order = await lookUp(code, signal);
-      if (!signal.aborted) show(code, order);
+      const receipt = await lookUp(code, signal);
+      if (signal.aborted) return;
+      if (receipt) show(code, receipt);
+      else refuse(both("没有这个编号的订单。", "No order has that number."));
     } catch (error) {
       if (signal.aborted) return;
-      refuse(error);
+      refuse(reason(error));
       // What is scanned next takes its place.
       input.select();
     }
@@ -86,6 +87,7 @@ export function open({ root, at, signal, title }) {
   async function redeemed(code) {
     try {
       const order = await use(code);
+      if (order.usedBefore) return refuse(usedText(order.useTime));
       done.unshift(order);
       done.length = Math.min(done.length, MOST);
       if (signal.aborted) return;
@@ -93,16 +95,16 @@ export function open({ root, at, signal, title }) {
         h("div", null, h("h2", null, both("已核销", "Redeemed")), h("p", null, order.title, " · ", yuan(order.payValue)))));
       fill(list, doneList());
     } catch (error) {
-      if (!signal.aborted) refuse(error);
+      if (!signal.aborted) refuse(reason(error));
+    } finally {
+      input.value = "";
+      input.focus();
     }
-    input.value = "";
-    input.focus();
   }
 
-  /** @param {unknown} error */
-  function refuse(error) {
-    fill(result, h("p", { class: "notice bad redeem-refused" }, icon("warn"), reason(error)));
-    if (error instanceof Refusal && error.isTrouble) say(both("再试一次", "Try again"));
+  /** @param {string} why it is not redeemed */
+  function refuse(why) {
+    fill(result, h("p", { class: "notice bad redeem-refused" }, icon("warn"), why));
   }
 
   function next() {
@@ -127,6 +129,6 @@ export function open({ root, at, signal, title }) {
 function doneList() {
   return done.length > 0 && h("section", { class: "card pad stack" }, h("h2", null, both("刚核销的", "Redeemed just now")),
     h("ul", { class: "stack tight" }, done.map((order) => h("li", { class: "row wrap" },
-      h("span", { class: "quiet" }, exactly(order.useTime)), h("span", { class: "grow" }, order.title),
+      h("span", { class: "quiet" }, exactly(order.useTime)), h("span", { class: "redeem-title" }, order.title),
       h("a", { class: "link mono", href: `#/order/${order.id}` }, order.id)))));
 }

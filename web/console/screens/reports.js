@@ -8,6 +8,7 @@ import { chip } from "../../parts/chip.js";
 import { empty } from "../../parts/empty.js";
 import { allOf, picture } from "../../parts/picture.js";
 import { say } from "../../parts/toast.js";
+import { countWaiting } from "../waiting.js";
 import { exactly } from "../pieces/exactly.js";
 import { heading } from "../pieces/heading.js";
 import { listing } from "../pieces/listing.js";
@@ -53,11 +54,12 @@ function drawn({ kind, id, blogId, userId, title, content, images, count, reason
   const decide = async (/** @type {string} */ what, /** @type {string} */ done) => {
     await call("POST", `/ops/reports/${kind}/${id}/${what}`);
     say(done);
+    countWaiting().catch(() => {});
     await changed();
   };
   return [
     h("div", { class: "row wrap small" }, chip(kind === "note" ? both("笔记", "Note") : both("评论", "Comment"), "accent"),
-      chip(both(`${count} 人举报`, `${count} reports`), "bad"), h("span", { class: "quiet" }, exactly(latestTime))),
+      chip(both(`${count} 人举报`, `reported by ${count}`), "bad"), h("span", { class: "quiet" }, exactly(latestTime))),
     title && h("h2", null, title),
     textOf(content).map((line) => h("p", null, line)),
     images && h("div", { class: "thumbs" }, allOf(images).map((image) => h("span", { class: "thumb" }, picture(image, both("笔记的图片", "A picture of the note"))))),

@@ -31,6 +31,8 @@ export function open({ root, at, signal, title, settled }) {
   const state = h("span");
   const bar = meter(both("剩余库存", "Units left"));
   const left = h("p", { class: "stock-left number" });
+  const terms = h("dl", { class: "terms" });
+  const equation = h("div", { class: "stack" });
   /** @type {Account | undefined} */
   let sale;
   root.append(head(both("秒杀", "Sale"), { home: "/sales" }), account);
@@ -65,9 +67,6 @@ export function open({ root, at, signal, title, settled }) {
     showStock();
     settled();
   }
-
-  const terms = h("dl", { class: "terms" });
-  const equation = h("div", { class: "stack" });
 
   function draw() {
     fill(account,

@@ -14,7 +14,7 @@ export function settings() {
   return h("section", { class: "card settings", "aria-label": both("设置", "Settings") },
     h("h2", { class: "unseen" }, both("设置", "Settings")),
     h("div", { class: "setting" }, h("span", null, both("语言", "Language")), choice(both("语言", "Language"),
-      [{ value: "zh", text: "中文" }, { value: "en", text: "English" }], language(), (chosen) => speak(/** @type {"zh" | "en"} */ (chosen)))),
+      [{ value: "zh", text: "中文", lang: "zh-CN" }, { value: "en", text: "English", lang: "en" }], language(), (chosen) => speak(/** @type {"zh" | "en"} */ (chosen)))),
     h("div", { class: "setting" }, h("span", null, both("外观", "Appearance")), choice(both("外观", "Appearance"),
       [{ value: "system", text: both("跟随系统", "System") }, { value: "light", text: both("浅色", "Light") }, { value: "dark", text: both("深色", "Dark") }],
       scheme(), (chosen) => choose(/** @type {import("../../core/scheme.js").Scheme} */ (chosen)))),

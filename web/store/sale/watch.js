@@ -1,7 +1,7 @@
 // Looks at a sale again and again: often at first, to know its time well, and when it is about to open; never all at once
 // with everybody else who waits.
 
-import { call } from "../../core/api.js";
+import { Refusal, call } from "../../core/api.js";
 import { until } from "../../core/moments.js";
 import { better, windowIn } from "./window.js";
 
@@ -55,6 +55,8 @@ export function watch(id, signal, show, failed) {
     } catch (error) {
       if (signal.aborted) return;
       failed(error);
+      // There is no such sale, and there will be none in a moment.
+      if (error instanceof Refusal && !error.isTrouble) return;
       soon(AFTER_TROUBLE_MS);
     }
   }

@@ -6,7 +6,7 @@ import { linkButton } from "../../parts/button.js";
 import { empty } from "../../parts/empty.js";
 import { byPage, endless } from "../../parts/endless.js";
 import { orderCard } from "../cards/order.js";
-import { isIn } from "../entry.js";
+import { staysIn } from "../entry.js";
 import { ORDERS_A_PAGE, STATUS, readOrder, readOrders } from "../orders.js";
 
 /** @typedef {import("../orders.js").Order} Order */
@@ -17,7 +17,7 @@ const AGAIN_MS = 1_000;
 /** @param {import("../../core/router.js").Showing} showing */
 export function open({ root, signal, title, settled }) {
   title(both("我的订单", "My orders"));
-  if (!isIn()) return;
+  if (!staysIn(signal)) return;
   const list = endless({
     name: "orders", look: "stack", height: "4.9rem", signal, key: (/** @type {Order} */ order) => order.id,
     load: byPage(ORDERS_A_PAGE, (current) => readOrders(current, signal)),

@@ -4,11 +4,11 @@ use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension as _, Row, named_params, params};
 
 use super::Database;
-use super::columns::{after, get_id, get_time, id};
+use super::columns::{after, get_count, get_id, get_time, id};
 use crate::stored::holding;
 use crate::{
-    LatLng, Page, PlacedShop, Shop, ShopId, ShopOrder, ShopText, ShopType, ShopTypeEdit, ShopTypeId, Shops,
-    StoreError, Timestamp,
+    LatLng, Page, PlacedShop, Shop, ShopArea, ShopId, ShopOrder, ShopText, ShopType, ShopTypeEdit,
+    ShopTypeId, Shops, StoreError, Timestamp,
 };
 
 pub(crate) struct EmbeddedShops(Database);
@@ -190,6 +190,23 @@ impl Shops for EmbeddedShops {
                 .collect()
         };
         self.0.read("shops among", job).await
+    }
+
+    async fn areas(&self, max: u32) -> Result<Vec<ShopArea>, StoreError> {
+        let job = move |conn: &Connection| {
+            let area = |row: &Row<'_>| {
+                let shops = get_count(row, 3)?;
+                Ok(ShopArea { area: row.get(0)?, x: row.get(1)?, y: row.get(2)?, shops })
+            };
+            conn.prepare_cached(
+                "SELECT area, AVG(x), AVG(y), COUNT(*) AS shops FROM shops
+                 WHERE area <> '' AND abs(x) <= ?2 AND abs(y) <= ?3
+                 GROUP BY area ORDER BY shops DESC, area LIMIT ?1",
+            )?
+            .query_map(params![max, LatLng::MAX_LNG, LatLng::MAX_LAT], area)?
+            .collect()
+        };
+        self.0.read("areas of shops", job).await
     }
 
     async fn ids(&self, from: ShopId, max: u32) -> Result<Vec<ShopId>, StoreError> {

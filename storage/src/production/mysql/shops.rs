@@ -13,8 +13,8 @@ use super::many::look;
 use super::trouble::Fault;
 use crate::stored::holding;
 use crate::{
-    LatLng, Page, PlacedShop, Shop, ShopId, ShopOrder, ShopText, ShopType, ShopTypeEdit, ShopTypeId, Shops,
-    StoreError, Timestamp,
+    LatLng, Page, PlacedShop, Shop, ShopArea, ShopId, ShopOrder, ShopText, ShopType, ShopTypeEdit,
+    ShopTypeId, Shops, StoreError, Timestamp,
 };
 
 pub(super) struct MysqlShops(pub(super) Database);
@@ -169,6 +169,28 @@ impl Shops for MysqlShops {
         ids.dedup();
         let ids: &[u64] = &ids;
         self.0.read("shops among", |conn| run(page_among(conn, ids, order, page))).await
+    }
+
+    async fn areas(&self, max: u32) -> Result<Vec<ShopArea>, StoreError> {
+        let sql = "SELECT area, AVG(x), AVG(y), COUNT(*) AS shops FROM shops
+                   WHERE area <> '' AND ABS(x) <= ? AND ABS(y) <= ?
+                   GROUP BY area ORDER BY shops DESC, area LIMIT ?";
+        let on_earth = (LatLng::MAX_LNG, LatLng::MAX_LAT, max);
+        self.0
+            .look("areas of shops", |conn| {
+                run(async move {
+                    all(conn, sql, on_earth, |row| {
+                        Ok(ShopArea {
+                            area: row.next()?,
+                            x: row.next()?,
+                            y: row.next()?,
+                            shops: row.count()?,
+                        })
+                    })
+                    .await
+                })
+            })
+            .await
     }
 
     async fn ids(&self, after: ShopId, max: u32) -> Result<Vec<ShopId>, StoreError> {
