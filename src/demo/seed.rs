@@ -109,7 +109,8 @@ async fn fill(mall: &Mall, now: Timestamp) -> anyhow::Result<()> {
 async fn add_person(mall: &Mall, person: &DemoPerson, now: Timestamp) -> anyhow::Result<UserId> {
     let users = &mall.context.storage.users;
     let phone = Phone::parse(person.phone).context("a person's phone")?;
-    let user = users.find_or_create(&phone, person.nick_name, now).await?;
+    // Before anything that they did.
+    let user = users.find_or_create(&phone, person.nick_name, now - 40 * DAY).await?;
     let card = Card {
         city: person.city.to_owned(),
         introduce: person.introduce.to_owned(),

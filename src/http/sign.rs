@@ -89,11 +89,15 @@ struct CalendarAnswer {
     longest: u32,
     /// How many days of this month can still be made up for.
     make_ups_left: u32,
+    /// The day on which one came: none before it can be made up for.
+    #[schemars(example = &"2026-11-02")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    here_since: Option<String>,
 }
 
 impl From<Calendar> for CalendarAnswer {
     fn from(calendar: Calendar) -> Self {
-        let Calendar { month, today, signed, streak, longest, make_ups_left } = calendar;
+        let Calendar { month, today, signed, streak, longest, make_ups_left, here_since } = calendar;
         let number = |signed: &SignedDay| signed.day.of_month();
         let month = month.first().to_string();
         Self {
@@ -104,6 +108,7 @@ impl From<Calendar> for CalendarAnswer {
             streak,
             longest,
             make_ups_left,
+            here_since: here_since.map(|day| day.to_string()),
         }
     }
 }

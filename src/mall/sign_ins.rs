@@ -28,6 +28,8 @@ pub struct Calendar {
     pub longest: u32,
     /// How many days of this month can still be made up for: none of another month.
     pub make_ups_left: u32,
+    /// The day on which the user came: none before it can be made up for.
+    pub here_since: Option<Day>,
 }
 
 /// How many signed, and who signed every day.
@@ -93,6 +95,7 @@ impl SignBook {
             streak: sign_ins.streak(user, today).await?,
             longest: sign_ins.longest_streak(user).await?,
             make_ups_left: most.saturating_sub(u32::try_from(made_up).unwrap_or(u32::MAX)),
+            here_since: self.here_since(user).await?,
             signed,
         })
     }
@@ -104,10 +107,8 @@ impl SignBook {
     pub async fn make_up(&self, user: UserId, day: &str, now: Timestamp) -> Result<(), Failure> {
         let Context { storage, settings, .. } = &self.context;
         let today = self.context.today(now)?;
-        let here_since = storage.users.get(user).await?.ok_or(Refusal::NotLoggedIn)?.created;
-        let may_be = |day: &Day| {
-            *day < today && today.month().contains(*day) && Some(*day) >= self.context.day_of(here_since)
-        };
+        let here_since = self.here_since(user).await?;
+        let may_be = |day: &Day| *day < today && today.month().contains(*day) && Some(*day) >= here_since;
         let day = Day::parse(day).filter(may_be).ok_or(Mistake::OutOfRange("date"))?;
         let most = settings.make_ups_a_month;
         match storage.sign_ins.make_up(user, day, most).await? {
@@ -134,6 +135,12 @@ impl SignBook {
         let (users, all_count) = sign_ins.signed_all(span, Page::new(page, PAGE)).await?;
         let all = Brief::of(&self.context, &users).await?;
         Ok(Attendance { days: span.days().zip(counts).collect(), all, all_count })
+    }
+
+    /// The day on which a user came, if it is one of the mall's.
+    async fn here_since(&self, user: UserId) -> Result<Option<Day>, Failure> {
+        let user = self.context.storage.users.get(user).await?.ok_or(Refusal::NotLoggedIn)?;
+        Ok(self.context.day_of(user.created))
     }
 
     fn month_of(&self, month: &str, now: Timestamp) -> Result<DaySpan, Failure> {

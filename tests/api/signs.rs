@@ -79,7 +79,7 @@ fn a_streak_goes_over_new_year_and_each_month_shows_its_own_days() {
     let calendar = get(&w, "/user/sign/calendar?month=2026-12", &w.customer);
     let want = json!({
         "month": "2026-12", "today": "2027-01-04", "signed": [30, 31], "madeUp": [], "streak": 5, "longest": 5,
-        "makeUpsLeft": 0,
+        "makeUpsLeft": 0, "hereSince": "2026-11-21",
     });
     assert_eq!(calendar, want);
 }
@@ -114,6 +114,7 @@ fn a_missed_day_of_this_month_is_made_up_for_so_often_and_not_from_before_the_ac
     let want = json!({
         "month": "2026-11", "today": "2026-11-26", "signed": [21, 22, 24, 25, 26], "madeUp": [22, 24, 25],
         "streak": 3, "longest": 3, "makeUpsLeft": 0,
+        "hereSince": "2026-11-21",
     });
     assert_eq!(get(&w, "/user/sign/calendar", &w.customer), want);
     assert_eq!(get(&w, "/user/sign/calendar", &w.other)["makeUpsLeft"], 3);
