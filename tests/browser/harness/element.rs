@@ -273,7 +273,12 @@ impl<'p> Element<'p> {
     }
 
     fn text_of(&self, node: u64) -> Result<String, String> {
-        let text = self.call_of(node, "function () { return this.innerText; }", &[])?;
+        // What is not on the page any more says everything without a space.
+        let text =
+            self.call_of(node, "function () { return this.isConnected ? this.innerText : null; }", &[])?;
+        if text.is_null() {
+            return Err("it is gone".to_owned());
+        }
         Ok(one_line(text.as_str().unwrap_or_default()))
     }
 
