@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::world::{OPERATOR, World, sale, shop, world};
+use super::world::{World, sale, shop, voucher, world};
 
 const NINE: &str = "2026-11-21T21:00:00";
 const TEN: &str = "2026-11-21T22:00:00";
@@ -49,24 +49,28 @@ fn sales_that_are_on_are_shown_whole_and_before_those_to_come() {
 fn what_opens_moves_up_and_what_is_over_or_off_the_shelf_is_gone_at_once() {
     let w = world();
     assert_eq!(on(&w, 1).0, [2, 3]);
-    let earlier = w.add("/voucher/seckill", &sale("2026-11-21T20:30:00", ELEVEN, 5));
-    assert_eq!(on(&w, 1).0, [2, earlier, 3]);
-    let hidden = {
-        let mut hidden = sale("2026-11-21T19:00:00", ELEVEN, 5);
-        hidden["status"] = json!(2);
-        w.add("/voucher/seckill", &hidden)
-    };
-    w.add("/voucher", &super::world::voucher());
+    let short = w.add("/voucher/seckill", &sale("2026-11-21T20:10:00", "2026-11-21T20:20:00", 5));
+    assert_eq!(on(&w, 1).0, [2, short, 3]);
+    let mut hidden = sale("2026-11-21T19:00:00", ELEVEN, 5);
+    hidden["status"] = json!(2);
+    let hidden = w.add("/voucher/seckill", &hidden);
+    w.add("/voucher", &voucher());
     let (ids, said) = on(&w, 1);
     assert!(!ids.contains(&hidden) && said["total"] == 3, "{said}");
-    // 21:00: of those that are on, the third ends first.
-    w.advance(Duration::from_secs(60 * 60));
-    assert_eq!(on(&w, 1).0, [3, 2, earlier]);
-    let operator = w.log_in(OPERATOR);
-    w.told("POST", "/ops/sales/2/pause", &operator);
-    assert_eq!(on(&w, 1).1["data"][1]["state"], "PAUSED");
-    w.told("POST", "/ops/sales/2/end", &operator);
-    assert_eq!(on(&w, 1).0, [3, earlier]);
+    // The list is a second old, and each is where it belongs now.
+    w.advance(Duration::from_millis(599_500));
+    assert_eq!(on(&w, 1).0, [2, short, 3]);
+    w.advance(Duration::from_secs(1));
+    assert_eq!(on(&w, 1).0, [short, 2, 3]);
+    w.advance(Duration::from_millis(599_000));
+    assert_eq!(on(&w, 1).0, [short, 2, 3]);
+    w.advance(Duration::from_secs(1));
+    assert_eq!(on(&w, 1).0, [2, 3]);
+
+    w.told("POST", "/ops/sales/2/pause", &w.operator);
+    assert_eq!(on(&w, 1).1["data"][0]["state"], "PAUSED");
+    w.told("POST", "/ops/sales/2/end", &w.operator);
+    assert_eq!(on(&w, 1).0, [3]);
     w.advance(Duration::from_secs(2 * 60 * 60));
     assert_eq!(on(&w, 1), (vec![], json!({"success": true, "data": [], "total": 0})));
 }

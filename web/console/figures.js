@@ -44,13 +44,15 @@ import { events } from "../core/events.js";
 /** @typedef {"connecting" | "on" | "lost"} Hearing */
 
 /** Five minutes. */
-const KEPT = 300;
+const KEPT_MS = 300_000;
 /** An event comes each second: after so many without one, nobody speaks any more. */
 const PATIENCE_MS = 6_000;
 const AGAIN_MS = 1_500;
 
 /** @type {Figures[]} the oldest first */
 const heard = [];
+/** @type {number[]} when each of them was heard */
+const times = [];
 /** @type {Hearing} */
 let hearing = "connecting";
 /** @type {AbortController | null} */
@@ -82,26 +84,55 @@ export function onFigures(what, signal) {
   if (heard.length > 0) what();
 }
 
-/** Listens until {@link stopListening}; again whenever the stream breaks off. */
+/**
+ * When whoever watches is no operator any more.
+ * @param {() => void} what
+ */
+export function onShutOut(what) {
+  listeners.addEventListener("shut out", what);
+}
+
+/**
+ * Listens until {@link stopListening}; again whenever the stream breaks off. Not while nobody looks: a browser opens but six
+ * connections to one place, and each page that is forgotten behind others would hold one of them.
+ */
 export async function listen() {
   if (listening) return;
   const mine = new AbortController();
   listening = mine;
   while (!mine.signal.aborted) {
-    await hearOut(mine.signal).catch((error) => {
+    await untilSeen();
+    const away = whenUnseen();
+    await hearOut(AbortSignal.any([mine.signal, away])).catch((error) => {
       // Not an operator any more: the next thing that is asked says so.
       if (error instanceof Refusal && !error.isTrouble) mine.abort();
     });
     if (mine.signal.aborted) return;
+    if (away.aborted) continue;
     say("lost");
     await new Promise((done) => setTimeout(done, AGAIN_MS));
   }
 }
 
+/** Once somebody looks at the page. */
+async function untilSeen() {
+  while (document.hidden) await new Promise((done) => document.addEventListener("visibilitychange", done, { once: true }));
+}
+
+/** Aborted once nobody does. */
+function whenUnseen() {
+  const away = new AbortController();
+  const { signal } = away;
+  document.addEventListener("visibilitychange", () => away.abort(), { signal });
+  // It is left for another one, and may be kept to be gone back to.
+  addEventListener("pagehide", () => away.abort(), { signal });
+  return signal;
+}
+
 export function stopListening() {
   listening?.abort();
   listening = null;
-  heard.length = 0;
+  heard.length = times.length = 0;
   say("connecting");
 }
 
@@ -115,7 +146,11 @@ async function hearOut(until) {
       timer = setTimeout(() => silence.abort(), PATIENCE_MS);
       if (name === "end") return ended(data.code);
       heard.push(data);
-      if (heard.length > KEPT) heard.shift();
+      times.push(performance.now());
+      while (times[0] < performance.now() - KEPT_MS) {
+        heard.shift();
+        times.shift();
+      }
       say("on");
     }
   } finally {
@@ -129,7 +164,10 @@ async function hearOut(until) {
  */
 function ended(code) {
   if (code === "NOT_LOGGED_IN" && hasToken()) setToken(null);
-  if (code === "FORBIDDEN") listening?.abort();
+  if (code === "FORBIDDEN") {
+    stopListening();
+    listeners.dispatchEvent(new Event("shut out"));
+  }
 }
 
 /** @param {Hearing} how */

@@ -2,10 +2,11 @@
 
 import { hasToken } from "../core/api.js";
 import { fill, h } from "../core/dom.js";
-import { both, language, speak } from "../core/language.js";
+import { both } from "../core/language.js";
 import { knownMe, logOut } from "../core/session.js";
 import { icon } from "../parts/icons.js";
 import { sheet } from "../parts/sheet.js";
+import { tongue } from "../parts/tongue.js";
 import { isHearing, latest } from "./figures.js";
 import { knownStanding } from "./standing.js";
 import { waiting } from "./waiting.js";
@@ -127,16 +128,6 @@ function showMore() {
 function me() {
   const person = knownMe();
   return person && h("p", { class: "small quiet cut rail-me" }, person.nickName);
-}
-
-/** @param {() => void} [first] what is done before */
-function tongue(first) {
-  return h("button", {
-    class: "link small", type: "button", lang: both("en", "zh-CN"), onclick: () => {
-      first?.();
-      speak(language() === "zh" ? "en" : "zh");
-    },
-  }, both("English", "中文"));
 }
 
 /** @param {() => void} [first] what is done before */

@@ -8,10 +8,10 @@ import "../core/scheme.js";
 import { connectionBar } from "../parts/connection.js";
 import { failure } from "../parts/empty.js";
 import { skeletons } from "../parts/skeleton.js";
-import { listen, onFigures, stopListening } from "./figures.js";
+import { listen, onFigures, onShutOut, stopListening } from "./figures.js";
 import { frame, pulse, showWaiting } from "./frame.js";
 import * as live from "./screens/live.js";
-import { knownStanding, standing } from "./standing.js";
+import { forgetStanding, knownStanding, standing } from "./standing.js";
 import { countWaiting, onCount } from "./waiting.js";
 
 /** @typedef {import("../core/router.js").Screen} Screen */
@@ -63,6 +63,10 @@ onLanguage(() => frame(tabs, shownPath));
 onFigures(() => pulse(tabs));
 onCount(() => showWaiting(tabs));
 every(COUNT_EVERY_MS, new AbortController().signal, () => knownStanding() === "operator" && countWaiting().catch(() => {}));
+onShutOut(() => {
+  forgetStanding();
+  anew();
+});
 onToken(() => {
   stopListening();
   anew();

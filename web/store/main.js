@@ -47,7 +47,7 @@ const ROUTES = [
 ];
 
 /** What the mall says of things that are not there: trying again does not help. */
-const GONE = ["NOT_FOUND", "UNKNOWN_SALE", "BAD_REQUEST"];
+const GONE = ["NOT_FOUND", "UNKNOWN_SALE"];
 
 const [bar, screen, tabs] = ["bar", "screen", "tabs"].map((id) => /** @type {HTMLElement} */ (document.getElementById(id)));
 let shownPath = "/";
@@ -70,8 +70,15 @@ if (isKiosk) runKiosk();
 start(screen, ROUTES, (path) => {
   shownPath = path;
   frame();
-}, (error, { root }) => {
+}, (error, showing) => {
   if (wantsLogIn(error, { replace: true })) return;
+  const { root } = showing;
+  if (error instanceof Refusal && error.code === "BAD_REQUEST") {
+    // An address that somebody made up.
+    fill(root);
+    import("./screens/nowhere.js").then(({ open }) => open(showing));
+    return;
+  }
   const isNowhere = error instanceof Refusal && GONE.includes(error.code);
   fill(root, h("h1", { class: "unseen" }, both("出错了", "Something went wrong")),
     isNowhere ? empty("search", error.message, linkButton(both("回到首页", "To the first page"), "#/")) : failure(error, anew));

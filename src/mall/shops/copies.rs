@@ -37,7 +37,8 @@ impl Cached for Areas {
     async fn load(storage: &Storage, (): (), _: Timestamp) -> Result<Option<Self>, StoreError> {
         /// As many as a small map can show, and more.
         const MOST: u32 = 100;
-        Ok(Some(Self(storage.shops.areas(MOST).await?)))
+        let areas = storage.shops.areas(MOST).await?;
+        Ok((!areas.is_empty()).then_some(Self(areas)))
     }
 }
 
@@ -53,12 +54,8 @@ impl Copies {
         // They hardly change. A mall that has none is being furnished.
         let types =
             Policy { fresh: Duration::from_secs(5 * 60), absent: Duration::ZERO, ..Policy::default() };
-        // Every shop is looked at, and a map changes little by one.
-        let areas = Policy {
-            fresh: Duration::from_secs(5 * 60),
-            stale: Duration::from_secs(25 * 60),
-            ..Policy::default()
-        };
+        // Every shop is looked at for them, and one more changes a map little.
+        let areas = Policy { stale: Duration::from_secs(25 * 60), ..types };
         Self {
             types: CacheAside::new(storage, types),
             areas: CacheAside::new(storage, areas),

@@ -72,7 +72,8 @@ function verdict(balances, isUnlimited, given, found) {
   if (balances === undefined) {
     return h("p", { class: "notice", role: "status" }, icon("clock"), both("账目正在变动，稍后再看。", "The books are moving just now; they are read again in a moment."));
   }
-  if (!balances) return h("p", { class: "notice bad", role: "status" }, icon("warn"), both("账不平。", "The books do not balance."));
+  if (!balances) return h("p", { class: "notice bad", role: "status" }, icon("warn"), isUnlimited
+    ? both("账不平。", "The books do not balance.") : both(`账不平：${given} 与 ${found}`, `The books do not balance: ${given} and ${found}`));
   return h("p", { class: "notice good", role: "status" }, icon("check"), isUnlimited
     ? both(`账平：抢到的 ${found} 份都在。`, `The books balance: all ${found} units taken are there.`)
     : both(`账平：${given} = ${found}`, `The books balance: ${given} = ${found}`));

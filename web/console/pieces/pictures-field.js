@@ -2,10 +2,14 @@
 
 import { fill, h } from "../../core/dom.js";
 import { both } from "../../core/language.js";
-import { busy, iconButton } from "../../parts/button.js";
+import { Unreadable, asPicture, unreadable } from "../../core/resize.js";
 import { upload } from "../../core/upload.js";
+import { busy, iconButton } from "../../parts/button.js";
 import { icon } from "../../parts/icons.js";
 import { allOf, picture } from "../../parts/picture.js";
+
+/** Bytes: what is larger is made smaller before it is sent. */
+const LARGE = 1_000_000;
 
 /**
  * @param {string} label
@@ -49,6 +53,15 @@ export function picturesField(label, images, { most, signal }) {
     const files = [...(input.files ?? [])].slice(0, most - paths.length);
     // The same file may be chosen again.
     input.value = "";
-    for (const file of files) put([...paths, await upload(file, { signal })]);
+    try {
+      for (const file of files) {
+        // A drawing that is seen through, as those of kinds are, would lose that.
+        const sent = file.size < LARGE ? file : await asPicture(file);
+        put([...paths, await upload(sent, { signal })]);
+      }
+    } catch (error) {
+      if (!(error instanceof Unreadable)) throw error;
+      said.textContent = unreadable();
+    }
   }
 }

@@ -63,7 +63,7 @@ function restock({ voucherId, left = 0 }, changed) {
       return false;
     }
     const { data } = await call("POST", `/ops/sales/${voucherId}/stock`, { body: { add: numberIn(add.input), requestId: request } });
-    say(data.by < 0 ? both(`收回了 ${-data.by} 份`, `${-data.by} units taken away`) : both(`增加了 ${data.by} 份`, `${data.by} units added`));
+    say(data.by < 0 ? both(`收回了 ${-data.by} 份`, `Units taken away: ${-data.by}`) : both(`增加了 ${data.by} 份`, `Units added: ${data.by}`));
     await changed();
     return true;
   }, h("p", { class: "quiet" }, both(`现在剩 ${left} 份。最多收回没人抢到的。`, `${left} are left now. Only what nobody holds can be taken away.`)));

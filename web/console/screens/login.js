@@ -5,6 +5,7 @@ import { h } from "../../core/dom.js";
 import { both } from "../../core/language.js";
 import { icon } from "../../parts/icons.js";
 import { logInForm } from "../../parts/login.js";
+import { tongue } from "../../parts/tongue.js";
 
 /** Of a demo's mall. */
 const DEMO_OPERATOR = "13900000001";
@@ -21,6 +22,6 @@ export async function open({ root, signal, title }) {
       `This is a demo: its operator is ${DEMO_OPERATOR}. Send the code, then fill in the one that came.`)),
     form.root,
     h("p", { class: "quiet small" }, both("只有管理员能进入。", "For operators only.")),
-    h("p", { class: "small" }, h("a", { class: "link", href: "/mall/" }, both("去逛商城", "To the mall's shops")))));
+    h("div", { class: "row small" }, tongue(), h("a", { class: "link", href: "/mall/" }, both("去逛商城", "To the mall's shops")))));
   form.focus();
 }

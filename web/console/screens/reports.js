@@ -59,7 +59,7 @@ function drawn({ kind, id, blogId, userId, title, content, images, count, reason
   };
   return [
     h("div", { class: "row wrap small" }, chip(kind === "note" ? both("笔记", "Note") : both("评论", "Comment"), "accent"),
-      chip(both(`${count} 人举报`, `${count} reports`), "bad"), h("span", { class: "quiet" }, exactly(latestTime))),
+      chip(both(`${count} 人举报`, `reported by ${count}`), "bad"), h("span", { class: "quiet" }, exactly(latestTime))),
     title && h("h2", null, title),
     textOf(content).map((line) => h("p", null, line)),
     images && h("div", { class: "thumbs" }, allOf(images).map((image) => h("span", { class: "thumb" }, picture(image, both("笔记的图片", "A picture of the note"))))),

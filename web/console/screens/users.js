@@ -104,7 +104,7 @@ function acts({ id, nickName, role, blocked }, changed) {
     return askedWhy(both(`停用 ${nickName} 的账号？`, `Block ${nickName}?`),
       both("所有登录立即失效，不能再登录、抢购或发布。", "Every session of theirs ends at once; they cannot log in, buy or write."), both("停用", "Block"), async (reason) => {
         const { data } = await call("POST", `/ops/users/${id}/block`, { body: { reason } });
-        say(both(`已停用，结束了 ${data.sessionsEnded} 个登录`, `Blocked; ${data.sessionsEnded} sessions ended`));
+        say(both(`已停用，结束了 ${data.sessionsEnded} 个登录`, `Blocked; sessions ended: ${data.sessionsEnded}`));
         await changed();
       });
   }

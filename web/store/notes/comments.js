@@ -4,7 +4,7 @@ import { call, get, hasToken, read } from "../../core/api.js";
 import { h } from "../../core/dom.js";
 import { isKiosk } from "../../core/kept.js";
 import { both } from "../../core/language.js";
-import { knownMe, me } from "../../core/session.js";
+import { me } from "../../core/session.js";
 import { empty } from "../../parts/empty.js";
 import { endless } from "../../parts/endless.js";
 import { say } from "../../parts/toast.js";
@@ -60,7 +60,8 @@ export function comments(note, signal) {
     isThere: async (content) => {
       /** @type {Thread[]} */
       const newest = (await get(path, { query: { current: 1 } })) ?? [];
-      const mine = newest.find((one) => one.userId === knownMe()?.id && one.content === content && !list.holds(one.id));
+      const author = await me();
+      const mine = newest.find((one) => one.userId === author?.id && one.content === content && !list.holds(one.id));
       written = mine?.id;
       return mine !== undefined;
     },

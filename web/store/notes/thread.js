@@ -4,7 +4,7 @@ import { call, get, hasToken } from "../../core/api.js";
 import { forget } from "../../core/copies.js";
 import { fill, h } from "../../core/dom.js";
 import { both } from "../../core/language.js";
-import { knownMe, me } from "../../core/session.js";
+import { me } from "../../core/session.js";
 import { busy } from "../../parts/button.js";
 import { confirmed } from "../../parts/sheet.js";
 import { toLogIn, wantsLogIn } from "../entry.js";
@@ -76,7 +76,8 @@ export function thread(first, around) {
         const last = Math.floor(answerCount / PAGE) + 1;
         /** @type {Comment[]} */
         const page = (await get(`/blog-comments/answers/${first.id}`, { query: { current: last } })) ?? [];
-        const mine = page.find((one) => one.userId === knownMe()?.id && one.content === content && !answers.some(({ id }) => id === one.id));
+        const author = await me();
+        const mine = page.find((one) => one.userId === author?.id && one.content === content && !answers.some(({ id }) => id === one.id));
         written = mine?.id;
         return mine !== undefined;
       },

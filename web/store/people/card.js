@@ -38,7 +38,7 @@ export function personCard(person, card, { action, tab } = {}) {
       : h("a", { class: "count", href: `#/person/${person.id}?tab=${list}` }, inside);
   };
   return h("section", { class: "card pad person-card", "aria-label": person.nickName },
-    h("div", { class: "row" }, avatar(person, { large: true }),
+    h("div", { class: "row person-top" }, avatar(person, { large: true }),
       h("div", { class: "grow stack tight" },
         h("h1", { class: "person-name" }, person.nickName),
         h("p", { class: "row wrap tight small quiet" },

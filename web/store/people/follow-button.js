@@ -23,13 +23,15 @@ export function followButton({ id, name }, signal, changed) {
   let isAsking = false;
   const root = h("button", { type: "button", onclick: press });
   show();
-  if (hasToken()) {
-    get(`/follow/or/not/${id}`, { signal }).then((known) => {
-      if (isAsking || known === follows) return;
-      turn(known);
-    }, () => {});
-  }
+  look();
   return root;
+
+  /** What the mall knows. */
+  async function look() {
+    if (!hasToken()) return;
+    const known = await get(`/follow/or/not/${id}`, { signal }).catch(() => follows);
+    if (!isAsking && known !== follows) turn(known);
+  }
 
   function show() {
     root.className = follows ? "button follow" : "button main follow";
@@ -64,5 +66,7 @@ export function followButton({ id, name }, signal, changed) {
     } finally {
       isAsking = false;
     }
+    // Where no answer came, it may have been done.
+    look();
   }
 }

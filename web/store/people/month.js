@@ -14,13 +14,14 @@ import { icon } from "../../parts/icons.js";
  * @property {number} streak days in a row up to today or yesterday
  * @property {number} longest
  * @property {number} makeUpsLeft
+ * @property {string} [hereSince] the day on which one came; none before it can be made up for
  */
 
 /**
  * @param {Calendar} calendar
  * @param {(day: string) => unknown} makeUp for a day, `2026-11-20`
  */
-export function monthGrid({ month, today, signed, madeUp, makeUpsLeft }, makeUp) {
+export function monthGrid({ month, today, signed, madeUp, makeUpsLeft, hereSince = "" }, makeUp) {
   const [year, number] = month.split("-").map(Number);
   const days = new Date(Date.UTC(year, number, 0)).getUTCDate();
   // Weeks begin on Monday.
@@ -44,7 +45,7 @@ export function monthGrid({ month, today, signed, madeUp, makeUpsLeft }, makeUp)
       return h("span", { class: `${look} ${isMadeUp ? "made-up" : "signed"}`, role: "img", "aria-label": isMadeUp ? both(`${day} 日，已补签`, `${day}, made up for`) : both(`${day} 日，已签到`, `${day}, signed`) },
         h("span", { class: "number" }, day), icon("check"));
     }
-    const canMakeUp = date < today && today.startsWith(month) && makeUpsLeft > 0;
+    const canMakeUp = date < today && date >= hereSince && today.startsWith(month) && makeUpsLeft > 0;
     if (!canMakeUp) return h("span", { class: date > today ? `${look} to-come` : look }, h("span", { class: "number" }, day), isToday && h("span", { class: "unseen" }, both("今天", "today")));
     const made = h("button", { type: "button", class: `${look} missed`, "aria-label": both(`${day} 日漏签，补签`, `${day}: missed; make up for it`), onclick: () => busy(made, () => makeUp(date)) },
       h("span", { class: "number" }, day));

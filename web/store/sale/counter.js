@@ -1,7 +1,7 @@
 // The button of a sale, and what came of pressing it. It lights up at the instant, is grey until there is an answer, and then
 // for as long as the mall wants it to be before the next try.
 
-import { Refusal, hasToken } from "../../core/api.js";
+import { Refusal, hasToken, onToken } from "../../core/api.js";
 import { forget } from "../../core/copies.js";
 import { every, fill, h, successive } from "../../core/dom.js";
 import { both } from "../../core/language.js";
@@ -14,9 +14,12 @@ import { toLogIn, wantsLogIn } from "../entry.js";
 import { claim, held } from "./claim.js";
 import { stateOf } from "./watch.js";
 
-/** When a sale's button may be pressed again; it stays so when one leaves and comes back.
- * @type {Map<string, import("../../core/moments.js").Moment>} */
+/**
+ * When a sale's button may be pressed again; it stays so when one leaves and comes back.
+ * @type {Map<string, import("../../core/moments.js").Moment>}
+ */
 const pressable = new Map();
+onToken(() => pressable.clear());
 
 /**
  * @param {string} id
@@ -28,6 +31,7 @@ export function counter(id, signal, look) {
   /** @type {import("./watch.js").Live | undefined} */
   let live;
   let isAsking = false;
+  let wasPressed = false;
   let looks = "";
   const text = h("span", null);
   const press = h("button", { type: "button", class: "button sale wide sale-press", disabled: true, onclick: buy }, text);
@@ -47,6 +51,9 @@ export function counter(id, signal, look) {
     // Before the opening there is time to log in.
     const mayPress = !isAsking && (hasToken() ? isOpen && rest <= 0 : isOpen || state === "NOT_OPEN");
     if (press.disabled === mayPress) press.disabled = !mayPress;
+    // A button that goes grey loses the focus; who pressed it by key gets it back.
+    if (mayPress && wasPressed && document.activeElement === document.body) press.focus({ preventScroll: true });
+    if (mayPress) wasPressed = false;
     const wanted = isAsking ? "asking" : rest > 0 && isOpen ? `rest ${Math.ceil(rest / 1000)}` : `${state} ${hasToken()}`;
     if (wanted === looks) return;
     const wasResting = looks.startsWith("rest");
@@ -77,6 +84,7 @@ export function counter(id, signal, look) {
       return;
     }
     isAsking = true;
+    wasPressed = true;
     draw();
     fill(said);
     try {

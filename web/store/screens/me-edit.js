@@ -16,7 +16,7 @@ import { field } from "../../parts/field.js";
 import { skeletons } from "../../parts/skeleton.js";
 import { say } from "../../parts/toast.js";
 import { isIn, wantsLogIn } from "../entry.js";
-import { Unreadable, asSquare, unreadable } from "../writing/resize.js";
+import { Unreadable, asSquare, unreadable } from "../../core/resize.js";
 
 /** @typedef {import("../people/card.js").Person} Person */
 /** @typedef {import("../people/card.js").Card} Card */

@@ -32,7 +32,7 @@ export async function open({ root, signal, title, settled }) {
     fill(top, welcome());
     return;
   }
-  fill(top, skeletons(1, "13.3rem"));
+  fill(top, skeletons(1, "var(--person-card)"));
   await renew();
 
   async function renew() {

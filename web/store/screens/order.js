@@ -28,10 +28,13 @@ export async function open({ root, at, signal, title, settled }) {
   title(both("订单", "Order"));
   if (!staysIn(signal)) return;
   const [facts, beside] = [h("section", { class: "card pad stack", "aria-live": "polite", tabindex: -1 }, skeletons(4, "1.6rem")), h("div", null)];
-  const columns = h("div", { class: "middle" }, beside, h("div", { class: "order-side" }, facts));
+  const columns = h("div", { class: "middle" }, beside, h("div", { class: "side" }, facts));
   root.append(head(both("订单", "Order"), { home: "/orders" }), columns);
   const ofDrawn = successive(signal);
   let drawn = "";
+  let status = STATUS.coming;
+  /** What was asked for without an answer, and how it stood then. @type {{before: number, done: string} | null} */
+  let unsure = null;
   /** @type {ReturnType<typeof setTimeout>} */
   let timer;
   signal.addEventListener("abort", () => clearTimeout(timer));
@@ -41,6 +44,7 @@ export async function open({ root, at, signal, title, settled }) {
   /** @param {Order} order */
   function draw(order) {
     clearTimeout(timer);
+    status = order.status;
     const ms = AGAIN_MS[order.status];
     if (ms && !signal.aborted) timer = setTimeout(look, ms);
     const looks = `${order.status} ${order.deadline}`;
@@ -105,8 +109,10 @@ export async function open({ root, at, signal, title, settled }) {
       say(done);
     } catch (error) {
       // Whether it was taken is not known; taken twice it would do nothing more.
-      if (error instanceof Unreachable) say(both("没有收到应答，正在查明结果…", "No answer came; finding out what became of it…"), { bad: true });
-      else if (!(error instanceof Refusal && error.code === "ORDER_STANDS")) throw error;
+      if (error instanceof Unreachable) {
+        unsure = { before: status, done };
+        say(both("没有收到应答，正在查明结果…", "No answer came; finding out what became of it…"), { bad: true });
+      } else if (!(error instanceof Refusal && error.code === "ORDER_STANDS")) throw error;
       else say(error.message, { bad: true });
       await look();
     }
@@ -115,7 +121,11 @@ export async function open({ root, at, signal, title, settled }) {
   async function look() {
     clearTimeout(timer);
     try {
-      draw(await readOrder(at.id, signal));
+      const order = await readOrder(at.id, signal);
+      if (unsure && order.status === unsure.before) say(both("没有送到，请再试一次。", "It did not arrive; please try again."), { bad: true });
+      else if (unsure) say(unsure.done);
+      unsure = null;
+      draw(order);
     } catch {
       if (!signal.aborted) timer = setTimeout(look, 2_000);
     }

@@ -39,7 +39,7 @@ export async function open(showing) {
   const tabs = ["notes", "followees", "fans", ...(hasToken() && !isMe ? [/** @type {const} */ ("common")] : [])];
   /** @type {Tab} */
   let tab = tabs.find((one) => one === at.tab) ?? "notes";
-  const card = h("div", null, skeletons(1, "13.3rem"));
+  const card = h("div", null, skeletons(1, "var(--person-card)"));
   const switches = h("div", { class: "person-tabs" });
   const list = h("div", null);
   let opened = new AbortController();

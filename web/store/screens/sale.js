@@ -4,7 +4,6 @@ import { get } from "../../core/api.js";
 import { shown } from "../../core/copies.js";
 import { fill, h, successive } from "../../core/dom.js";
 import { both } from "../../core/language.js";
-import { until } from "../../core/moments.js";
 import { head } from "../../parts/bar.js";
 import { chip } from "../../parts/chip.js";
 import { countdown } from "../../parts/countdown.js";
@@ -38,8 +37,8 @@ import { stateOf, watch } from "../sale/watch.js";
 /** @param {import("../../core/router.js").Showing} showing */
 export async function open({ root, at, signal, title, settled }) {
   title(both("限时秒杀", "Flash sale"));
-  const [pictures, what, more] = [h("div", { class: "sale-pictures" }, skeletons(1, "100%")),
-    h("div", { class: "stack tight" }, skeletons(3, "1.6rem")), h("div", { class: "stack" }, skeletons(2, "6rem"))];
+  const [pictures, what, more] = [h("div", { class: "front-pictures" }, skeletons(1, "100%")),
+    h("div", { class: "stack tight" }, ["1.64rem", "1.45rem", "2.25rem"].map((height) => skeletons(1, height))), h("div", { class: "stack" }, skeletons(2, "6rem"))];
   const clock = clockOf(signal);
   const look = watch(at.id, signal, (live) => {
     clock.show(live);
@@ -53,7 +52,7 @@ export async function open({ root, at, signal, title, settled }) {
     title(page.title);
     const paths = allOf(page.shop?.images);
     fill(pictures, paths.length > 0 && gallery(paths, page.shop?.name ?? ""));
-    fill(what, h("h2", { class: "sale-title" }, page.title), page.subTitle && h("p", { class: "quiet" }, page.subTitle),
+    fill(what, h("h2", { class: "large-title" }, page.title), page.subTitle && h("p", { class: "quiet" }, page.subTitle),
       h("div", { class: "row sale-price" }, bargain(page.payValue, page.actualValue), discount(page)));
     fill(more, terms(page), page.shop && seller(page.shop));
     settled();
@@ -65,7 +64,7 @@ export async function open({ root, at, signal, title, settled }) {
  * @param {AbortSignal} signal
  */
 function clockOf(signal) {
-  const [word, time, state, left] = [h("span", { class: "small quiet" }), h("span", { class: "sale-time" }, "--:--"), h("span", null), h("span", { class: "small quiet number" })];
+  const [word, time, state, left] = [h("span", { class: "small quiet" }), h("span", { class: "sale-time" }, "--:--"), h("span", null), h("span", { class: "small quiet number" }, "\u00a0")];
   const stock = meter(both("剩余数量", "What is left"));
   const root = h("div", { class: "stack sale-clock" },
     h("div", { class: "row apart" }, h("div", { class: "stack tight" }, word, time), state),
@@ -79,15 +78,17 @@ function clockOf(signal) {
     const now = stateOf(live);
     const isComing = now === "NOT_OPEN";
     const moment = isComing ? live.window.begins : live.window.ends;
-    stock.root.hidden = live.stock < 0;
+    const isOver = now === "ENDED";
+    stock.root.hidden = isOver || live.stock < 0;
+    left.hidden = isOver;
     left.textContent = live.stock < 0 ? both("不限量", "Unlimited") : both(`剩余 ${live.stock} 份，共 ${live.units} 份`, `${live.stock} of ${live.units} left`);
     stock.show(live.stock, live.units, left.textContent);
     const looks = `${now} ${live.stock} ${Math.round(moment)}`;
     if (looks === drawn) return;
     drawn = looks;
-    fill(state, now !== "OPEN" && stateChip({ state: now, stock: live.stock }));
-    word.textContent = isComing ? both("距开抢", "Opens in") : now === "ENDED" ? both("已结束", "Over") : both("距结束", "Ends in");
-    fill(time, until(moment) > 0 ? countdown(moment, whileShown(), () => show(live)) : "00:00");
+    fill(state, now !== "OPEN" && !isOver && stateChip({ state: now, stock: live.stock }));
+    word.textContent = isOver ? "" : isComing ? both("距开抢", "Opens in") : both("距结束", "Ends in");
+    fill(time, isOver ? both("已结束", "Over") : countdown(moment, whileShown(), () => show(live)));
   }
 
   /** @param {unknown} error what is known is shown on */

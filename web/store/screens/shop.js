@@ -1,6 +1,6 @@
 // A shop: what it looks like, where and when it is open, and what it sells.
 
-import { get, hasToken } from "../../core/api.js";
+import { Unreachable, get, hasToken } from "../../core/api.js";
 import { shown } from "../../core/copies.js";
 import { fill, h, successive } from "../../core/dom.js";
 import { isKiosk } from "../../core/kept.js";
@@ -15,6 +15,7 @@ import { allOf } from "../../parts/picture.js";
 import { yuan } from "../../parts/price.js";
 import { confirmed } from "../../parts/sheet.js";
 import { skeletons } from "../../parts/skeleton.js";
+import { say } from "../../parts/toast.js";
 import { stars } from "../../parts/stars.js";
 import { readAreas } from "../areas.js";
 import { buy } from "../buy.js";
@@ -30,9 +31,9 @@ import { readShelf } from "../shelf.js";
 /** @param {import("../../core/router.js").Showing} showing */
 export async function open({ root, at, signal, title, settled }) {
   title(both("店铺", "Shop"));
-  const [pictures, facts, vouchers] = [h("div", { class: "sale-pictures" }, skeletons(1, "100%")), h("div", { class: "stack" }, skeletons(3, "3rem")), h("div", { class: "stack" }, skeletons(3, "6.5rem"))];
+  const [pictures, facts, vouchers] = [h("div", { class: "front-pictures" }, skeletons(1, "100%")), h("div", { class: "stack" }, skeletons(3, "3rem")), h("div", { class: "stack" }, skeletons(3, "6.5rem"))];
   root.append(head(both("店铺", "Shop"), { home: "/shops" }), h("div", { class: "two" }, h("div", { class: "stack" }, pictures, facts),
-    h("section", { class: "order-side", "aria-label": both("优惠券", "Vouchers") }, vouchers)));
+    h("section", { class: "side", "aria-label": both("优惠券", "Vouchers") }, vouchers)));
   const ofVouchers = successive(signal);
   showVouchers();
   await shown(`shop ${at.id}`, () => get(`/shop/${at.id}`, { signal }), (/** @type {Shop} */ shop) => {
@@ -66,7 +67,8 @@ export async function open({ root, at, signal, title, settled }) {
     try {
       go(`/order/${await buy(voucher.id)}`);
     } catch (error) {
-      if (!wantsLogIn(error)) throw error;
+      if (error instanceof Unreachable) say(both("没有收到应答。再点一次就会查明，不会重复购买。", "No answer came. Press again to find out; nothing is bought twice."), { bad: true });
+      else if (!wantsLogIn(error)) throw error;
     }
   }
 
@@ -75,7 +77,7 @@ export async function open({ root, at, signal, title, settled }) {
     const map = h("div", { class: "shop-map" });
     readAreas(signal).then((areas) => fill(map, smallMap(shop, areas, place())), () => {});
     return [
-      h("div", { class: "stack tight" }, h("h2", { class: "sale-title" }, shop.name),
+      h("div", { class: "stack tight" }, h("h2", { class: "large-title" }, shop.name),
         h("div", { class: "row wrap small" }, stars(shop.score), h("span", { class: "quiet" }, both(`${shop.comments}条评价`, `${shop.comments} reviews`)),
           shop.avgPrice > 0 && h("span", { class: "quiet" }, both(`人均 ${yuan(shop.avgPrice * 100)}`, `${yuan(shop.avgPrice * 100)} each`)),
           shop.sold > 0 && h("span", { class: "quiet" }, both(`已售 ${shop.sold}`, `${shop.sold} sold`)))),

@@ -14,7 +14,7 @@ const AGAIN_MS = 10_000;
 /** @param {import("../../core/router.js").Showing} showing */
 export function open({ root, signal, title }) {
   title(both("欢迎", "Welcome"));
-  const sales = h("ul", { class: "welcome-sales" }, skeletons(2, "14rem").map((box) => h("li", null, box)));
+  const sales = h("ul", { class: "welcome-sales" }, skeletons(2, "19rem").map((box) => h("li", null, box)));
   root.append(h("div", { class: "welcome" },
     h("header", null, h("h1", null, both("欢迎光临", "Welcome")), h("p", { class: "quiet" }, both("点一下就开始", "Touch to begin"))),
     h("section", { "aria-label": both("限时秒杀", "Flash sales") }, h("h2", { class: "unseen" }, both("限时秒杀", "Flash sales")), sales),

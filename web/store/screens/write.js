@@ -19,7 +19,7 @@ import { isIn, wantsLogIn } from "../entry.js";
 import { draftOf, dropDraft, isEmpty, keepDraft } from "../writing/draft.js";
 import { pictures } from "../writing/pictures.js";
 import { contentOf, publish, published } from "../writing/publish.js";
-import { Unreadable } from "../writing/resize.js";
+import { Unreadable } from "../../core/resize.js";
 
 const LONGEST_TITLE = 255;
 const LONGEST_TEXT = 2_048;

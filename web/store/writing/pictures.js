@@ -10,7 +10,7 @@ import { icon } from "../../parts/icons.js";
 import { reason, say } from "../../parts/toast.js";
 import { PICTURES } from "./draft.js";
 import { pictureTile } from "./picture-tile.js";
-import { Unreadable, asNotePicture, unreadable } from "./resize.js";
+import { Unreadable, asPicture, unreadable } from "../../core/resize.js";
 
 /** @typedef {import("./draft.js").Draft} Draft */
 /** @typedef {import("./draft.js").DraftPicture} DraftPicture */
@@ -63,7 +63,7 @@ export function pictures(draft, changed, signal) {
     for (const file of files.slice(0, room)) {
       try {
         const picture = { key: `picture-${crypto.getRandomValues(new Uint32Array(2)).join("-")}` };
-        await putAway(picture.key, await asNotePicture(file));
+        await putAway(picture.key, await asPicture(file));
         draft.pictures.push(picture);
         changed();
         draw();

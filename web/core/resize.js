@@ -1,6 +1,6 @@
 // Pictures made smaller before they are sent: a phone's are five times as large as any screen.
 
-import { both } from "../../core/language.js";
+import { both } from "./language.js";
 
 /** Pixels of the longer side. */
 const LONGEST = 2_048;
@@ -17,11 +17,11 @@ export function unreadable() {
 }
 
 /**
- * The picture in a size that suits a note, upright.
+ * The picture in a size that suits a page, upright.
  * @param {Blob} file
  * @returns {Promise<Blob>}
  */
-export async function asNotePicture(file) {
+export async function asPicture(file) {
   const image = await decoded(file);
   const scale = Math.min(1, LONGEST / Math.max(image.width, image.height));
   const [width, height] = [Math.max(1, Math.round(image.width * scale)), Math.max(1, Math.round(image.height * scale))];
