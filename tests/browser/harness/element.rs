@@ -3,7 +3,6 @@
 //! The browser itself says what that is, from what it tells screen readers: a button without a name is not found.
 
 use std::fmt;
-use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -179,15 +178,6 @@ impl<'p> Element<'p> {
         self.does(CHOOSE, &[json!(label)]);
     }
 
-    /// Gives it a file.
-    #[track_caller]
-    pub fn upload(&self, file: &Path) {
-        until(&format!("giving {} to {self}", file.display()), || {
-            let params = json!({ "files": [file], "backendNodeId": self.node()? });
-            self.page.try_ask("DOM.setFileInputFiles", &params)
-        });
-    }
-
     /// Waits until it is there.
     #[track_caller]
     pub fn is_there(&self) {
@@ -243,12 +233,6 @@ impl<'p> Element<'p> {
     pub fn has_focus(&self) -> bool {
         self.call("function () { return document.activeElement === this; }", &[])
             .is_ok_and(|it_is| it_is == true)
-    }
-
-    /// How many there are at present.
-    #[track_caller]
-    pub fn count(&self) -> usize {
-        self.nodes().unwrap().len()
     }
 
     #[track_caller]

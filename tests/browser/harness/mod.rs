@@ -9,8 +9,6 @@
 //! Everything is found by role and name, and waited for. A test fails on any error that a page meets, unless it
 //! was forgiven because the test caused it.
 
-
-
 mod axe;
 mod browser;
 mod chromium;
