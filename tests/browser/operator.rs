@@ -122,7 +122,19 @@ fn ends_it(page: &Page, sale: u64) {
 
 fn reads_what_was_done(page: &Page) {
     page.link("审计").click();
-    for action in ["sale.create", "sale.pause", "sale.resume", "sale.stock", "order.void", "user.block"] {
+    const DONE: [&str; 10] = [
+        "sale.add",
+        "sale.pause",
+        "sale.resume",
+        "sale.stock",
+        "order.use",
+        "order.void",
+        "dead-letter.void",
+        "user.block",
+        "user.unblock",
+        "sale.end",
+    ];
+    for action in DONE {
         page.sees(action);
     }
     page.button("核对整条链").click();

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use mallbox::fixture::Mall;
 
-use crate::harness::{Browser, Page, Screen};
+use crate::harness::{Browser, Page, Place as _, Screen};
 use crate::people::{ANNE, BEN, NOBODY, OPENING, OPERATOR, RUNNING, browser_of, buy, evening, pay};
 use crate::words;
 
@@ -160,4 +160,19 @@ fn screens_in_the_dark() {
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
 fn screens_in_english() {
     look("english", Browser::in_english);
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn language_that_was_chosen_is_kept() {
+    let mall = evening().start().unwrap();
+    let page = browser_of(&mall, NOBODY).on(Screen::Desktop).open("/");
+    page.sees("限时秒杀");
+    page.button("English").click();
+    page.sees("Flash sales");
+    page.sees_no("限时秒杀");
+    page.reload();
+    page.sees("Flash sales");
+    page.button("中文").click();
+    page.sees("限时秒杀");
 }

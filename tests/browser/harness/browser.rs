@@ -18,15 +18,6 @@ pub enum Screen {
 impl Screen {
     pub const ALL: [Self; 3] = [Self::Phone, Self::Tablet, Self::Desktop];
 
-    /// What it is called in the name of a picture.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Phone => "phone",
-            Self::Tablet => "tablet",
-            Self::Desktop => "desktop",
-        }
-    }
-
     /// Whether it is touched, and not pointed at with a mouse.
     pub fn is_touched(self) -> bool {
         self != Self::Desktop

@@ -3,7 +3,6 @@
 //! The browser itself says what that is, from what it tells screen readers: a button without a name is not found.
 
 use std::fmt;
-use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -179,15 +178,6 @@ impl<'p> Element<'p> {
         self.does(CHOOSE, &[json!(label)]);
     }
 
-    /// Gives it a file.
-    #[track_caller]
-    pub fn upload(&self, file: &Path) {
-        until(&format!("giving {} to {self}", file.display()), || {
-            let params = json!({ "files": [file], "backendNodeId": self.node()? });
-            self.page.try_ask("DOM.setFileInputFiles", &params)
-        });
-    }
-
     /// Waits until it is there.
     #[track_caller]
     pub fn is_there(&self) {
@@ -245,12 +235,6 @@ impl<'p> Element<'p> {
             .is_ok_and(|it_is| it_is == true)
     }
 
-    /// How many there are at present.
-    #[track_caller]
-    pub fn count(&self) -> usize {
-        self.nodes().unwrap().len()
-    }
-
     #[track_caller]
     fn is_so(&self, what: &str, function: &str) {
         until(&format!("{self} {what}"), || {
@@ -273,7 +257,12 @@ impl<'p> Element<'p> {
     }
 
     fn text_of(&self, node: u64) -> Result<String, String> {
-        let text = self.call_of(node, "function () { return this.innerText; }", &[])?;
+        // What is not on the page any more says everything without a space.
+        let text =
+            self.call_of(node, "function () { return this.isConnected ? this.innerText : null; }", &[])?;
+        if text.is_null() {
+            return Err("it is gone".to_owned());
+        }
         Ok(one_line(text.as_str().unwrap_or_default()))
     }
 

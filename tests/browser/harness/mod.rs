@@ -9,8 +9,6 @@
 //! Everything is found by role and name, and waited for. A test fails on any error that a page meets, unless it
 //! was forgiven because the test caused it.
 
-#![allow(dead_code, reason = "people do more on pages than the tests of the day")]
-
 mod axe;
 mod browser;
 mod chromium;
