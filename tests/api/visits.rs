@@ -3,9 +3,10 @@
 use std::time::{Duration, Instant};
 
 use mallbox::fixture::Fault;
+use mallbox::mall::visits::Caller;
 use serde_json::{Value, json};
 
-use super::world::{CUSTOMER, World, world};
+use super::world::{CUSTOMER, EVENING, OPERATOR, World, world};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
@@ -40,7 +41,7 @@ fn became(w: &World, what: &str) -> u64 {
 
 fn later(w: &mut World, span: Duration) {
     w.advance(span);
-    w.operator = w.log_in(super::world::OPERATOR);
+    w.operator = w.log_in(OPERATOR);
     w.customer = w.log_in(CUSTOMER);
 }
 
@@ -127,6 +128,15 @@ fn days_end_at_midnight_on_the_malls_wall_and_only_users_are_known_again() {
 }
 
 #[test]
+fn a_visit_belongs_to_the_day_it_was_on_and_not_to_that_of_its_gathering() {
+    let w = world();
+    let firefox = Caller::new(None, None, b"Firefox");
+    w.mall.app().unwrap().visits.saw(firefox, None, EVENING - 21 * HOUR);
+    assert_eq!(sum(&w, "?from=2026-11-20&to=2026-11-20"), (1, 1));
+    assert_eq!(sum(&w, "?from=2026-11-21&to=2026-11-21"), (0, 0));
+}
+
+#[test]
 fn visits_are_taken_down_soon_though_nobody_asks() {
     let w = world();
     w.mall.run_clock();
@@ -156,8 +166,8 @@ fn a_store_in_trouble_costs_visits_and_keeps_nobody_waiting() {
 fn more_than_can_wait_are_dropped_and_counted() {
     let w = world();
     let app = w.mall.app().unwrap();
-    let caller = mallbox::mall::visits::Caller::new(None, None, b"Firefox");
-    (0..70_000).for_each(|_| app.visits.saw(caller, None, super::world::EVENING));
+    let firefox = Caller::new(None, None, b"Firefox");
+    (0..70_000).for_each(|_| app.visits.saw(firefox, None, EVENING));
     let (uv, pv) = sum(&w, "");
     let dropped = app.visits.figures().dropped.load(std::sync::atomic::Ordering::Relaxed);
     assert_eq!((uv, pv + dropped), (1, 70_000));

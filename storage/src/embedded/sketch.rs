@@ -46,14 +46,14 @@ impl Sketch {
     }
 
     /// As it is stored. The same bytes for the same visitors, in whichever order they came.
-    pub(crate) fn to_bytes(&mut self) -> Vec<u8> {
+    pub(crate) fn pack(&mut self) -> Vec<u8> {
         // What came last is in a hash set until it is counted.
         self.count();
         postcard::to_extend(&self.0, vec![FORM]).expect("a vector takes whatever it is given")
     }
 
     /// `None` if no sketch was stored like this.
-    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn unpack(bytes: &[u8]) -> Option<Self> {
         let (FORM, rest) = bytes.split_first().map(|(form, rest)| (*form, rest))? else { return None };
         postcard::from_bytes(rest).ok().map(Self)
     }
@@ -96,7 +96,7 @@ mod tests {
     }
 
     fn stored_and_read(sketch: &mut Sketch) -> Sketch {
-        Sketch::from_bytes(&sketch.to_bytes()).unwrap()
+        Sketch::unpack(&sketch.pack()).unwrap()
     }
 
     #[test]
@@ -104,18 +104,18 @@ mod tests {
         for size in [0, 1, 100, 5_000, 50_000] {
             let mut sketch = of(0..size);
             let mut read = stored_and_read(&mut sketch);
-            assert_eq!((read.count(), read.to_bytes()), (sketch.count(), sketch.to_bytes()), "{size}");
+            assert_eq!((read.count(), read.pack()), (sketch.count(), sketch.pack()), "{size}");
             // And goes on from there.
             (size..2 * size).for_each(|number| read.add(Visitor(number)));
-            assert_eq!(read.to_bytes(), of(0..2 * size).to_bytes(), "{size}");
+            assert_eq!(read.pack(), of(0..2 * size).pack(), "{size}");
         }
     }
 
     #[test]
     fn order_and_repeats_leave_no_trace_in_the_bytes() {
-        let one = of(0..300).to_bytes();
-        assert_eq!(of((0..300).rev().chain(50..100)).to_bytes(), one);
-        assert_ne!(of(0..301).to_bytes(), one);
+        let one = of(0..300).pack();
+        assert_eq!(of((0..300).rev().chain(50..100)).pack(), one);
+        assert_ne!(of(0..301).pack(), one);
     }
 
     #[test]
@@ -144,9 +144,9 @@ mod tests {
     #[test]
     fn what_was_stored_as_form_one_can_be_read() {
         let of_three = "010e80800180808008b3660003c4cbcd1c0c86dfbc0cc0d3a807fe98e80800";
-        assert_eq!(crate::hex(&of([7, 8, u64::MAX]).to_bytes()), of_three);
+        assert_eq!(crate::hex(&of([7, 8, u64::MAX]).pack()), of_three);
         for bad in [&b""[..], b"\x02", b"\x01", b"\x01\x0e\xff"] {
-            assert!(Sketch::from_bytes(bad).is_none(), "{bad:?}");
+            assert!(Sketch::unpack(bad).is_none(), "{bad:?}");
         }
     }
 }

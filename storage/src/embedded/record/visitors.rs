@@ -59,7 +59,7 @@ fn by_row(visits: &[Visit], today: Day) -> Vec<((Day, i64), News)> {
 }
 
 fn sketch(bytes: &[u8], column: usize) -> rusqlite::Result<Sketch> {
-    Sketch::from_bytes(bytes).ok_or_else(|| unreadable(column, "a sketch of visitors"))
+    Sketch::unpack(bytes).ok_or_else(|| unreadable(column, "a sketch of visitors"))
 }
 
 fn add(conn: &Connection, (day, of): (Day, i64), news: &News) -> rusqlite::Result<()> {
@@ -71,7 +71,7 @@ fn add(conn: &Connection, (day, of): (Day, i64), news: &News) -> rusqlite::Resul
     let mut visitors = found.as_deref().map_or_else(|| Ok(Sketch::new()), |bytes| sketch(bytes, 0))?;
     news.visitors.iter().for_each(|visitor| visitors.add(*visitor));
     let views = i64::try_from(news.views).unwrap_or(i64::MAX);
-    let bytes = visitors.to_bytes();
+    let bytes = visitors.pack();
     if found.is_some_and(|found| found == bytes) {
         // Nobody new: what is small is written alone.
         let raise = "UPDATE visits SET views = views + ?3 WHERE day = ?1 AND shop_id = ?2";
