@@ -1,4 +1,5 @@
-//! A shop that all ask for, in process: from its copy, from the record, and when there is no copy and a thousand ask at once.
+//! A shop that all ask for, in process: from its copy, from the record, and when there is no copy and a thousand ask at once;
+//! and what it costs each of them to be counted.
 //!
 //! `cargo bench --bench shop`. Ids: service, call, back end, load.
 
@@ -8,6 +9,7 @@ use std::time::{Duration, Instant};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use mallbox::fixture::Mall;
 use mallbox::http::App;
+use mallbox::mall::visits::Caller;
 use mallbox_storage::{Shop, ShopId, Timestamp};
 
 const HOT: ShopId = ShopId::new(1);
@@ -56,5 +58,35 @@ fn shops(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, shops);
+/// Being counted, without the gathering, which is somebody else's time.
+fn visits(criterion: &mut Criterion) {
+    /// As many as wait at the most.
+    const GATHERED: u64 = 50_000;
+    const BROWSER: &[u8] = b"Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
+    let mall = Mall::builder().without_port().frozen().start().expect("a mall for tests starts");
+    let (app, now) = (mall.app().expect("it is there"), mall.now());
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime starts");
+    let mut group = criterion.benchmark_group("visits/saw");
+    for (name, token) in [("a-stranger", None), ("a-user", Some("0".repeat(48)))] {
+        group.bench_function(format!("embedded/{name}"), |bencher| {
+            bencher.iter_custom(|rounds| {
+                let (mut took, mut left) = (Duration::ZERO, rounds);
+                while left > 0 {
+                    let some = left.min(GATHERED);
+                    let began = Instant::now();
+                    for _ in 0..some {
+                        app.visits.saw(Caller::new(token.as_deref(), None, BROWSER), Some(HOT), now);
+                    }
+                    took += began.elapsed();
+                    runtime.block_on(app.visits.take_down(now));
+                    left -= some;
+                }
+                took
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, shops, visits);
 criterion_main!(benches);

@@ -11,6 +11,7 @@ use super::describe::Calls;
 use super::envelope::{Answer, Reply};
 use super::extract::{Json, Login, MaybeLogin, Now, Path, Query, Remover};
 use super::page_query::PageQuery;
+use super::visits::Visiting;
 use crate::language::both;
 use crate::mall::notes::{NoteForm, NoteView};
 use crate::mall::wall_time;
@@ -125,8 +126,10 @@ async fn one(
     MaybeLogin(reader): MaybeLogin,
     Now(now): Now,
     Path(id): Path<u64>,
+    visiting: Visiting,
 ) -> Reply<BlogAnswer> {
     let view = app.notes.get(NoteId::new(id), reader, now).await?;
+    visiting.saw(&app, Some(view.note.text.shop), now);
     Ok(Answer::ok(BlogAnswer::new(view, &app.context.zone)))
 }
 

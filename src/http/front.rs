@@ -30,6 +30,7 @@ use super::language;
 use super::log_budget::LogBudget;
 use super::metrics::{Class, Metrics, Tally};
 use super::request_id::RequestIds;
+use super::visits::Peer;
 use crate::language::Language;
 
 /// A body that is too large is read up to this size before it is refused: a client that is still writing would not
@@ -200,6 +201,10 @@ impl Front {
                 Err(error) => return error.into_response(),
             },
         };
+        // Who claims is not counted as a visitor, and has no time for it.
+        if let Some(peer) = self.peer.filter(|_| is_api && parts.method == Method::GET) {
+            parts.extensions.insert(Peer(peer));
+        }
         let handlers = if is_api { &self.mall.api } else { &self.mall.pages };
         let answer = handlers.clone().call(Request::from_parts(parts, body)).await;
         let response = answer.unwrap_or_else(|never: Infallible| match never {});

@@ -18,7 +18,8 @@ use super::metrics::{Metrics, counter, counters, gauge};
 use crate::mall::cache_aside::{CacheFigures, Counted};
 use crate::mall::clock_gap::ClockGap;
 use crate::mall::order_workers::WorkerFigures;
-use crate::mall::{Context, Mall};
+use crate::mall::visits::VisitFigures;
+use crate::mall::{Context, Mall, VisitBook};
 
 /// Answers `/healthz`, `/readyz` and `/metrics`.
 #[derive(Clone)]
@@ -26,6 +27,7 @@ pub struct Health {
     context: Context,
     figures: Arc<WorkerFigures>,
     copies: Vec<Arc<CacheFigures>>,
+    visits: VisitBook,
     metrics: Arc<Metrics>,
     /// Where the API is, for pages that are not at its side.
     prefix: String,
@@ -100,6 +102,7 @@ impl Health {
             context: mall.context.clone(),
             figures: mall.worker_figures(),
             copies: mall.cache_figures(),
+            visits: mall.visits.clone(),
             metrics,
             prefix: prefix.to_owned(),
         }
@@ -172,6 +175,7 @@ impl Health {
         self.write_store(&mut out).await;
         self.write_workers(&mut out);
         self.write_copies(&mut out);
+        self.write_visits(&mut out);
         if let Some(bytes) = resident_bytes() {
             gauge(&mut out, "process_resident_memory_bytes", "Memory of the process.", bytes);
         }
@@ -190,6 +194,14 @@ impl Health {
                 .map(|(what, name)| (format!(r#"of="{}",what="{name}""#, figures.kind()), figures.of(*what)))
         });
         counters(out, "mallbox_cache_total", "Questions answered from copies of the record, or not.", rows);
+    }
+
+    fn write_visits(&self, out: &mut String) {
+        let VisitFigures { noted, dropped, lost } = self.visits.figures();
+        let rows = [("noted", noted), ("dropped", dropped), ("lost", lost)]
+            .map(|(became, figure)| (format!(r#"became="{became}""#), figure.load(Relaxed)));
+        let help = "Visits by what became of them: dropped where too many waited, lost where a store was in trouble.";
+        counters(out, "mallbox_visits_total", help, rows);
     }
 
     async fn write_store(&self, out: &mut String) {

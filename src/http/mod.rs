@@ -31,6 +31,7 @@ pub mod shop_types;
 mod sign;
 pub mod upload;
 pub mod user;
+mod visits;
 pub mod voucher;
 pub mod voucher_order;
 

@@ -19,7 +19,7 @@ use super::metrics::Metrics;
 use super::ops::live::Live;
 use super::{
     ApiError, App, blog, blog_comments, feed, follow, like, ops, receipt, report, sale, shop, shop_types,
-    sign, upload, user, voucher, voucher_order,
+    sign, upload, user, visits, voucher, voucher_order,
 };
 
 /// How the mall is served.
@@ -40,6 +40,7 @@ fn calls(live: Live) -> Calls {
         .merge(like::routes())
         .merge(feed::routes())
         .merge(sign::routes())
+        .merge(visits::routes())
         .merge(upload::routes())
         .merge(shop::routes())
         .merge(shop_types::routes())

@@ -19,6 +19,7 @@ use super::envelope::{Answer, Paged, Reply};
 use super::error::ApiError;
 use super::extract::{Now, Path, Query};
 use super::page_query::PageQuery;
+use super::visits::Visiting;
 use crate::language::both;
 use crate::mall::sales::{LiveSale, SaleOn, SalePage};
 use crate::mall::{Context, wall_time};
@@ -214,8 +215,10 @@ async fn page(
     Now(now): Now,
     kept: Kept,
     Path(voucher): Path<u64>,
+    visiting: Visiting,
 ) -> Reply<PageAnswer> {
     let page = app.sales.page(VoucherId::new(voucher), now).await?;
+    visiting.saw(&app, Some(page.voucher.text.shop), now);
     let answer = Answer::ok(PageAnswer::new(page, &app.context.zone));
     let etag = etag(answer.bytes())?;
     let answer = if kept.is(&etag) { Answer::not_modified(etag) } else { answer.with_header(ETAG, etag) };

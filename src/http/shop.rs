@@ -13,6 +13,7 @@ use super::App;
 use super::describe::Calls;
 use super::envelope::{Answer, Reply};
 use super::extract::{Json, Now, Operator, Path, Query};
+use super::visits::Visiting;
 use crate::language::both;
 use crate::mall::operator::{By, Deed, act};
 use crate::mall::shops::{ShopEdit, ShopNearby, Vicinity};
@@ -146,8 +147,14 @@ impl ShopAnswer {
     }
 }
 
-async fn one(State(app): State<App>, Path(id): Path<u64>, Now(now): Now) -> Reply<ShopAnswer> {
+async fn one(
+    State(app): State<App>,
+    Path(id): Path<u64>,
+    Now(now): Now,
+    visiting: Visiting,
+) -> Reply<ShopAnswer> {
     let shop = app.shops.get(ShopId::new(id), now).await?;
+    visiting.saw(&app, Some(shop.id), now);
     Ok(Answer::ok(ShopAnswer::new(shop, &app.context.zone)))
 }
 

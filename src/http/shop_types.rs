@@ -12,6 +12,7 @@ use super::App;
 use super::describe::Calls;
 use super::envelope::{Answer, Reply};
 use super::extract::{Json, Now, Operator, Path};
+use super::visits::Visiting;
 use crate::language::both;
 use crate::mall::operator::{By, Deed, act};
 use crate::mall::shops::ShopTypeForm;
@@ -40,8 +41,9 @@ impl From<ShopType> for TypeAnswer {
     }
 }
 
-async fn list(State(app): State<App>, Now(now): Now) -> Reply<Vec<TypeAnswer>> {
+async fn list(State(app): State<App>, Now(now): Now, visiting: Visiting) -> Reply<Vec<TypeAnswer>> {
     let types = app.shops.types(now).await?;
+    visiting.saw(&app, None, now);
     Ok(Answer::ok(types.into_iter().map(TypeAnswer::from).collect::<Vec<_>>()))
 }
 

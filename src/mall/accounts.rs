@@ -198,11 +198,9 @@ impl Accounts {
     /// # Errors
     /// Only if the store is in trouble.
     pub async fn who(&self, token: &str, now: Timestamp) -> Result<Option<UserId>, Failure> {
-        if !is_token(token) {
-            return Ok(None);
-        }
+        let Some(session) = Self::session_of(token) else { return Ok(None) };
         let ttl = self.context.settings.session_ttl;
-        Ok(self.context.storage.sessions.find(hash_of(token), ttl, now).await?)
+        Ok(self.context.storage.sessions.find(session, ttl, now).await?)
     }
 
     /// Whose live session this is, which the call does not extend: for what asks again and again by itself.
@@ -210,10 +208,14 @@ impl Accounts {
     /// # Errors
     /// Only if the store is in trouble.
     pub async fn who_is_still_there(&self, token: &str, now: Timestamp) -> Result<Option<UserId>, Failure> {
-        if !is_token(token) {
-            return Ok(None);
-        }
-        Ok(self.context.storage.sessions.find(hash_of(token), Duration::ZERO, now).await?)
+        let Some(session) = Self::session_of(token) else { return Ok(None) };
+        Ok(self.context.storage.sessions.find(session, Duration::ZERO, now).await?)
+    }
+
+    /// Under what the session of a token is kept, if there is one; `None` for what has not the form of a token.
+    #[must_use]
+    pub fn session_of(token: &str) -> Option<TokenHash> {
+        is_token(token).then(|| hash_of(token))
     }
 
     /// What a user may do, as the record has it now; a customer's rights for no user, and for one who is blocked.

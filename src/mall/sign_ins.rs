@@ -6,7 +6,7 @@
 use mallbox_storage::{Day, DaySpan, MakeUp, Page, SignedDay, Timestamp, UserId};
 
 use super::accounts::Brief;
-use super::{Context, Failure, Mistake, Refusal, wall_time};
+use super::{Context, Failure, Mistake, Refusal};
 
 /// The days on which people sign in.
 pub struct SignBook {
@@ -43,10 +43,6 @@ pub struct Attendance {
     pub all_count: u64,
 }
 
-/// Days that operators look at, unless they say which.
-const LOOKED_AT: i32 = 7;
-/// Days that they can look at: a month.
-const LOOKED_AT_AT_MOST: usize = 31;
 /// Users on a page of those who signed every day.
 const PAGE: u32 = 10;
 
@@ -62,7 +58,7 @@ impl SignBook {
     /// # Errors
     /// Only if the store is in trouble.
     pub async fn sign(&self, user: UserId, now: Timestamp) -> Result<(), Failure> {
-        self.context.storage.sign_ins.sign(user, self.today(now)?).await?;
+        self.context.storage.sign_ins.sign(user, self.context.today(now)?).await?;
         Ok(())
     }
 
@@ -71,7 +67,7 @@ impl SignBook {
     /// # Errors
     /// Only if the store is in trouble.
     pub async fn streak(&self, user: UserId, now: Timestamp) -> Result<u32, Failure> {
-        Ok(self.context.storage.sign_ins.streak(user, self.today(now)?).await?)
+        Ok(self.context.storage.sign_ins.streak(user, self.context.today(now)?).await?)
     }
 
     /// The days of a month, `2026-11`, that a user signed; of this month, if it is `""`.
@@ -89,7 +85,7 @@ impl SignBook {
     /// [`Refusal::BadValue`] for what is no month.
     pub async fn calendar(&self, user: UserId, month: &str, now: Timestamp) -> Result<Calendar, Failure> {
         let sign_ins = &self.context.storage.sign_ins;
-        let (month, today) = (self.month_of(month, now)?, self.today(now)?);
+        let (month, today) = (self.month_of(month, now)?, self.context.today(now)?);
         let signed = sign_ins.days(user, month).await?;
         let most = if month.contains(today) { self.context.settings.make_ups_a_month } else { 0 };
         let made_up = signed.iter().filter(|signed| signed.is_made_up).count();
@@ -110,7 +106,7 @@ impl SignBook {
     /// [`Mistake::OutOfRange`] for another day; [`Refusal::SignedAlready`]; [`Refusal::MakeUpsUsed`].
     pub async fn make_up(&self, user: UserId, day: &str, now: Timestamp) -> Result<(), Failure> {
         let Context { storage, settings, .. } = &self.context;
-        let today = self.today(now)?;
+        let today = self.context.today(now)?;
         let here_since = self.here_since(user).await?;
         let may_be = |day: &Day| *day < today && today.month().contains(*day) && Some(*day) >= here_since;
         let day = Day::parse(day).filter(may_be).ok_or(Mistake::OutOfRange("date"))?;
@@ -133,7 +129,7 @@ impl SignBook {
         page: u32,
         now: Timestamp,
     ) -> Result<Attendance, Failure> {
-        let span = self.span_of(from, to, now)?;
+        let span = self.context.days_looked_at(from, to, now)?;
         let sign_ins = &self.context.storage.sign_ins;
         let counts = sign_ins.counts(span).await?;
         let (users, all_count) = sign_ins.signed_all(span, Page::new(page, PAGE)).await?;
@@ -144,34 +140,14 @@ impl SignBook {
     /// The day on which a user came, if it is one of the mall's.
     async fn here_since(&self, user: UserId) -> Result<Option<Day>, Failure> {
         let user = self.context.storage.users.get(user).await?.ok_or(Refusal::NotLoggedIn)?;
-        Ok(self.day_of(user.created))
-    }
-
-    fn day_of(&self, at: Timestamp) -> Option<Day> {
-        Day::parse(&wall_time::day(at, &self.context.zone))
-    }
-
-    fn today(&self, now: Timestamp) -> Result<Day, Failure> {
-        self.day_of(now)
-            .ok_or_else(|| Failure::Bug("the mall's clock shows a year of none of its days".into()))
+        Ok(self.context.day_of(user.created))
     }
 
     fn month_of(&self, month: &str, now: Timestamp) -> Result<DaySpan, Failure> {
         if month.is_empty() {
-            return Ok(self.today(now)?.month());
+            return Ok(self.context.today(now)?.month());
         }
         let first = Day::parse(&format!("{month}-01")).ok_or(Refusal::BadValue("month"))?;
         Ok(first.month())
-    }
-
-    fn span_of(&self, from: &str, to: &str, now: Timestamp) -> Result<DaySpan, Failure> {
-        let read = |text: &str, name| Day::parse(text).ok_or(Refusal::BadValue(name));
-        let to = if to.is_empty() { self.today(now)? } else { read(to, "to")? };
-        let from = match from {
-            "" => Day::from_number(to.number() - LOOKED_AT + 1).unwrap_or(to),
-            text => read(text, "from")?,
-        };
-        let span = DaySpan::new(from, to).filter(|span| span.length() <= LOOKED_AT_AT_MOST);
-        Ok(span.ok_or(Refusal::BadValue("from"))?)
     }
 }

@@ -1,6 +1,6 @@
 //! Times as people read them: wall-clock text of the mall's zone, without an offset.
 
-use jiff::civil::DateTime;
+use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use mallbox_storage::Timestamp;
 
@@ -13,7 +13,12 @@ pub fn text(at: Timestamp, zone: &TimeZone) -> String {
 /// `2026-11-21`: the day on the mall's wall at `at`.
 #[must_use]
 pub fn day(at: Timestamp, zone: &TimeZone) -> String {
-    zone.to_datetime(instant(at)).strftime("%Y-%m-%d").to_string()
+    date(at, zone).strftime("%Y-%m-%d").to_string()
+}
+
+/// The same as a date.
+pub(super) fn date(at: Timestamp, zone: &TimeZone) -> Date {
+    zone.to_datetime(instant(at)).date()
 }
 
 /// The instant at which a clock on the mall's wall shows this. `None` for text of another form.

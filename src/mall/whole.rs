@@ -20,7 +20,7 @@ use super::sms::{Inbox, SmsSender};
 use super::{
     Accounts, AuditLog, Clock, CommentBook, Context, FeedBook, FollowBook, IMPORTED, LikeBook, NoteBook,
     OrderDesk, PeopleOffice, PictureAlbum, Random, ReceiptBook, SaleCounter, Settings, ShopDirectory,
-    SignBook, VoucherShelf, sale_chores,
+    SignBook, VisitBook, VoucherShelf, sale_chores,
 };
 
 /// What a mall is made of. Nothing in it is process-wide.
@@ -65,6 +65,8 @@ pub struct Mall {
     pub pictures: PictureAlbum,
     /// The days on which people sign in.
     pub sign_ins: SignBook,
+    /// How many come, and how often.
+    pub visits: VisitBook,
     /// Vouchers.
     pub vouchers: VoucherShelf,
     /// Flash sales.
@@ -110,7 +112,8 @@ impl Mall {
         let pictures = PictureAlbum::new(context.clone(), Arc::clone(&random));
         let mut chores = sale_chores::chores(&context, &sales, &cashier);
         chores.push(Arc::new(LookAfterCopies::new(&shops, &sales)));
-        chores.extend([pictures.sweeper(), FeedBook::passer(&context)]);
+        let visits = VisitBook::new(context.clone());
+        chores.extend([pictures.sweeper(), FeedBook::passer(&context), visits.gatherer()]);
         let audit = AuditLog::new(context.clone());
         let orders = OrderDesk::new(context.clone(), cashier);
         let books = Books::new(context.clone(), sales.clone());
@@ -123,6 +126,7 @@ impl Mall {
             comments: CommentBook::new(context.clone(), audit.clone()),
             report_office: ReportOffice::new(context.clone(), audit.clone()),
             sign_ins: SignBook::new(context.clone()),
+            visits,
             vouchers: VoucherShelf::new(context.clone(), sales.clone()),
             is_imported,
             pictures,
@@ -172,7 +176,11 @@ impl Mall {
         let (mall, told) = (Arc::clone(self), stop.clone());
         let workers = tokio::spawn(async move { mall.workers.run(WORKERS, told).await });
         let (mall, told) = (Arc::clone(self), stop.clone());
-        let chores = tokio::spawn(async move { mall.chores.run(told).await });
+        let chores = tokio::spawn(async move {
+            mall.chores.run(told).await;
+            // Nobody gathers them any more.
+            mall.visits.take_down(mall.context.now()).await;
+        });
         Background { stop, workers, chores }
     }
 

@@ -39,6 +39,7 @@ mod shops;
 mod sign_ins;
 mod upkeep;
 mod users;
+mod visitors;
 mod vouchers;
 
 mod embedded;
@@ -94,6 +95,7 @@ pub use storage::{EmbeddedOptions, Place, Storage};
 pub use time::Timestamp;
 pub use upkeep::{Durability, Health, PartHealth, Upkeep};
 pub use users::{Block, Card, LastOperator, RightsAnswer, RightsChange, Role, User, UserFilter, Users};
+pub use visitors::{Salt, VISITS_KEPT, Visit, VisitCounts, Visited, Visitor, Visitors, VisitsOfDay};
 pub use vouchers::{
     NewSale, SaleRecord, StockChange, StockChanged, Voucher, VoucherEdit, VoucherFilter, VoucherStatus,
     VoucherText, Vouchers,

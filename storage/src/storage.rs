@@ -7,7 +7,7 @@ use crate::production::ProductionOptions;
 use crate::{
     Audit, Cache, Comments, DeadLetters, Deadlines, DiskFaults, Durability, Feeds, Follows, GeoIndex, Import,
     Likes, Locks, Notes, OpenError, OrderLog, Orders, Outbox, PaymentRows, Pictures, RateLimits, Reports,
-    Sales, Sequences, Sessions, Shops, SignIns, Upkeep, Users, Vouchers, embedded, production,
+    Sales, Sequences, Sessions, Shops, SignIns, Upkeep, Users, Visitors, Vouchers, embedded, production,
 };
 
 /// Where a mall's memory is.
@@ -102,6 +102,8 @@ pub struct Storage {
     pub pictures: Arc<dyn Pictures>,
     /// The days on which people sign in.
     pub sign_ins: Arc<dyn SignIns>,
+    /// How many come, and how often.
+    pub visitors: Arc<dyn Visitors>,
     /// What operators did.
     pub audit: Arc<dyn Audit>,
     /// The way in for a whole mall.

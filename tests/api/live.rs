@@ -125,6 +125,7 @@ fn figures_are_told_as_they_change_and_for_longer_than_a_call_may_take() {
         ("accepted", json!(0)),
         ("refused", json!({})),
         ("backlog", json!(0)),
+        ("visits", json!({"uv": 0, "pv": 0})),
         ("sales", json!([sale_two(2, 0, "OPEN")])),
     ] {
         assert_eq!(first[name], want, "{name}");
@@ -140,6 +141,11 @@ fn figures_are_told_as_they_change_and_for_longer_than_a_call_may_take() {
     assert_eq!(after["accepted"], 2);
     assert_eq!(after["refused"], json!({"already_bought": 1, "sold_out": 1}));
     assert_eq!(after["sales"], json!([sale_two(0, 2, "SOLD_OUT")]));
+    for token in [&w.customer, &w.other, &w.customer] {
+        w.told("GET", "/shop/1", token);
+    }
+    w.told("GET", "/stats/visits", &w.operator);
+    stream.until(|figures| figures["visits"] == json!({"uv": 2, "pv": 3}));
     let quiet = stream.until(|figures| figures["lately"]["accepted"] == 0);
     assert!(quiet["lately"]["millis"].as_u64().unwrap() > 0, "{quiet}");
     assert!(

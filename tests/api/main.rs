@@ -24,6 +24,7 @@ mod shop_types;
 mod signs;
 mod steps;
 mod uploads;
+mod visits;
 mod vouchers;
 mod web;
 mod world;

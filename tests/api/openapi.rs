@@ -348,6 +348,9 @@ fn sign_ins(check: &mut Checker<'_>) {
     for query in ["", "?from=2026-11-21&to=2026-11-22&current=1", "?from=x"] {
         ask_as_each(check, "GET /stats/signs", &format!("/stats/signs{query}"), none);
     }
+    for query in ["", "?from=2026-11-21&to=2026-11-22&shopId=1", "?shopId=x"] {
+        ask_as_each(check, "GET /stats/visits", &format!("/stats/visits{query}"), none);
+    }
     check.w.advance(Duration::from_secs(24 * 3_600));
     for token in [String::new(), check.w.log_in(CUSTOMER)] {
         check.ask("POST /user/sign", "/user/sign", &token, none);

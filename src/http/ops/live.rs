@@ -15,7 +15,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName};
 use axum::response::{IntoResponse, Response};
 use http_body_util::channel::{Channel, Sender};
 use hyper::body::Frame;
-use mallbox_storage::Role;
+use mallbox_storage::{Role, VisitsOfDay};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
@@ -204,6 +204,7 @@ impl Listener {
             persisted: counts.persisted,
             backlog: readiness.backlog,
             lately,
+            visits: self.app.visits.today(now).await.ok().flatten().map(VisitsToday::from),
             sales: sales.map(|sales| sales.into_iter().map(SaleFigures::from).collect()),
         };
         self.last = Some((counts, at));
@@ -241,6 +242,9 @@ struct Figures<'a> {
     /// Since the event before; not in the first one.
     #[serde(skip_serializing_if = "Option::is_none")]
     lately: Option<Lately>,
+    /// Of the mall today, by all its processes; absent while they cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    visits: Option<VisitsToday>,
     /// Absent while they cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     sales: Option<Vec<SaleFigures>>,
@@ -300,6 +304,20 @@ impl Lately {
                 .zip(percentile(99))
                 .map(|((p50, p90), p99)| Percentiles { p50, p90, p99 }),
         }
+    }
+}
+
+#[derive(Serialize, JsonSchema)]
+struct VisitsToday {
+    /// Different visitors.
+    uv: u64,
+    /// Views.
+    pv: u64,
+}
+
+impl From<VisitsOfDay> for VisitsToday {
+    fn from(today: VisitsOfDay) -> Self {
+        Self { uv: today.visitors, pv: today.views }
     }
 }
 

@@ -29,6 +29,7 @@ mod session_codec;
 mod sessions;
 mod settled;
 mod signed;
+mod sketch;
 mod stock;
 mod upkeep;
 
@@ -128,6 +129,7 @@ fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
         orders,
         import: Arc::new(record::EmbeddedImport::new(database.clone(), sign_ins.signed())),
         sign_ins: Arc::new(sign_ins),
+        visitors: Arc::new(record::EmbeddedVisitors::new(database.clone())),
         audit: Arc::new(record::EmbeddedAudit::new(database.clone())),
         upkeep: Arc::new(upkeep::EmbeddedUpkeep {
             journal,

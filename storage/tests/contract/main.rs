@@ -49,6 +49,8 @@ mod sign_faults;
 mod sign_ins;
 mod stock;
 mod users;
+mod visit_faults;
+mod visitors;
 mod vouchers;
 mod world;
 

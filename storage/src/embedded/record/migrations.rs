@@ -18,6 +18,7 @@ const VERSIONS: &[&str] = &[
     include_str!("migrations/0011_feeds.sql"),
     include_str!("migrations/0012_pictures.sql"),
     include_str!("migrations/0013_purchases.sql"),
+    include_str!("migrations/0014_visits.sql"),
 ];
 
 /// The version that this program writes, and the newest it can read: SQLite's `user_version`.

@@ -46,6 +46,7 @@ mod stock_changes;
 mod task;
 mod trouble;
 mod users;
+mod visitors;
 mod vouchers;
 mod writer;
 
@@ -68,4 +69,5 @@ pub(crate) use sequences::EmbeddedSequences;
 pub(crate) use shops::{EmbeddedShops, places};
 pub(crate) use sign_ins::EmbeddedSignIns;
 pub(crate) use users::EmbeddedUsers;
+pub(crate) use visitors::EmbeddedVisitors;
 pub(crate) use vouchers::EmbeddedVouchers;

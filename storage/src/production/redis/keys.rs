@@ -15,6 +15,8 @@
 //! | `{mallbox:NN}:server`, `{mallbox:deadlines}:server`, `{mallbox:shops}:server`, `…:checked` | string | which server was put right last; that it was compared a moment ago |
 //! | `{mallbox:deadlines}:due` | sorted set | unpaid order → when it ends |
 //! | `{mallbox:signs}:DAY`, `…:DAY:loaded` | string | a bit a user who signed on the day; the server that had all of them from the record |
+//! | `{mallbox:visits:WHAT}:DAY`, `…:DAY:views` | string | the visitors of a shop or of the mall, as a HyperLogLog; a count |
+//! | `mallbox:visits:salt:DAY` | string | what is mixed into the bits of strangers on that day |
 //! | `{mallbox:shops}:places` | hash | shop → its type and its place, to the last digit |
 //! | `{mallbox:shops}:geo`, `{mallbox:shops}:geo:TYPE` | sorted set | shops by place: all, and those of a type |
 //! | `{mallbox:feeds:NN}:USER`, `…:USER:state` | sorted set, hash | a reader's inbox: notes by when they were written |
@@ -27,7 +29,7 @@
 
 use std::sync::Arc;
 
-use crate::{CacheKey, Day, OpenError, OrderId, PARTITIONS, Phone, ShopTypeId, UserId, VoucherId};
+use crate::{CacheKey, Day, OpenError, OrderId, PARTITIONS, Phone, ShopTypeId, UserId, Visited, VoucherId};
 
 /// The keys of one mall.
 #[derive(Clone, Debug)]
@@ -155,6 +157,22 @@ impl Keys {
     /// For the length of a script.
     pub(super) fn signs_in_hand(&self) -> String {
         format!("{{{}:signs}}:in-hand", self.prefix)
+    }
+
+    /// Who came on a day, and how often they looked. The days of one thing are looked at together.
+    pub(super) fn visits(&self, of: Visited, day: Day) -> [String; 2] {
+        let what = match of {
+            Visited::Mall => "mall".to_owned(),
+            Visited::Shop(shop) => shop.to_string(),
+        };
+        let visitors = format!("{{{}:visits:{what}}}:{day}", self.prefix);
+        let views = format!("{visitors}:views");
+        [visitors, views]
+    }
+
+    /// What is mixed into the bits of strangers.
+    pub(super) fn salt(&self, day: Day) -> String {
+        format!("{}:visits:salt:{day}", self.prefix)
     }
 
     /// Where each shop is.

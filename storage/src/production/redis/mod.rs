@@ -1,5 +1,5 @@
 //! The half of the production back end that is in Redis: sales and their log, deadlines, sessions, rate limits, locks, copies
-//! of what the record has, and who signed in on which day, where shops are.
+//! of what the record has, who signed in on which day and who visited, where shops are.
 //!
 //! Redis is one server, a master that sentinels watch, or a cluster: `redis://` (also any node of a cluster, which says so
 //! itself), `redis+sentinel://host,host/master`, `redis-cluster://host,host`, each with TLS as `rediss…` and then with
@@ -31,6 +31,7 @@ mod sales;
 mod script;
 mod sessions;
 mod sign_ins;
+mod visitors;
 mod wake_ups;
 
 use std::hash::{BuildHasher as _, RandomState};
@@ -47,7 +48,7 @@ use crate::feeds::FeedRows;
 use crate::feeds::desk::Desk;
 use crate::{
     Cache, Deadlines, Feeds, GeoIndex, Locks, OpenError, OrderLog, Orders, RateLimits, Sales, Sessions,
-    Shops, SignIns, StoreError,
+    Shops, SignIns, StoreError, Visitors,
 };
 
 /// How much longer than it is live Redis keeps what expires: clocks differ, and the mall's decides.
@@ -98,6 +99,8 @@ pub struct RedisPorts {
     pub locks: Arc<dyn Locks>,
     /// The days on which people sign in.
     pub sign_ins: Arc<dyn SignIns>,
+    /// How many come, and how often.
+    pub visitors: Arc<dyn Visitors>,
     /// Shops by where they are.
     pub geo_index: Arc<dyn GeoIndex>,
     /// What those whom one follows have written.
@@ -187,6 +190,7 @@ pub async fn connect(options: &RedisOptions, record: RecordForRedis) -> Result<R
         rate_limits: Arc::new(rate_limits::RedisRateLimits { link: link.clone(), keys: keys.clone() }),
         cache: cache::RedisCache::start(&link, &keys),
         locks: Arc::new(locks::RedisLocks::new(&link, &keys)),
+        visitors: Arc::new(visitors::RedisVisitors { link: link.clone(), keys: keys.clone() }),
         sign_ins: Arc::new(sign_ins::RedisSignIns::new(link.clone(), keys, sign_rows)),
         upkeep: RedisUpkeep { link },
     })

@@ -58,6 +58,9 @@ scripts! {
     FILL_INBOX = "inbox.lua", "fill_inbox.lua";
     PUSH_TO_INBOXES = "inbox.lua", "push_to_inboxes.lua";
     SIGNED_ALL = "signed_all.lua";
+    NOTE_VISITS = "note_visits.lua";
+    COUNT_VISITS = "count_visits.lua";
+    DAY_SALT = "day_salt.lua";
 }
 
 impl Script {
