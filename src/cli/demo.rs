@@ -1,5 +1,6 @@
 //! `mallbox demo`: a mall to show a friend.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -59,7 +60,7 @@ pub(super) fn run(demo: Demo, l: Language) -> anyhow::Result<()> {
     house::block_on(async {
         let house = house::open(plan).await?;
         let seeded = seed::seed(&house.app, OPENS_IN).await?;
-        let more = what_to_try(&seeded, &format!("http://{}{}", bound.address(), demo.site.api_prefix), l);
+        let more = what_to_try(&seeded, bound.address(), &demo.site, l);
         house.serve(bound, Some(house::uploads(&dir)), &demo.site, l, &more).await
     })
 }
@@ -72,17 +73,22 @@ fn own_dir() -> Option<PathBuf> {
 }
 
 /// Lines to be copied as they are. The code is read from the inbox with its quotes, which JSON wants anyway.
-fn what_to_try(seeded: &Seeded, api: &str, l: Language) -> String {
+fn what_to_try(seeded: &Seeded, address: SocketAddr, site: &SiteConfig, l: Language) -> String {
+    // Another front end is at `/` if there is one.
+    let own = if site.web.is_some() { "mall/" } else { "" };
+    let (site, api) = (format!("http://{address}"), format!("http://{address}{}", site.api_prefix));
     let Seeded { customer, operator, running, opening, shops, .. } = seeded;
     let seconds = OPENS_IN.as_secs();
     let intro = sentence!(
         l,
         "演示        {shops}家店铺；秒杀{running}进行中，秒杀{opening}将于{seconds}秒后开始；人物均属虚构\n\
-         登录        手机号{customer}，商家{operator}；验证码见 {api}/demo/inbox?phone={customer}\n\n\
-         在另一个终端里试试：",
+         登录        手机号{customer}，商家{operator}；验证码见 {api}/demo/inbox?phone={customer}\n\
+         控制台      {site}/console，商家在此经营\n\n\
+         在浏览器里打开 {site}/{own}，或在另一个终端里试试：",
         "demo        {shops} shops; sale {running} is on, sale {opening} opens in {seconds} s; people are invented\n\
-         login       phone {customer}, operator {operator}; the code is at {api}/demo/inbox?phone={customer}\n\n\
-         Try, in another terminal:",
+         login       phone {customer}, operator {operator}; the code is at {api}/demo/inbox?phone={customer}\n\
+         console     {site}/console, where the operator runs the mall\n\n\
+         Open {site}/{own} in a browser, or try in another terminal:",
     );
     format!(
         r#"{intro}

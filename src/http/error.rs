@@ -342,6 +342,7 @@ mod tests {
             (Refusal::NotLoggedIn.into(), 401, "NOT_LOGGED_IN"),
             (Refusal::Forbidden.into(), 403, "FORBIDDEN"),
             (Refusal::SoldInSale.into(), 400, "BAD_REQUEST"),
+            (Refusal::SaleIsOn.into(), 200, "SALE_IS_ON"),
             (ApiError::bad_request(Wrong::Told("\"quoted\"\n".to_owned())), 400, "BAD_REQUEST"),
             (Refusal::Blocked.into(), 200, "BLOCKED"),
             (Refusal::LastOperator.into(), 200, "LAST_OPERATOR"),

@@ -13,6 +13,7 @@ use super::describe::{Calls, Input, Operation, Schemas};
 use super::envelope::{Answer, Perhaps, Reply};
 use super::error::ApiError;
 use super::extract::{Json, Login, Now, Path, Query, Token};
+use super::ops::users::RoleName;
 use crate::language::both;
 use crate::mall::accounts::{Brief, CardEdit, FullCard, Proof};
 use crate::mall::{Mistake, Refusal};
@@ -29,6 +30,7 @@ pub fn routes() -> Calls {
         .post("/user/login", log_in, both("登录，返回令牌", "Log in by code or password; answers the token"))
         .post("/user/logout", log_out, both("退出登录", "Log out"))
         .get("/user/me", me, both("我是谁", "Who is logged in"))
+        .get("/user/role", role, both("我的角色", "One's own role"))
         .get("/user/{id}", brief, both("一位用户", "A person in short"))
         .get("/user/info/{id}", card, both("一位用户的资料", "A person's card"))
         .put("/user/info", put_card, both("修改自己的资料", "Edit one's own card"))
@@ -101,6 +103,10 @@ impl From<Brief> for BriefAnswer {
 async fn me(State(app): State<App>, Login(user): Login, Now(now): Now) -> Reply<BriefAnswer> {
     let brief = app.accounts.brief(user, now).await?.ok_or(Refusal::NotLoggedIn)?;
     Ok(Answer::ok(BriefAnswer::from(brief)))
+}
+
+async fn role(State(app): State<App>, Login(user): Login) -> Reply<RoleName> {
+    Ok(Answer::ok(RoleName::from(app.accounts.role(user).await?)).no_store())
 }
 
 async fn brief(State(app): State<App>, Now(now): Now, Path(id): Path<u64>) -> Reply<Perhaps<BriefAnswer>> {

@@ -52,6 +52,7 @@ const ROWS: &[Row] = &[
     (Nobody, "POST", "/user/login", br#"{"phone":"13900000077","code":"000000"}"#, 200, "NO_CODE", "ask for a new one"),
     (Nobody, "POST", "/user/login", br#"{"phone":"13900000077","password":"x"}"#, 200, "PASSWORD_WRONG", ""),
     (Nobody, "GET", "/user/me", b"", 401, "NOT_LOGGED_IN", "log in"),
+    (Nobody, "GET", "/user/role", b"", 401, "NOT_LOGGED_IN", "log in"),
     (Nobody, "GET", "/user/x", b"", 400, "BAD_REQUEST", WHOLE),
     (Nobody, "GET", "/user/-1", b"", 400, "BAD_REQUEST", WHOLE),
     (Nobody, "GET", "/user/1.5", b"", 400, "BAD_REQUEST", "1.5: expected"),

@@ -156,6 +156,7 @@ fn people(check: &mut Checker<'_>) {
     check.ask("POST /user/logout", "/user/logout", token.as_str().unwrap(), none);
     for token in ["", customer.as_str()] {
         check.ask("GET /user/me", "/user/me", token, none);
+        check.ask("GET /user/role", "/user/role", token, none);
         check.ask("GET /user/{id}", "/user/2", token, none);
         check.ask("GET /user/info/{id}", "/user/info/2", token, none);
         let card = json!({ "nickName": "小鱼", "city": "杭州", "gender": true, "birthday": "2000-01-31" });

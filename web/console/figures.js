@@ -20,6 +20,7 @@ import { events } from "../core/events.js";
  * @property {number} persisted
  * @property {number} backlog
  * @property {Lately} [lately] since the event before
+ * @property {{uv: number, pv: number}} [visits] today's: different visitors, and views
  * @property {SaleFigures[]} [sales]
  */
 /** @typedef {{name: string, ok: boolean, troubles?: string[], durability?: string}} Part what the mall rests on */

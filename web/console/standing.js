@@ -1,6 +1,6 @@
 // Who sits before the console.
 
-import { Refusal, hasToken, onToken } from "../core/api.js";
+import { Refusal, get, hasToken, onToken } from "../core/api.js";
 import { me } from "../core/session.js";
 import { countWaiting } from "./waiting.js";
 
@@ -33,8 +33,9 @@ export function knownStanding() {
 async function asked() {
   if (!hasToken()) return "nobody";
   try {
-    // Operators alone are told.
-    await Promise.all([countWaiting(), me()]);
+    const [role] = await Promise.all([get("/user/role"), me()]);
+    if (role !== "operator") return "customer";
+    await countWaiting();
     return "operator";
   } catch (error) {
     if (error instanceof Refusal && error.status === 401) return "nobody";

@@ -84,12 +84,14 @@ function tilesOf() {
       { name: "p90", look: "quiet", of: ({ lately }) => lately?.claimMillis?.p90 },
       { name: "p99", look: "sale", of: ({ lately }) => lately?.claimMillis?.p99 },
     ], () => [both("没有抢购时没有数据", "nothing while nobody claims")]),
-    tile(both("写入订单 / 秒", "Orders written a second"), perSecond, [
-      { name: both("写入", "written"), look: "good", of: ({ lately }) => lately && rate(lately.persisted, lately.millis) },
+    tile(both("写入订单", "Orders on their way"), perSecond, [
+      { name: both("每秒写入", "written a second"), look: "good", of: ({ lately }) => lately && rate(lately.persisted, lately.millis) },
+      { name: both("待写入", "waiting"), look: "accent", of: ({ backlog }) => backlog },
     ], (now) => [both(`共写入 ${now.persisted}`, `${now.persisted} written in all`)]),
-    tile(both("待写入", "Waiting to be written"), plain, [
-      { name: both("积压", "backlog"), look: "accent", of: ({ backlog }) => backlog },
-    ], () => [both("已成功、还没写成订单的抢购", "claims accepted that are no orders yet")]),
+    tile(both("今日访问", "Visits today"), plain, [
+      { name: both("访客", "visitors"), look: "accent", of: ({ visits }) => visits?.uv },
+      { name: both("浏览", "views"), look: "quiet", of: ({ visits }) => visits?.pv },
+    ], () => [both("店铺、笔记、秒杀和类型页", "of shops, notes, sales and types")]),
     tile(both("请求 / 秒", "Requests a second"), perSecond, [
       { name: both("请求", "requests"), look: "accent", of: ({ lately }) => lately && rate(lately.requests, lately.millis) },
     ], (now) => [both(`此刻 ${now.connections} 个连接`, `connections now: ${now.connections}`), both(`共 ${now.requests}`, `${now.requests} in all`)]),

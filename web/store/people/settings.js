@@ -1,6 +1,7 @@
 // How the pages are to be: language, light or dark, the place; and for who is logged in, the password.
 
-import { hasToken } from "../../core/api.js";
+import { get, hasToken } from "../../core/api.js";
+import { shown } from "../../core/copies.js";
 import { h } from "../../core/dom.js";
 import { isKiosk } from "../../core/kept.js";
 import { both, language, speak } from "../../core/language.js";
@@ -9,8 +10,13 @@ import { choice } from "../../parts/choice.js";
 import { icon } from "../../parts/icons.js";
 import { place } from "../place.js";
 
-export function settings() {
+/** @param {AbortSignal} signal */
+export function settings(signal) {
   const here = place();
+  const door = link("/console", both("控制台", "Console"), "");
+  door.hidden = true;
+  // Who is none does without it; so does whoever cannot be told from a customer now.
+  if (hasToken() && !isKiosk) shown("role", () => get("/user/role", { signal }), (role) => (door.hidden = role !== "operator")).catch(() => {});
   return h("section", { class: "card settings", "aria-label": both("设置", "Settings") },
     h("h2", { class: "unseen" }, both("设置", "Settings")),
     h("div", { class: "setting" }, h("span", null, both("语言", "Language")), choice(both("语言", "Language"),
@@ -20,7 +26,7 @@ export function settings() {
       scheme(), (chosen) => choose(/** @type {import("../../core/scheme.js").Scheme} */ (chosen)))),
     link("#/place", both("位置", "Place"), here ? here.name || both("我的位置", "Where I am") : both("未选择", "Not set")),
     hasToken() && !isKiosk && link("#/me/password", both("密码", "Password"), ""),
-    !isKiosk && link("/console", both("控制台（管理员）", "Console (operators)"), ""));
+    door);
 }
 
 /**

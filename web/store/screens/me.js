@@ -27,7 +27,7 @@ export async function open({ root, signal, title, settled }) {
   const tiles = h("ul", { class: "tiles" }, own(knownMe()));
   root.append(h("div", { class: "me" },
     h("div", { class: "stack" }, top, isIn && h("nav", { "aria-label": both("我的", "Mine") }, tiles)),
-    h("div", { class: "stack" }, settings(), isIn && leave())));
+    h("div", { class: "stack" }, settings(signal), isIn && leave())));
   if (!isIn) {
     fill(top, welcome());
     return;
