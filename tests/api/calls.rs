@@ -26,8 +26,8 @@ fn people_are_as_the_pages_know_them() {
     let brief = json!({"success": true, "data": {"id": 2, "nickName": "小鱼", "icon": "/imgs/a.jpg"}});
     assert_says(&w, "GET", "/user/me", &w.customer, none, &brief);
     assert_says(&w, "GET", "/user/me", &format!("Bearer {}", w.customer), none, &brief);
-    assert_says(&w, "GET", "/user/role", &w.customer, none, &json!("customer"));
-    assert_says(&w, "GET", "/user/role", &w.operator, none, &json!("operator"));
+    assert_says(&w, "GET", "/user/role", &w.customer, none, &json!({"success": true, "data": "customer"}));
+    assert_says(&w, "GET", "/user/role", &w.operator, none, &json!({"success": true, "data": "operator"}));
     assert_says(&w, "GET", "/user/2", "", none, &brief);
     assert_says(&w, "GET", "/user/99", "", none, &done);
     let mut full = json!({"success": true, "data": {
