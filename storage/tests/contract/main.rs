@@ -33,6 +33,7 @@ mod outbox;
 mod payments;
 mod pictures;
 mod production_world;
+mod purchases;
 mod rate_limits;
 mod redis_faults;
 mod redis_geo;
