@@ -1,12 +1,14 @@
 //! The API's description against the API: the routes that exist, and what they really answer.
 
+mod operators;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use image::ImageFormat;
 use serde_json::{Value, json};
 
-use super::live::Stream;
+use self::operators::{ask_as_each, live_figures, receipts, running_sales, users_and_audit_log};
 use super::uploads::{file, upload};
 use super::world::{CUSTOMER, OTHER, Said, World, sale, shop, voucher, within_reach, world};
 
@@ -363,119 +365,6 @@ fn sign_ins(check: &mut Checker<'_>) {
         for date in ["2026-11-21", "2026-11-21", "2026-11-20"] {
             check.ask("POST /user/sign/make-up", &format!("/user/sign/make-up?date={date}"), &token, none);
         }
-    }
-}
-
-/// Without a token, with a customer's, and with an operator's, whose answer this is.
-fn ask_as_each(check: &mut Checker<'_>, call: &str, path: &str, body: &Value) -> Said {
-    let (customer, operator) = (check.w.customer.clone(), check.w.operator.clone());
-    for (token, status) in [(String::new(), 401), (customer, 403)] {
-        assert_eq!(check.ask(call, path, &token, body).status, status, "{call}");
-    }
-    check.ask(call, path, &operator, body)
-}
-
-/// Two claims that the record refuses: the first is replayed, the second voided.
-fn dead_letters(check: &mut Checker<'_>) {
-    let (operator, other, none) = (check.w.operator.clone(), check.w.other.clone(), &Value::Null);
-    check.w.ground().refuse_rows("orders", "NEW.user_id IN (1, 3)", "poison");
-    // One after the other: of two that are refused and alone in the log, the record would be to blame.
-    let orders = [operator, other].map(|token| {
-        let said = check.w.call("POST", "/voucher-order/seckill/2", &token, "");
-        check.w.settle_log();
-        said.body["dataText"].as_str().unwrap_or_else(|| panic!("{said:?}")).to_owned()
-    });
-    let listed = ask_as_each(check, "GET /ops/dead-letters", "/ops/dead-letters", none);
-    assert_eq!(listed.body["total"], 2, "{listed:?}");
-    let (replay, void) = ("POST /ops/dead-letters/{order}/replay", "POST /ops/dead-letters/{order}/void");
-    let path = |order: &str, step: &str| format!("/ops/dead-letters/{order}/{step}");
-    let refused = ask_as_each(check, replay, &path(&orders[0], "replay"), none);
-    assert_eq!(refused.body["code"], "STILL_DEAD", "{refused:?}");
-    check.w.ground().take_rows("orders");
-    ask_as_each(check, replay, &path(&orders[0], "replay"), none);
-    ask_as_each(check, void, &path(&orders[1], "void"), none);
-    ask_as_each(check, void, &path(&orders[0], "void"), none);
-    ask_as_each(check, "GET /ops/dead-letters", "/ops/dead-letters?state=all&current=1", none);
-}
-
-fn receipts(check: &mut Checker<'_>) {
-    let (customer, none) = (check.w.customer.clone(), &Value::Null);
-    let order = check.w.told("POST", "/voucher-order/1", &customer)["dataText"].as_str().unwrap().to_owned();
-    let (call, path) = ("GET /voucher-order/{id}/receipt", format!("/voucher-order/{order}/receipt"));
-    for token in ["", &customer] {
-        check.ask(call, &path, token, none);
-    }
-    check.w.told("POST", &format!("/voucher-order/{order}/pay"), &customer);
-    let code = check.ask(call, &path, &customer, none).body["data"]["code"].as_str().unwrap().to_owned();
-    for code in [&*code, "1234", &*code] {
-        ask_as_each(check, "GET /ops/receipts/{code}", &format!("/ops/receipts/{code}"), none);
-        ask_as_each(check, "POST /ops/receipts/{code}/use", &format!("/ops/receipts/{code}/use"), none);
-    }
-    check.ask(call, &path, &customer, none);
-}
-
-fn running_sales(check: &mut Checker<'_>) {
-    let none = &Value::Null;
-    for stock in [json!({ "add": 10, "requestId": "truck 7" }), json!({ "add": 0 })] {
-        ask_as_each(check, "POST /ops/sales/{id}/stock", "/ops/sales/2/stock", &stock);
-        ask_as_each(check, "POST /ops/sales/{id}/stock", "/ops/sales/3/stock", &stock);
-    }
-    dead_letters(check);
-    let found = ask_as_each(check, "GET /ops/orders", "/ops/orders?voucher=2&status=1", none);
-    let order = found.body["data"][0]["id"].as_str().unwrap_or_else(|| panic!("{found:?}"));
-    let reason = json!({ "reason": "买错了" });
-    ask_as_each(check, "POST /ops/orders/{id}/void", &format!("/ops/orders/{order}/void"), &reason);
-    ask_as_each(check, "POST /ops/orders/{id}/void", "/ops/orders/1/void", &reason);
-    for id in ["2", "3", "99", "x"] {
-        let path = format!("/ops/sales/{id}");
-        ask_as_each(check, "GET /ops/vouchers/{id}", &format!("/ops/vouchers/{id}"), none);
-        for edit in [json!({ "title": "周末券", "status": 1, "payValue": 300 }), json!({ "status": 9 })] {
-            ask_as_each(check, "PUT /voucher/{id}", &format!("/voucher/{id}"), &edit);
-        }
-        let end = json!({ "endTime": "2026-11-22T01:00:00" });
-        for step in ["pause", "resume", "end"] {
-            let operator = check.w.operator.clone();
-            check.ask(&format!("POST /ops/sales/{{id}}/{step}"), &format!("{path}/{step}"), &operator, none);
-            check.ask("GET /ops/sales/{id}", &path, &operator, none);
-            check.ask("PUT /ops/sales/{id}", &path, &operator, &end);
-        }
-    }
-    for query in ["", "?current=2", "?current=x"] {
-        ask_as_each(check, "GET /ops/sales", &format!("/ops/sales{query}"), none);
-        ask_as_each(check, "GET /ops/vouchers", &format!("/ops/vouchers{query}"), none);
-    }
-}
-
-fn users_and_audit_log(check: &mut Checker<'_>) {
-    let none = &Value::Null;
-    let reason = json!({ "reason": "buys for resale" });
-    for id in ["3", "99", "x"] {
-        let path = format!("/ops/users/{id}");
-        ask_as_each(check, "POST /ops/users/{id}/block", &format!("{path}/block"), &reason);
-        ask_as_each(check, "GET /ops/users/{id}", &path, none);
-        ask_as_each(check, "GET /ops/users", "/ops/users?blocked=true&phone=139&role=customer", none);
-        ask_as_each(check, "POST /ops/users/{id}/unblock", &format!("{path}/unblock"), none);
-        for role in ["operator", "customer", "king"] {
-            let role = json!({ "role": role });
-            ask_as_each(check, "PUT /ops/users/{id}/role", &format!("{path}/role"), &role);
-        }
-    }
-    let last = ask_as_each(check, "POST /ops/users/{id}/block", "/ops/users/1/block", &reason);
-    assert_eq!(last.body["code"], "LAST_OPERATOR", "{last:?}");
-    ask_as_each(check, "GET /ops/overview", "/ops/overview", none);
-    ask_as_each(check, "GET /ops/audit", "/ops/audit?max=5&before=9", none);
-    ask_as_each(check, "GET /ops/audit/verify", "/ops/audit/verify", none);
-}
-
-fn live_figures(check: &mut Checker<'_>) {
-    let (call, operator) = ("GET /ops/live", check.w.operator.clone());
-    for token in [String::new(), check.w.customer.clone()] {
-        check.ask(call, "/ops/live", &token, &Value::Null);
-    }
-    let mut stream = Stream::open(check.w, &operator);
-    for _ in 0..2 {
-        let figures = stream.figures();
-        check.check_event(call, &figures);
     }
 }
 

@@ -86,7 +86,7 @@ fn a_purchase_is_repeated_under_its_name_and_buys_nothing_more() {
             .map(|order| order["id"].as_str().unwrap().to_owned())
             .collect::<Vec<_>>()
     };
-    assert_eq!(mine(), [first.clone()], "the one whose answer was lost");
+    assert_eq!(mine(), std::slice::from_ref(&first), "the one whose answer was lost");
     // Whatever became of it since; and nothing is asked of the voucher any more.
     assert_eq!(outcome(&step(&w, &first, "cancel", &w.customer)), 4);
     w.mall.faults().add(Fault::at_port("vouchers.get").error().times(1)).unwrap();
