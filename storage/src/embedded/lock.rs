@@ -9,7 +9,15 @@ use crate::OpenError;
 /// The lock on a data directory. The system lets go of it when the process ends, however it ends.
 #[derive(Debug)]
 pub(crate) struct DirLock {
-    _file: File,
+    file: File,
+}
+
+impl Drop for DirLock {
+    fn drop(&mut self) {
+        // A program that this process is just starting has a copy of the file until it begins: closed here alone, the lock
+        // would outlive it.
+        let _ = self.file.unlock();
+    }
 }
 
 impl DirLock {
@@ -37,7 +45,7 @@ impl DirLock {
         }
         let written = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
         written.map_err(io("cannot write to the data directory"))?;
-        Ok(Self { _file: file })
+        Ok(Self { file })
     }
 }
 
@@ -53,6 +61,10 @@ mod tests {
         let refused = DirLock::take(&path).unwrap_err().to_string();
         assert!(refused.contains("in use") && refused.contains(&std::process::id().to_string()), "{refused}");
         drop(lock);
+        let lock = DirLock::take(&path).unwrap();
+        let copy = lock.file.try_clone().unwrap();
+        drop(lock);
         DirLock::take(&path).unwrap();
+        drop(copy);
     }
 }
