@@ -61,10 +61,11 @@ impl Memory {
     }
 
     pub(crate) fn clear(&self) {
-        for count in &self.forgotten {
-            *count.lock() += 1;
+        // All at once: nobody finds the old entry after the one that was to take its place was refused.
+        let mut counts: Vec<_> = self.forgotten.iter().map(Mutex::lock).collect();
+        for count in &mut counts {
+            **count += 1;
         }
-        // What is put from here on was read from here on.
         self.kept.invalidate_all();
     }
 
