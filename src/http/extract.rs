@@ -34,6 +34,11 @@ pub struct Remover(pub UserId);
 #[derive(Clone, Copy, Debug)]
 pub struct Operator(pub UserId);
 
+/// The same, whose session the call does not extend: for what a page asks again and again by itself, so that one that is
+/// left open does not stay logged in for ever.
+#[derive(Clone, Copy, Debug)]
+pub struct Watcher(pub UserId);
+
 /// The token as it came, live or not.
 #[derive(Clone, Debug)]
 pub struct Token(pub Option<String>);
@@ -75,6 +80,14 @@ async fn who(parts: &Parts, app: &App) -> Result<Option<UserId>, ApiError> {
     }
 }
 
+async fn operator(user: Option<UserId>, app: &App) -> Result<UserId, ApiError> {
+    let user = user.ok_or(Refusal::NotLoggedIn)?;
+    match app.accounts.role(user).await? {
+        Role::Operator => Ok(user),
+        Role::Customer => Err(Refusal::Forbidden.into()),
+    }
+}
+
 impl FromRequestParts<App> for MaybeLogin {
     type Rejection = ApiError;
 
@@ -103,11 +116,19 @@ impl FromRequestParts<App> for Operator {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let user = who(parts, app).await?.ok_or(Refusal::NotLoggedIn)?;
-        match app.accounts.role(user).await? {
-            Role::Operator => Ok(Self(user)),
-            Role::Customer => Err(Refusal::Forbidden.into()),
-        }
+        operator(who(parts, app).await?, app).await.map(Self)
+    }
+}
+
+impl FromRequestParts<App> for Watcher {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let user = match token(&parts.headers) {
+            Some(token) => app.accounts.who_is_still_there(token, app.context.now()).await?,
+            None => None,
+        };
+        operator(user, app).await.map(Self)
     }
 }
 

@@ -164,7 +164,8 @@ impl Front {
         let arrival = (!body.is_end_stream()).then(Arrival::default);
         let allowance = Allowance::of(&method, path);
         let work = self.work(parts, body, arrival.as_ref(), allowance, is_api);
-        let deadline = self.mall.deadline.filter(|_| is_api).map(|span| span + allowance.arrival);
+        let deadline =
+            self.mall.deadline.filter(|_| is_api).map(|span| span + allowance.arrival + allowance.work);
         let (outcome, mut code) = guarded(work, language, deadline).await;
         let response = match outcome {
             Outcome::Answered(response) => response,

@@ -71,10 +71,14 @@ struct LiveAnswer {
     press_again_ms: u64,
 }
 
+/// Units as an answer counts them: −1 = unlimited.
+pub(super) fn counted(units: Option<u64>) -> i64 {
+    units.map_or(-1, |units| i64::try_from(units).unwrap_or(i64::MAX))
+}
+
 impl LiveAnswer {
     fn new(sale: &LiveSale, context: &Context) -> Self {
         let zone = &context.zone;
-        let counted = |units: Option<u64>| units.map_or(-1, |units| i64::try_from(units).unwrap_or(i64::MAX));
         let until = |at: Timestamp| at.as_millis().saturating_sub(sale.at.as_millis());
         Self {
             voucher_id: sale.voucher.get(),
@@ -162,9 +166,9 @@ struct PageAnswer {
     shop: Option<SellerAnswer>,
 }
 
+/// Whose sale it is.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-/// Whose sale it is.
 struct SellerAnswer {
     id: u64,
     #[schemars(example = &"103茶餐厅")]

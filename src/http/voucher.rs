@@ -1,10 +1,11 @@
 //! Vouchers: `/voucher/…`.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::State;
 use jiff::tz::TimeZone;
-use mallbox_storage::{ShopId, Timestamp, VoucherStatus};
+use mallbox_storage::{ShopId, Timestamp, Voucher, VoucherStatus};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -29,10 +30,10 @@ pub fn routes() -> Calls {
 /// What pages are told of an unlimited sale: they refuse to buy below 1 and know no "unlimited".
 const UNLIMITED: u64 = 999_999;
 
-/// A voucher as pages know it.
+/// What everybody is told of a voucher, its operator too.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct VoucherAnswer {
+pub(super) struct CommonAnswer {
     id: u64,
     shop_id: u64,
     #[schemars(example = &"50元代金券")]
@@ -52,6 +53,30 @@ struct VoucherAnswer {
     /// 1 on the shelf, 2 off it, 3 expired.
     #[schemars(example = 1)]
     status: u8,
+}
+
+impl CommonAnswer {
+    pub(super) fn new(voucher: Voucher) -> Self {
+        let text = voucher.text;
+        Self {
+            id: voucher.id.get(),
+            shop_id: text.shop.get(),
+            title: text.title,
+            sub_title: text.sub_title,
+            rules: text.rules,
+            pay_value: text.pay_value.get(),
+            actual_value: text.actual_value.get(),
+            r#type: u8::from(voucher.sale.is_some()),
+            status: shelf_number(text.status),
+        }
+    }
+}
+
+/// A voucher as pages know it.
+#[derive(Serialize, JsonSchema)]
+struct VoucherAnswer {
+    #[serde(flatten)]
+    voucher: CommonAnswer,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     sale: Option<SaleAnswer>,
 }
@@ -72,7 +97,7 @@ struct SaleAnswer {
 impl VoucherAnswer {
     fn new(offer: Offer, zone: &TimeZone) -> Self {
         let Offer { voucher, left } = offer;
-        let sale = voucher.sale.zip(left).map(|(sale, left)| SaleAnswer {
+        let sale = voucher.sale.as_ref().zip(left).map(|(sale, left)| SaleAnswer {
             stock: match left {
                 Left::Units(units) => units,
                 Left::Unlimited => UNLIMITED,
@@ -80,19 +105,7 @@ impl VoucherAnswer {
             begin_time: wall_time::text(sale.terms.begin, zone),
             end_time: wall_time::text(sale.terms.end, zone),
         });
-        let text = voucher.text;
-        Self {
-            id: voucher.id.get(),
-            shop_id: text.shop.get(),
-            title: text.title,
-            sub_title: text.sub_title,
-            rules: text.rules,
-            pay_value: text.pay_value.get(),
-            actual_value: text.actual_value.get(),
-            r#type: u8::from(sale.is_some()),
-            status: shelf_number(text.status),
-            sale,
-        }
+        Self { voucher: CommonAnswer::new(voucher), sale }
     }
 }
 
@@ -140,6 +153,12 @@ struct VoucherBody {
     begin_time: Option<String>,
     #[schemars(example = &"2026-11-21T10:09:17")]
     end_time: Option<String>,
+    /// Of a flash sale: how long a buyer has to pay, 1 to 2592000 (30 days); the mall's setting unless told.
+    #[schemars(example = 900)]
+    pay_within_seconds: Option<u64>,
+    /// Of a flash sale: the least member level that may buy, 0 to 9; 0 unless told.
+    #[schemars(example = 0)]
+    min_level: Option<u8>,
 }
 
 /// The status with this number.
@@ -180,7 +199,6 @@ async fn add(
     Ok(Answer::ok(act(&app.audit, By::operator(user, now), deed, work).await?.get()))
 }
 
-/// How long a buyer has to pay is the mall's setting.
 async fn add_sale(
     State(app): State<App>,
     Operator(user): Operator,
@@ -192,11 +210,16 @@ async fn add_sale(
         stock: body.stock,
         begin: instant("beginTime", body.begin_time.as_deref(), zone)?,
         end: instant("endTime", body.end_time.as_deref(), zone)?,
-        ..SaleForm::default()
+        pay_within: body.pay_within_seconds.map(Duration::from_secs),
+        min_level: body.min_level.unwrap_or_default(),
     };
+    let pay_within_seconds = body.pay_within_seconds;
     let form = body.form()?;
     let (begin, end) = (sale.begin.map(Timestamp::as_millis), sale.end.map(Timestamp::as_millis));
-    let detail = json!({ "payValue": form.pay_value, "stock": sale.stock, "beginMs": begin, "endMs": end });
+    let detail = json!({
+        "payValue": form.pay_value, "stock": sale.stock, "beginMs": begin, "endMs": end,
+        "payWithinSeconds": pay_within_seconds, "minLevel": sale.min_level,
+    });
     let deed = deed("sale.add", &form, detail);
     let mall = Arc::clone(&app);
     let work = async move { mall.vouchers.add_sale(&form, &sale, now).await };

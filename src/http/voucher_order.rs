@@ -9,10 +9,9 @@ use serde::{Deserialize, Serialize};
 use super::App;
 use super::describe::Calls;
 use super::envelope::{Answer, OrderNumber, Reply};
-use super::extract::{JsonIfAny, Login, Now, Operator, Path, Query};
+use super::extract::{JsonIfAny, Login, Now, Path, Query};
 use super::page_query::PageQuery;
 use crate::language::both;
-use crate::mall::operator::By;
 use crate::mall::orders::OrderView;
 use crate::mall::wall_time;
 
@@ -31,7 +30,6 @@ pub fn routes() -> Calls {
         .post("/voucher-order/{id}/pay", pay, both("支付", "Pay"))
         .post("/voucher-order/{id}/cancel", cancel, both("取消未支付的订单", "Cancel an unpaid order"))
         .post("/voucher-order/{id}/refund", refund, both("退款", "Give a paid order back"))
-        .post("/voucher-order/{id}/use", redeem, both("核销", "Use up a paid order, at the counter"))
 }
 
 /// An order as clients know it.
@@ -177,16 +175,6 @@ async fn refund(
 ) -> Reply<OrderAnswer> {
     let view = app.orders.refund(user, OrderId::new(order), now).await?;
     answer(&app, view, now)
-}
-
-async fn redeem(
-    State(app): State<App>,
-    Operator(user): Operator,
-    Now(now): Now,
-    Path(order): Path<u64>,
-) -> Reply<OrderAnswer> {
-    let redeemed = app.order_office.redeem(By::operator(user, now), OrderId::new(order)).await?;
-    answer(&app, redeemed.found.view, now)
 }
 
 #[cfg(test)]

@@ -52,6 +52,15 @@ impl OrderView {
     }
 }
 
+/// How an order may be called off.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WayOut {
+    /// Unpaid, and no other way.
+    Cancel,
+    /// And paid back, if it was paid.
+    CancelOrRefund,
+}
+
 /// Keeps people's orders. Cheap to clone.
 ///
 /// Each step is idempotent: one that has been taken before is success, and any other that the order's status excludes is
@@ -199,18 +208,23 @@ impl OrderDesk {
         self.view(refunded.await?).await
     }
 
-    /// Calls an order off, whosever it is: cancels it if it is unpaid, gives the money back if it is paid. Its unit and its
-    /// buyer's right to one go back. The operator's step.
+    /// Calls an order off, whosever it is: cancels it if it is unpaid, gives the money back if it is paid and that may be. Its
+    /// unit and its buyer's right to one go back. The operator's step.
     ///
     /// # Errors
-    /// [`Refusal::OrderStands`] for one that was used, [`Refusal::NotYet`], [`Refusal::NotFound`], or the store is in
-    /// trouble: a repeat goes on.
-    pub async fn call_off(&self, order: OrderId, now: Timestamp) -> Result<OrderView, Failure> {
+    /// [`Refusal::OrderStands`] for one that was used, or that is paid and is not to be refunded; [`Refusal::NotYet`],
+    /// [`Refusal::NotFound`], or the store is in trouble: a repeat goes on.
+    pub async fn call_off(
+        &self,
+        order: OrderId,
+        way_out: WayOut,
+        now: Timestamp,
+    ) -> Result<OrderView, Failure> {
         let order = self.recorded(None, order).await?;
         let (context, cashier) = (self.context.clone(), self.cashier.clone());
         let closed = detached(async move {
             match cancel(&context, order.id, now).await {
-                Err(Failure::Refused(Refusal::OrderStands(_))) => {
+                Err(Failure::Refused(Refusal::OrderStands(_))) if way_out == WayOut::CancelOrRefund => {
                     refund(&context, &cashier, order.id, now).await
                 }
                 ended => ended,

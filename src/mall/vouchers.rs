@@ -1,5 +1,6 @@
 //! Vouchers: what a shop offers, and how an operator puts it on the shelf.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use mallbox_storage::{
@@ -54,7 +55,7 @@ pub struct SaleForm {
     pub begin: Option<Timestamp>,
     /// First instant at which none is taken any more, after `begin` and still to come. It must be there.
     pub end: Option<Timestamp>,
-    /// How long a buyer has to pay; the mall's setting unless told.
+    /// How long a buyer has to pay, a second to 30 days; the mall's setting unless told.
     pub pay_within: Option<Duration>,
     /// The least member level that may buy, 0 to 9.
     pub min_level: u8,
@@ -68,6 +69,8 @@ pub struct VoucherShelf {
 
 /// The largest number that a page's JavaScript reads exactly.
 pub(super) const EXACT: i64 = (1 << 53) - 1;
+/// The shortest and the longest time to pay.
+const PAY_WITHIN: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(30 * 86_400);
 
 impl VoucherShelf {
     /// The vouchers of a mall, and the counter that is told of new sales.
@@ -196,13 +199,11 @@ impl SaleForm {
         if self.min_level > 9 {
             return Err(Mistake::OutOfRange("minLevel"));
         }
-        Ok(NewSale {
-            units,
-            begin,
-            end,
-            pay_within: self.pay_within.unwrap_or(pay_within),
-            min_level: self.min_level,
-        })
+        if self.pay_within.is_some_and(|told| !PAY_WITHIN.contains(&told)) {
+            return Err(Mistake::OutOfRange("payWithinSeconds"));
+        }
+        let pay_within = self.pay_within.unwrap_or(pay_within);
+        Ok(NewSale { units, begin, end, pay_within, min_level: self.min_level })
     }
 }
 
@@ -297,6 +298,9 @@ mod tests {
     fn a_sale_needs_stock_and_a_window() {
         let checked = sale().checked(QUARTER, NOW).unwrap();
         assert_eq!((checked.units, checked.pay_within, checked.min_level), (Some(100), QUARTER, 0));
+        let told = SaleForm { pay_within: Some(Duration::from_mins(5)), min_level: 3, ..sale() };
+        let checked = told.checked(QUARTER, NOW).unwrap();
+        assert_eq!((checked.pay_within, checked.min_level), (Duration::from_mins(5), 3));
         assert_eq!(SaleForm { stock: Some(-1), ..sale() }.checked(QUARTER, NOW).unwrap().units, None);
         for (mistake, sale) in [
             (Mistake::Missing("stock"), SaleForm { stock: None, ..sale() }),
@@ -307,6 +311,11 @@ mod tests {
             (Mistake::Missing("endTime"), SaleForm { end: None, ..sale() }),
             (Mistake::OutOfRange("endTime"), SaleForm { end: sale().begin, ..sale() }),
             (Mistake::OutOfRange("minLevel"), SaleForm { min_level: 10, ..sale() }),
+            (
+                Mistake::OutOfRange("payWithinSeconds"),
+                SaleForm { pay_within: Some(Duration::ZERO), ..sale() },
+            ),
+            (Mistake::OutOfRange("payWithinSeconds"), SaleForm { pay_within: Some(Duration::MAX), ..sale() }),
         ] {
             assert_eq!(sale.checked(QUARTER, NOW), Err(mistake));
         }

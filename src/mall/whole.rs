@@ -117,7 +117,8 @@ impl Mall {
         let audit = AuditLog::new(context.clone());
         let orders = OrderDesk::new(context.clone(), cashier);
         let books = Books::new(context.clone(), sales.clone());
-        let sale_office = SaleOffice::new(context.clone(), sales.clone(), books.clone(), audit.clone());
+        let sale_office =
+            SaleOffice::new(context.clone(), sales.clone(), Arc::clone(&shops), books.clone(), audit.clone());
         let mall = Self {
             feeds: FeedBook::new(context.clone()),
             likes: LikeBook::new(context.clone()),
@@ -137,7 +138,6 @@ impl Mall {
                 context.clone(),
                 sales.clone(),
                 sale_office.clone(),
-                Arc::clone(&shops),
                 audit.clone(),
             ),
             sale_office,

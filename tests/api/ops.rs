@@ -5,7 +5,7 @@ use std::time::Duration;
 use mallbox::fixture::Fault;
 use serde_json::{Value, json};
 
-use super::world::{OTHER, Said, World, within_reach, world};
+use super::world::{OPERATOR, OTHER, Said, World, within_reach, world};
 
 fn ops(w: &World, method: &str, path: &str, body: &Value) -> Said {
     let body = if body.is_null() { String::new() } else { body.to_string() };
@@ -27,7 +27,7 @@ fn buy(w: &World, voucher: u64, token: &str) -> String {
 /// Voucher 2 as it is at first.
 fn sale() -> Value {
     json!({
-        "voucherId": 2, "shopId": 1, "title": "100元秒杀券", "status": 1, "state": "OPEN",
+        "voucherId": 2, "shopId": 1, "shopName": "103茶餐厅", "title": "100元秒杀券", "status": 1, "state": "OPEN",
         "beginTime": "2026-11-21T19:00:00", "endTime": "2026-11-21T23:00:00", "paused": false,
         "payWithinSeconds": 900, "minLevel": 0, "initial": 2, "added": 0, "left": 2, "taken": 0, "pending": 0,
     })
@@ -150,6 +150,45 @@ fn orders_are_found_and_voided() {
     let refused = ops(&w, "POST", &format!("/orders/{used}/void"), &reason);
     assert_eq!((refused.status, &refused.body["code"]), (200, &json!("ORDER_STANDS")));
     w.assert_balanced();
+}
+
+#[test]
+fn an_order_that_was_paid_since_it_was_seen_is_not_refunded() {
+    let w = world();
+    let order = buy(&w, 2, &w.customer);
+    w.settle_log();
+    let void = |seen: u8| {
+        ops(&w, "POST", &format!("/orders/{order}/void"), &json!({"reason": "买错了", "status": seen}))
+    };
+    for wrong in [0, 7] {
+        let refused = void(wrong);
+        assert_eq!((refused.status, &refused.body["code"]), (400, &json!("BAD_REQUEST")), "{refused:?}");
+    }
+    assert_eq!(w.call("POST", &format!("/voucher-order/{order}/pay"), &w.customer, "").status, 200);
+    let refused = void(1);
+    assert_eq!((refused.status, &refused.body["code"]), (200, &json!("ORDER_STANDS")), "{refused:?}");
+    assert_eq!(data(void(2))["status"], 6);
+    let other = buy(&w, 2, &w.other);
+    w.settle_log();
+    let seen = json!({"reason": "买错了", "status": 1});
+    for _ in 0..2 {
+        assert_eq!(data(ops(&w, "POST", &format!("/orders/{other}/void"), &seen))["status"], 4);
+    }
+    w.assert_balanced();
+}
+
+#[test]
+fn who_only_watches_does_not_stay_logged_in() {
+    let w = world();
+    for watched in ["/overview", "/sales/2"] {
+        let token = w.log_in(OPERATOR);
+        let looks = || w.call("GET", &format!("/ops{watched}"), &token, "").status;
+        assert_eq!(looks(), 200);
+        w.advance(Duration::from_secs(20 * 60));
+        assert_eq!(looks(), 200);
+        w.advance(Duration::from_secs(11 * 60));
+        assert_eq!(looks(), 401, "{watched}");
+    }
 }
 
 #[test]

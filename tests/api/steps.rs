@@ -5,7 +5,7 @@ use std::time::Duration;
 use mallbox::fixture::Fault;
 use serde_json::{Value, json};
 
-use super::world::{Said, World, world};
+use super::world::{CUSTOMER, Said, World, world};
 
 /// Takes a unit. The order's id, which the number and the text must agree on.
 fn bought(w: &World, path: &str, token: &str) -> String {
@@ -53,7 +53,13 @@ fn an_order_is_shown_field_by_field_through_its_life() {
     w.advance(Duration::from_secs(60));
     want["status"] = json!(3);
     want["useTime"] = json!("2026-11-21T20:02:00");
-    assert_eq!(step(&w, &id, "use", &w.operator).body, json!({"success": true, "data": want}));
+    for used_before in [false, true] {
+        let mut at_the_counter = want.clone();
+        at_the_counter["userId"] = json!(2);
+        at_the_counter["phone"] = json!(CUSTOMER);
+        at_the_counter["usedBefore"] = json!(used_before);
+        assert_eq!(step(&w, &id, "use", &w.operator).body, json!({"success": true, "data": at_the_counter}));
+    }
     shown(&want);
 
     let ordinary = bought(&w, "/voucher-order/1", &w.other);

@@ -94,6 +94,33 @@ fn an_edit_is_in_the_next_answer_and_in_the_audit_log() {
 }
 
 #[test]
+fn a_sale_says_how_long_to_pay_and_who_may_buy() {
+    let w = world();
+    let mut terms = sale("2026-11-21T19:00:00", "2026-11-21T23:00:00", 2);
+    terms["payWithinSeconds"] = json!(300);
+    let quick = w.add("/voucher/seckill", &terms);
+    terms["minLevel"] = json!(1);
+    let closed = w.add("/voucher/seckill", &terms);
+    let shown = |id: u64| {
+        let page = w.told("GET", &format!("/sale/{id}/page"), "");
+        (page["data"]["payWithinSeconds"].clone(), page["data"]["minLevel"].clone())
+    };
+    assert_eq!([shown(quick), shown(closed)], [(json!(300), json!(0)), (json!(300), json!(1))]);
+    let claim = |id: u64| w.call("POST", &format!("/voucher-order/seckill/{id}"), &w.customer, "");
+    assert_eq!(code(&claim(closed)), (200, "LEVEL_TOO_LOW"));
+    w.told("POST", &format!("/voucher-order/seckill/{quick}"), &w.customer);
+    w.settle_log();
+    let order = &w.told("GET", "/voucher-order/of/me", &w.customer)["data"][0];
+    assert_eq!(order["deadlineInMs"], 300_000);
+    for (name, value) in [("payWithinSeconds", 0), ("payWithinSeconds", 2_592_001), ("minLevel", 10)] {
+        let mut wrong = terms.clone();
+        wrong[name] = json!(value);
+        let refused = w.call("POST", "/voucher/seckill", &w.operator, &wrong.to_string());
+        assert_eq!(code(&refused), (200, "OUT_OF_RANGE"), "{name}");
+    }
+}
+
+#[test]
 fn what_is_taken_off_the_shelf_is_sold_no_more_until_it_is_back() {
     let w = world();
     w.told("GET", "/voucher/list/1", "");

@@ -156,7 +156,7 @@ async fn each_action_is_in_the_log_before_it_is_done() {
     let later = WindowForm { begin: None, end: Some(NOON + MINUTE) };
     w.sale_office.put_window(w.by(), voucher, later).await.unwrap();
     w.sale_office.end(w.by(), voucher).await.unwrap();
-    w.order_office.void(w.by(), order, " <b>typed</b> wrongly ").await.unwrap();
+    w.order_office.void(w.by(), order, " <b>typed</b> wrongly ", None).await.unwrap();
     assert_eq!(w.status(order).await, OrderStatus::Cancelled);
     let sale = format!("sale {voucher}");
     let entry = |action: &str, detail| (action.to_owned(), sale.clone(), detail);

@@ -12,7 +12,7 @@ use mallbox::mall::order_workers::{OrderWorkers, WorkerFigures, drained};
 use mallbox::mall::payments::Sandbox;
 use mallbox::mall::{
     AuditLog, Books, Cashier, Clock, Context, Failure, ManualClock, OrderDesk, Refusal, SaleCounter,
-    Settings, sale_chores,
+    Settings, ShopDirectory, sale_chores,
 };
 use mallbox_storage::{
     Actor, Cents, DiskFaults, NewSale, OrderId, OrderStatus, Phone, ShopId, Storage, Timestamp, UserId,
@@ -83,7 +83,13 @@ async fn open(ground: Ground, settings: Settings, now: Timestamp, gateway: Arc<S
     let (audit, orders) = (AuditLog::new(context.clone()), OrderDesk::new(context.clone(), cashier));
     let books = Books::new(context.clone(), sales.clone());
     World {
-        sale_office: SaleOffice::new(context.clone(), sales.clone(), books.clone(), audit.clone()),
+        sale_office: SaleOffice::new(
+            context.clone(),
+            sales.clone(),
+            Arc::new(ShopDirectory::new(context.clone())),
+            books.clone(),
+            audit.clone(),
+        ),
         order_office: OrderOffice::new(context.clone(), orders.clone(), audit.clone()),
         dead_letter_office: DeadLetterOffice::new(
             context.clone(),

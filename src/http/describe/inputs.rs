@@ -9,7 +9,9 @@ use serde_json::{Value, json};
 use super::operation::Operation;
 use super::schemas::{Schemas, strip_null};
 use crate::http::ApiError;
-use crate::http::extract::{Json, JsonIfAny, Login, MaybeLogin, Now, Operator, Path, Query, Remover, Token};
+use crate::http::extract::{
+    Json, JsonIfAny, Login, MaybeLogin, Now, Operator, Path, Query, Remover, Token, Watcher,
+};
 
 /// An argument of a handler.
 pub trait Input {
@@ -54,6 +56,12 @@ impl<T: Input> Input for Result<T, ApiError> {
 }
 
 impl Input for Operator {
+    fn describe(operation: &mut Operation, _: &mut Schemas) {
+        operation.wants_operator();
+    }
+}
+
+impl Input for Watcher {
     fn describe(operation: &mut Operation, _: &mut Schemas) {
         operation.wants_operator();
     }

@@ -19,9 +19,11 @@ use crate::mall::wall_time;
 pub fn routes() -> Calls {
     Calls::of(both("审计日志", "Audit log"))
         .get("/ops/audit", list, both("管理员做过的事，最新在前", "What operators did, the newest first"))
-        .get("/ops/audit/verify", verify, both("核对日志是否完整", "Whether the log is whole"))
+        .get(VERIFY_AUDIT_LOG, verify, both("核对日志是否完整", "Whether the log is whole"))
 }
 
+/// Reads and hashes the whole log.
+pub(in crate::http) const VERIFY_AUDIT_LOG: &str = "/ops/audit/verify";
 /// Entries on a page, unless asked otherwise.
 const PAGE: u32 = 50;
 

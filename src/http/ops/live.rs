@@ -27,6 +27,7 @@ use crate::http::describe::{Calls, Operation, Output, Schemas};
 use crate::http::extract::{Operator, Token};
 use crate::http::health::{Health, Part, Readiness, resident_bytes};
 use crate::http::metrics::{Metrics, Sample};
+use crate::http::sale::counted;
 use crate::http::{ApiError, App};
 use crate::language::both;
 use crate::mall::operator::running_sales;
@@ -338,7 +339,6 @@ struct SaleFigures {
 impl From<RunningSale> for SaleFigures {
     fn from(sale: RunningSale) -> Self {
         let RunningSale { title, live, taken } = sale;
-        let counted = |units: Option<u64>| units.map_or(-1, |units| i64::try_from(units).unwrap_or(i64::MAX));
         Self {
             voucher_id: live.voucher.get(),
             title,

@@ -1,6 +1,7 @@
 //! The operator's side of the mall: `/ops/…`. Every call needs the operator's role.
 
 use super::describe::Calls;
+pub(super) use audit::VERIFY_AUDIT_LOG;
 use live::Live;
 
 pub mod audit;

@@ -83,6 +83,10 @@ struct VoidBody {
     /// Why: 1 to 200 characters, for the audit log.
     #[serde(default)]
     reason: String,
+    /// The order's status as it was seen, 1 to 6: one that was seen unpaid is cancelled, and not refunded if it has been paid
+    /// since.
+    #[schemars(example = 1)]
+    status: Option<u8>,
 }
 
 async fn void(
@@ -93,6 +97,6 @@ async fn void(
     Json(body): Json<VoidBody>,
 ) -> Reply<FoundAnswer> {
     let by = By::operator(user, now);
-    let voided = app.order_office.void(by, OrderId::new(order), &body.reason).await?;
+    let voided = app.order_office.void(by, OrderId::new(order), &body.reason, body.status).await?;
     Ok(Answer::ok(FoundAnswer::new(voided, now, &app.context.zone)).no_store())
 }

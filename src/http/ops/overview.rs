@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::http::App;
 use crate::http::describe::Calls;
 use crate::http::envelope::{Answer, Reply};
-use crate::http::extract::Operator;
+use crate::http::extract::Watcher;
 use crate::language::both;
 use crate::mall::operator::{Overview, overview};
 
@@ -37,7 +37,7 @@ struct OverviewAnswer {
     sales: u64,
 }
 
-async fn count(State(app): State<App>, _: Operator) -> Reply<OverviewAnswer> {
+async fn count(State(app): State<App>, _: Watcher) -> Reply<OverviewAnswer> {
     let Overview { backlog, unpaid_orders, dead_letters, reports, vouchers, sales } =
         overview(&app.context).await?;
     let answer = OverviewAnswer { backlog, unpaid_orders, dead_letters, reports, vouchers, sales };

@@ -1,7 +1,8 @@
-//! `/ops/receipts`: what a buyer shows at the counter, looked at and redeemed.
+//! `/ops/receipts`: what a buyer shows at the counter, looked at and redeemed; and `/voucher-order/{id}/use`, for who can
+//! tell the order's number alone.
 
 use axum::extract::State;
-use mallbox_storage::OrderStatus;
+use mallbox_storage::{OrderId, OrderStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -22,6 +23,11 @@ pub(super) fn routes() -> Calls {
             "/ops/receipts/{code}/use",
             redeem,
             both("凭券码核销，重复无妨", "Redeem it; a repeat changes nothing"),
+        )
+        .post(
+            "/voucher-order/{id}/use",
+            redeem_order,
+            both("凭订单号核销，重复无妨", "Redeem a paid order; a repeat changes nothing"),
         )
 }
 
@@ -65,7 +71,21 @@ async fn redeem(
     Path(code): Path<String>,
 ) -> Reply<RedeemedAnswer> {
     let order = app.receipts.read(&code).await?;
-    let Redeemed { found, before } = app.order_office.redeem(By::operator(user, now), order).await?;
+    redeemed(&app, By::operator(user, now), order).await
+}
+
+async fn redeem_order(
+    State(app): State<App>,
+    Operator(user): Operator,
+    Now(now): Now,
+    Path(order): Path<u64>,
+) -> Reply<RedeemedAnswer> {
+    redeemed(&app, By::operator(user, now), OrderId::new(order)).await
+}
+
+async fn redeemed(app: &App, by: By, order: OrderId) -> Reply<RedeemedAnswer> {
+    let now = by.at;
+    let Redeemed { found, before } = app.order_office.redeem(by, order).await?;
     let order = FoundAnswer::new(found, now, &app.context.zone);
     Ok(Answer::ok(RedeemedAnswer { order, used_before: before }).no_store())
 }

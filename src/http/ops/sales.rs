@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use crate::http::App;
 use crate::http::describe::Calls;
 use crate::http::envelope::{Answer, Paged, Reply};
-use crate::http::extract::{Json, Now, Operator, Path, Query};
+use crate::http::extract::{Json, Now, Operator, Path, Query, Watcher};
 use crate::http::page_query::PageQuery;
 use crate::http::voucher::shelf_number;
-use crate::language::both;
+use crate::language::{Language, both};
 use crate::mall::books::{Finding, SaleBooks};
 use crate::mall::operator::By;
 use crate::mall::operator::sales::{Restocked, SaleAccount, SaleView, StockForm, WindowForm};
@@ -36,6 +36,10 @@ pub(super) fn routes() -> Calls {
 struct SaleAnswer {
     voucher_id: u64,
     shop_id: u64,
+    /// Absent if the shop is gone.
+    #[schemars(example = &"103茶餐厅")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shop_name: Option<String>,
     title: String,
     /// The voucher's: 1 on the shelf, 2 off it, 3 expired.
     status: u8,
@@ -73,6 +77,7 @@ impl SaleAnswer {
         Self {
             voucher_id: view.voucher.id.get(),
             shop_id: text.shop.get(),
+            shop_name: view.shop_name,
             status: shelf_number(text.status),
             title: text.title,
             terms,
@@ -125,12 +130,29 @@ struct AccountAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     balances: Option<bool>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    findings: Vec<Finding>,
+    findings: Vec<FindingAnswer>,
+}
+
+/// A term of a sale's books that is not what it should be.
+#[derive(Serialize, JsonSchema)]
+struct FindingAnswer {
+    /// In the language of the request.
+    #[schemars(example = &"内存中已占用的库存")]
+    term: &'static str,
+    expected: String,
+    found: String,
+}
+
+impl From<Finding> for FindingAnswer {
+    fn from(finding: Finding) -> Self {
+        let Finding { term, expected, found, .. } = finding;
+        Self { term: term.spoken(Language::spoken()), expected, found }
+    }
 }
 
 async fn one(
     State(app): State<App>,
-    _: Operator,
+    _: Watcher,
     Now(now): Now,
     Path(voucher): Path<u64>,
 ) -> Reply<AccountAnswer> {
@@ -139,7 +161,7 @@ async fn one(
         sale: SaleAnswer::new(view, &app.context.zone),
         books,
         balances: findings.as_ref().map(Vec::is_empty),
-        findings: findings.unwrap_or_default(),
+        findings: findings.unwrap_or_default().into_iter().map(FindingAnswer::from).collect(),
     };
     Ok(Answer::ok(answer).no_store())
 }

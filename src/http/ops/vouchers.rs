@@ -11,7 +11,7 @@ use crate::http::App;
 use crate::http::describe::Calls;
 use crate::http::envelope::{Answer, Paged, Reply};
 use crate::http::extract::{Json, Now, Operator, Path, Query};
-use crate::http::voucher::{shelf_number, shelf_status};
+use crate::http::voucher::{CommonAnswer, shelf_status};
 use crate::language::both;
 use crate::mall::operator::By;
 use crate::mall::operator::vouchers::VoucherView;
@@ -30,29 +30,12 @@ pub(super) fn routes() -> Calls {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct VoucherAnswer {
-    id: u64,
-    shop_id: u64,
+    #[serde(flatten)]
+    voucher: CommonAnswer,
     /// Absent if the shop is gone.
     #[schemars(example = &"103茶餐厅")]
     #[serde(skip_serializing_if = "Option::is_none")]
     shop_name: Option<String>,
-    #[schemars(example = &"50元代金券")]
-    title: String,
-    #[schemars(example = &"周末可用")]
-    sub_title: String,
-    #[schemars(example = &"全场通用")]
-    rules: String,
-    /// In cents.
-    #[schemars(example = 4_750)]
-    pay_value: i64,
-    /// In cents.
-    #[schemars(example = 5_000)]
-    actual_value: i64,
-    /// 0 ordinary, 1 flash sale.
-    r#type: u8,
-    /// 1 on the shelf, 2 off it, 3 expired.
-    #[schemars(example = 1)]
-    status: u8,
     #[schemars(example = &"2026-11-21T10:09:17")]
     create_time: String,
     #[schemars(example = &"2026-11-21T10:09:17")]
@@ -65,20 +48,11 @@ struct VoucherAnswer {
 impl VoucherAnswer {
     fn new(view: VoucherView, zone: &TimeZone) -> Self {
         let VoucherView { voucher, sale, shop_name } = view;
-        let text = voucher.text;
         Self {
-            id: voucher.id.get(),
-            shop_id: text.shop.get(),
             shop_name,
-            title: text.title,
-            sub_title: text.sub_title,
-            rules: text.rules,
-            pay_value: text.pay_value.get(),
-            actual_value: text.actual_value.get(),
-            r#type: u8::from(sale.is_some()),
-            status: shelf_number(text.status),
             create_time: wall_time::text(voucher.created, zone),
             update_time: wall_time::text(voucher.updated, zone),
+            voucher: CommonAnswer::new(voucher),
             sale: sale.map(|sale| TermsAnswer::new(&sale, zone)),
         }
     }

@@ -66,6 +66,7 @@ pub(super) fn field(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "comments") => "评论数",
         (Language::Zh, "score") => "评分",
         (Language::Zh, "status") => "状态",
+        (Language::Zh, "payWithinSeconds") => "支付时限",
         (Language::Zh, "minLevel") => "会员等级",
         (Language::Zh, "add") => "库存变更数量",
         (Language::Zh, "requestId") => "请求编号",
@@ -121,6 +122,7 @@ pub(super) fn allowed(name: &'static str, l: Language) -> &'static str {
             ("须为10到50的整数（星级×10），0表示暂无", "10 to 50 (ten times the stars, or 0 for none yet)")
         }
         "status" => ("须为1（上架）、2（下架）或3（过期）", "1 on the shelf, 2 off it, or 3 expired"),
+        "payWithinSeconds" => ("须为1到2592000秒（30天）", "1 to 2592000 seconds (30 days)"),
         "minLevel" => ("须为0到9", "0 to 9"),
         "add" => ("须为不等于0的整数，负数为减，且不能过大", "a whole number other than 0, not too large"),
         "requestId" => ("1到64个字，每次请求各用一个", "1 to 64 characters, and another for each request"),

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::AuditLog;
 use super::act::{By, Deed, act, fit_reason};
-use crate::mall::orders::OrderView;
+use crate::mall::orders::{OrderView, WayOut};
 use crate::mall::{Context, Failure, OrderDesk, Refusal, clean_text};
 
 /// What an operator knows of the orders looked for; all of it must agree.
@@ -106,19 +106,32 @@ impl OrderOffice {
 
     /// Voids an order: one that is unpaid is cancelled, one that is paid is refunded, and its unit and its buyer's right
     /// to one go back. The order as it is then; refunding, if the gateway cannot be reached just now. Again is no error.
+    /// `seen`: its status as whoever decided saw it; one that was unpaid is not refunded.
     ///
     /// # Errors
-    /// [`Refusal::BadValue`] for the reason, 1 to 200 characters; [`Refusal::OrderStands`] for an order that was used;
+    /// [`Refusal::BadValue`] for the reason, 1 to 200 characters, and for a status that no order has;
+    /// [`Refusal::OrderStands`] for an order that was used, or was paid since it was seen;
     /// [`Refusal::NotFound`], [`Refusal::NotYet`]; or the store is in trouble: a repeat goes on.
-    pub async fn void(&self, by: By, order: OrderId, reason: &str) -> Result<FoundOrder, Failure> {
+    pub async fn void(
+        &self,
+        by: By,
+        order: OrderId,
+        reason: &str,
+        seen: Option<u8>,
+    ) -> Result<FoundOrder, Failure> {
         let reason = fit_reason(clean_text::line(reason))?;
+        let way_out = match seen.map(recorded_status).transpose()? {
+            Some(OrderStatus::Unpaid) => WayOut::Cancel,
+            _ => WayOut::CancelOrRefund,
+        };
         if self.desk.look_up(order).await?.is_none() {
             return Err(Refusal::NotFound("order").into());
         }
         let subject = format!("order {order}");
         let deed = Deed { action: "order.void", subject, detail: json!({ "reason": reason }) };
         let desk = self.desk.clone();
-        let voided = act(&self.audit, by, deed, async move { desk.call_off(order, by.at).await }).await?;
+        let voided =
+            act(&self.audit, by, deed, async move { desk.call_off(order, way_out, by.at).await }).await?;
         self.with_phone(voided).await
     }
 
@@ -126,10 +139,7 @@ impl OrderOffice {
     async fn filter(&self, query: &OrderQuery) -> Result<Option<OrderFilter>, Failure> {
         let status = match query.status {
             None => None,
-            Some(number) => {
-                let recorded = OrderStatus::numbered(number).filter(|status| *status != OrderStatus::Pending);
-                Some(recorded.ok_or(Refusal::BadValue("order status"))?)
-            }
+            Some(number) => Some(recorded_status(number)?),
         };
         let mut filter = OrderFilter { user: query.user, voucher: query.voucher, status };
         if let Some(phone) = &query.phone {
@@ -156,6 +166,12 @@ impl OrderOffice {
         let found = |view: OrderView| FoundOrder { phone: phones.get(&view.order.user).cloned(), view };
         Ok(views.into_iter().map(found).collect())
     }
+}
+
+/// The status of an order in the record with this number.
+fn recorded_status(number: u8) -> Result<OrderStatus, Refusal> {
+    let recorded = OrderStatus::numbered(number).filter(|status| *status != OrderStatus::Pending);
+    recorded.ok_or(Refusal::BadValue("order status"))
 }
 
 /// The phones of these users, as far as they are known.

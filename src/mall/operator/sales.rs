@@ -1,7 +1,10 @@
 //! Sales from the operator's side: what there is, their window, their units, pause and end.
 
+use std::sync::Arc;
+
 use mallbox_storage::{
-    Page, SaleRecord, StockChange, StockChanged, Terms, Timestamp, Units, Voucher, VoucherFilter, VoucherId,
+    Page, SaleRecord, ShopId, StockChange, StockChanged, Terms, Timestamp, Units, Voucher, VoucherFilter,
+    VoucherId,
 };
 use serde_json::{Value, json};
 
@@ -12,7 +15,7 @@ use crate::mall::request_name::fit_request;
 use crate::mall::sale_turn::Turn;
 use crate::mall::sales::SaleState;
 use crate::mall::vouchers::EXACT;
-use crate::mall::{Books, Context, Failure, Refusal, SaleCounter};
+use crate::mall::{Books, Context, Failure, Refusal, SaleCounter, ShopDirectory};
 
 /// A sale as its operator sees it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -21,6 +24,8 @@ pub struct SaleView {
     pub voucher: Voucher,
     /// Its terms and units in the record.
     pub sale: SaleRecord,
+    /// Its shop's name, if there still is one.
+    pub shop_name: Option<String>,
     /// Where it is.
     pub state: SaleState,
     /// Units left. `None` = unlimited.
@@ -79,6 +84,7 @@ pub struct Restocked {
 pub struct SaleOffice {
     context: Context,
     counter: SaleCounter,
+    shops: Arc<ShopDirectory>,
     books: Books,
     audit: AuditLog,
 }
@@ -89,8 +95,14 @@ impl SaleOffice {
 
     /// The sales that this counter sells in.
     #[must_use]
-    pub fn new(context: Context, counter: SaleCounter, books: Books, audit: AuditLog) -> Self {
-        Self { context, counter, books, audit }
+    pub fn new(
+        context: Context,
+        counter: SaleCounter,
+        shops: Arc<ShopDirectory>,
+        books: Books,
+        audit: AuditLog,
+    ) -> Self {
+        Self { context, counter, shops, books, audit }
     }
 
     /// A page of all sales, newest first, over or hidden ones included; and how many there are.
@@ -300,7 +312,17 @@ impl SaleOffice {
             (None, ..) => (None, storage.orders.tally(voucher.id).await?.held() + pending),
         };
         let state = SaleState::of(&sale.terms, left, now);
-        Ok(Some(SaleView { voucher, sale, state, left, taken, pending }))
+        let shop_name = self.shop_name(voucher.text.shop, now).await?;
+        Ok(Some(SaleView { voucher, sale, shop_name, state, left, taken, pending }))
+    }
+
+    /// `None` if the shop is gone.
+    pub(super) async fn shop_name(&self, shop: ShopId, now: Timestamp) -> Result<Option<String>, Failure> {
+        match self.shops.get(shop, now).await {
+            Ok(shop) => Ok(Some(shop.text.name)),
+            Err(Failure::Refused(Refusal::NotFound(_))) => Ok(None),
+            Err(trouble) => Err(trouble),
+        }
     }
 
     /// Claims of a sale that are not in the record yet. They are counted one by one, if there are any at all.

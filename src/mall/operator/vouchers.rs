@@ -1,6 +1,5 @@
 //! Vouchers from the operator's side: all there are, on the shelf or not, and what is told about them.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use mallbox_storage::{
@@ -14,7 +13,7 @@ use super::sales::SaleView;
 use super::{AuditLog, SaleOffice};
 use crate::mall::sales::SaleState;
 use crate::mall::vouchers::VoucherForm;
-use crate::mall::{Context, Failure, Refusal, SaleCounter, ShopDirectory};
+use crate::mall::{Context, Failure, Refusal, SaleCounter};
 
 /// A voucher as its operator sees it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -37,7 +36,6 @@ pub struct VoucherOffice {
     context: Context,
     counter: SaleCounter,
     sales: SaleOffice,
-    shops: Arc<ShopDirectory>,
     audit: AuditLog,
 }
 
@@ -52,14 +50,8 @@ impl VoucherOffice {
 
     /// The vouchers that this counter sells.
     #[must_use]
-    pub fn new(
-        context: Context,
-        counter: SaleCounter,
-        sales: SaleOffice,
-        shops: Arc<ShopDirectory>,
-        audit: AuditLog,
-    ) -> Self {
-        Self { context, counter, sales, shops, audit }
+    pub fn new(context: Context, counter: SaleCounter, sales: SaleOffice, audit: AuditLog) -> Self {
+        Self { context, counter, sales, audit }
     }
 
     /// A page of the vouchers of a shop, or of all, newest first; and how many there are.
@@ -147,11 +139,7 @@ impl VoucherOffice {
     }
 
     async fn view(&self, voucher: Voucher, now: Timestamp) -> Result<VoucherView, Failure> {
-        let shop_name = match self.shops.get(voucher.text.shop, now).await {
-            Ok(shop) => Some(shop.text.name),
-            Err(Failure::Refused(Refusal::NotFound(_))) => None,
-            Err(trouble) => return Err(trouble),
-        };
+        let shop_name = self.sales.shop_name(voucher.text.shop, now).await?;
         let sale = self.sales.view(voucher.clone(), now).await?;
         Ok(VoucherView { voucher, sale, shop_name })
     }
