@@ -41,6 +41,11 @@ pub(super) fn accepted(headers: &HeaderMap) -> impl Iterator<Item = Encoding> {
 /// A text that is made for this answer alone; `None` if the client takes it plain only.
 pub(super) fn gzipped(text: &str, headers: &HeaderMap) -> Option<Vec<u8>> {
     accepted(headers).find(|encoding| *encoding == Encoding::Gzip)?;
+    gzip(text)
+}
+
+/// A text, compressed.
+pub(super) fn gzip(text: &str) -> Option<Vec<u8>> {
     let mut gzip = GzEncoder::new(Vec::with_capacity(text.len() / 3), Compression::default());
     gzip.write_all(text.as_bytes()).ok()?;
     gzip.finish().ok()

@@ -40,7 +40,7 @@ pub struct Files {
 }
 
 /// A picture that is opened by itself runs and loads nothing.
-const PICTURE_POLICY: HeaderValue =
+pub(super) const PICTURE_POLICY: HeaderValue =
     HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; sandbox");
 /// What may have changed is asked for again, and answered with 304.
 pub(super) const ASK_AGAIN: HeaderValue = HeaderValue::from_static("no-cache");

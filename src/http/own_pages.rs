@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::sync::{Arc, OnceLock};
 
 use axum::body::Body;
 use axum::http::header::{
@@ -14,12 +15,14 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use mallbox_storage::hex;
 use rust_embed::{EmbeddedFile, RustEmbed};
 use sha2::{Digest as _, Sha256};
 
-use super::encodings::{Encoding, accepted};
-use super::files::{ASK_AGAIN, FOR_EVER, is_known, not_found, quoted};
+use super::encodings::{Encoding, accepted, gzip};
+use super::files::{ASK_AGAIN, FOR_EVER, PICTURE_POLICY, is_known, not_found, quoted};
 
 /// What is in `web/`. In a release build each file is there compressed as well, see `src/build.rs`.
 #[derive(RustEmbed)]
@@ -31,70 +34,96 @@ struct Web;
 const ASSETS: &str = "/mall/assets/";
 /// The pages, by their place below `/` or `/mall/`.
 const PAGES: [(&str, &str); 3] = [("", "index.html"), ("console", "console.html"), ("api.html", "api.html")];
-/// Everything that mallbox's own pages may load: itself. `blob:` is a picture before it is uploaded.
-const POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; \
-     base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
-);
-/// The pages, ready to be sent, and what stands behind them.
+/// mallbox's own pages, made when one is first asked for: most malls of tests never are.
 #[derive(Clone)]
 pub(super) struct OwnPages {
-    pages: BTreeMap<&'static str, Page>,
-    version: String,
     /// Where the API is.
     api: String,
+    made: Arc<OnceLock<Made>>,
 }
 
-#[derive(Clone)]
+/// The pages, ready to be sent, and what stands behind them.
+struct Made {
+    pages: BTreeMap<&'static str, Page>,
+    version: String,
+}
+
 struct Page {
     html: String,
+    gzip: Vec<u8>,
     etag: HeaderValue,
+    policy: HeaderValue,
 }
 
 impl OwnPages {
     /// That find the API at this prefix.
     pub(super) fn new(api: &str) -> Self {
-        let version = version();
-        let page = |(place, file): (&'static str, &str)| {
-            let html = filled(&text(file)?, &version, api);
-            let etag = quoted(&hex(&Sha256::digest(&html)[..16]));
-            Some((place, Page { html, etag }))
-        };
-        let pages = PAGES.into_iter().filter_map(page).collect();
-        Self { pages, version, api: api.to_owned() }
+        Self { api: api.to_owned(), made: Arc::default() }
+    }
+
+    fn made(&self) -> &Made {
+        self.made.get_or_init(|| Made::new(&self.api))
     }
 
     /// The page at this place, if there is one.
     pub(super) fn page(&self, place: &str, headers: &HeaderMap) -> Option<Response> {
-        if !cfg!(compressed_pages) && PAGES.iter().any(|page| page.0 == place) {
-            // They are being worked on.
-            return Self::new(&self.api).pages.get(place).map(|page| page.answer(headers));
+        if !PAGES.iter().any(|page| page.0 == place) {
+            return None;
         }
-        self.pages.get(place).map(|page| page.answer(headers))
+        if cfg!(compressed_pages) {
+            self.made().pages.get(place).map(|page| page.answer(headers))
+        } else {
+            // They are being worked on.
+            Made::new(&self.api).pages.get(place).map(|page| page.answer(headers))
+        }
     }
 
     /// What is at this path below [`ASSETS`], if the path leads there.
     pub(super) fn asset(&self, path: &str, headers: &HeaderMap) -> Option<Response> {
         let (version, name) = path.strip_prefix(ASSETS)?.split_once('/')?;
         // A page of another version, from before an update, gets what there is, and does not keep it.
-        let is_current = cfg!(compressed_pages) && version == self.version;
+        let is_current = cfg!(compressed_pages) && version == self.made().version;
         Some(asset(name, headers, if is_current { FOR_EVER } else { ASK_AGAIN }))
     }
 }
 
+impl Made {
+    fn new(api: &str) -> Self {
+        let version = version();
+        let page =
+            |(place, file): (&'static str, &str)| Some((place, Page::new(&text(file)?, &version, api)));
+        Self { pages: PAGES.into_iter().filter_map(page).collect(), version }
+    }
+}
+
 impl Page {
+    fn new(source: &str, version: &str, api: &str) -> Self {
+        let (source, style) = styled(source);
+        let html = filled(&source, version, api);
+        Self {
+            gzip: gzip(&html).unwrap_or_default(),
+            etag: quoted(&hex(&Sha256::digest(&html)[..16])),
+            policy: policy(&style),
+            html,
+        }
+    }
+
     fn answer(&self, headers: &HeaderMap) -> Response {
+        let kind = HeaderValue::from_static("text/html; charset=utf-8");
         let mut response = if is_known(headers, &self.etag) {
             StatusCode::NOT_MODIFIED.into_response()
+        } else if !self.gzip.is_empty() && accepted(headers).any(|encoding| encoding == Encoding::Gzip) {
+            let encoding = HeaderValue::from_static(Encoding::Gzip.name());
+            ([(CONTENT_TYPE, kind), (CONTENT_ENCODING, encoding)], self.gzip.clone()).into_response()
         } else {
-            let kind = HeaderValue::from_static("text/html; charset=utf-8");
             ([(CONTENT_TYPE, kind)], self.html.clone()).into_response()
         };
         let headers = response.headers_mut();
         headers.insert(ETAG, self.etag.clone());
         headers.insert(ACCEPT_RANGES, HeaderValue::from_static("none"));
+        headers.insert(VARY, HeaderValue::from_name(ACCEPT_ENCODING));
         headers.insert(CACHE_CONTROL, ASK_AGAIN);
-        headers.insert(CONTENT_SECURITY_POLICY, POLICY);
+        headers.insert(CONTENT_SECURITY_POLICY, self.policy.clone());
         response
     }
 }
@@ -102,6 +131,7 @@ impl Page {
 fn asset(name: &str, headers: &HeaderMap, keep: HeaderValue) -> Response {
     let Some(plain) = Web::get(name) else { return not_found() };
     let etag = quoted(&hex(&plain.metadata.sha256_hash()[..16]));
+    let is_drawing = plain.metadata.mimetype() == "image/svg+xml";
     let mut response = if is_known(headers, &etag) {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
@@ -119,8 +149,31 @@ fn asset(name: &str, headers: &HeaderMap, keep: HeaderValue) -> Response {
     headers.insert(ETAG, etag);
     headers.insert(VARY, HeaderValue::from_name(ACCEPT_ENCODING));
     headers.insert(CACHE_CONTROL, keep);
-    headers.insert(CONTENT_SECURITY_POLICY, POLICY);
+    if is_drawing {
+        headers.insert(CONTENT_SECURITY_POLICY, PICTURE_POLICY);
+    }
     response
+}
+
+/// Everything that mallbox's own pages may load: itself, and the one style that stands in the page. `blob:` is a picture before
+/// it is uploaded.
+fn policy(style: &str) -> HeaderValue {
+    let hash = STANDARD.encode(Sha256::digest(style));
+    let text = format!(
+        "default-src 'none'; script-src 'self'; style-src 'self' 'sha256-{hash}'; img-src 'self' data: blob:; \
+         connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    );
+    // Letters and digits alone are added.
+    HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("default-src 'none'"))
+}
+
+/// A page with `{styles tokens base}` replaced by what those files say, and that alone: what a page looks like comes with it,
+/// and not behind its modules.
+fn styled(page: &str) -> (String, String) {
+    let Some((before, rest)) = page.split_once("{styles ") else { return (page.to_owned(), String::new()) };
+    let Some((names, after)) = rest.split_once('}') else { return (page.to_owned(), String::new()) };
+    let style: String = names.split(' ').filter_map(|name| text(&format!("style/{name}.css"))).collect();
+    (format!("{before}<style>{style}</style>{after}"), style)
 }
 
 fn body(file: EmbeddedFile) -> Body {
@@ -161,7 +214,7 @@ fn version() -> String {
     hex(&all.finalize()[..8])
 }
 
-/// A page with its places filled: `{assets}` where what it loads is, `{api}` where the API is, `{preload store/main.js}` what
+/// A page with its other places filled: `{assets}` where what it loads is, `{api}` where the API is, `{preload store/main.js}` what
 /// that module will ask for, so that it is all asked for at once.
 fn filled(page: &str, version: &str, api: &str) -> String {
     let assets = format!("{ASSETS}{version}");

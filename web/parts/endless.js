@@ -25,9 +25,16 @@ import { skeletons } from "./skeleton.js";
  * @typedef {object} List
  * @property {HTMLElement} root
  * @property {() => Promise<void>} reload begins anew
- * @property {() => Promise<void>} refresh reads the first page and keeps what follows, for a list that somebody came back to
+ * @property {() => Promise<void>} refresh reads the first page and keeps what follows; done by itself for a list that somebody
+ * came back to
  * @property {(item: Item) => void} add puts one above the others
  * @property {(key: unknown) => boolean} holds whether one with this key is shown
+ */
+
+/**
+ * What is shown, and kept for who comes back.
+ * @template Item, Next
+ * @typedef {{items: Item[], next: Next | undefined, isWhole: boolean, pages: number}} Shown `pages`: so many were loaded
  */
 
 /**
@@ -39,21 +46,31 @@ export function endless({ name, load, draw, key, none, look = "stack", height = 
   const list = h("ul", { class: look });
   let foot = h("div", { class: "stack" });
   const root = h("div", null, list, foot);
-  /** @type {{items: Item[], next: Next | undefined, isWhole: boolean}} */
-  let state = { items: [], next: undefined, isWhole: false };
+  /** @type {Shown<Item, Next>} */
+  let state = { items: [], next: undefined, isWhole: false, pages: 0 };
   let isLoading = false;
   let keys = new Set();
+  /** @type {Map<unknown, {said: string, root: HTMLElement}>} */
+  let rows = new Map();
+  /** Counts what took the place of the list: more of the one before is of no use any more. */
+  let era = 0;
+  /** Counts what would: what was asked for before is older. */
+  let asked = 0;
+  /** @type {Promise<void> | null} */
+  let refreshing = null;
 
   const sight = new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && more(), { rootMargin: "600px" });
   signal.addEventListener("abort", () => sight.disconnect());
 
-  const kept = /** @type {typeof state | undefined} */ (copyOf(name));
+  const kept = /** @type {Shown<Item, Next> | undefined} */ (copyOf(name));
   if (kept) {
     state = kept;
     keys = new Set(state.items.map(key));
-    list.append(...state.items.map(row));
+    redraw();
   }
   settle();
+  // Nobody knows how old it is.
+  if (kept) refresh().catch(() => {});
 
   /** @param {Item} item */
   function row(item) {
@@ -68,21 +85,23 @@ export function endless({ name, load, draw, key, none, look = "stack", height = 
   async function more() {
     if (isLoading || state.isWhole || signal.aborted) return;
     isLoading = true;
+    const mine = era;
     if (state.items.length === 0) fill(foot, waiting(4));
     try {
       const { items, next } = await load(state.next);
-      if (signal.aborted) return;
+      if (signal.aborted || mine !== era) return;
       const fresh = items.filter((item) => !keys.has(key(item)));
       for (const item of fresh) keys.add(key(item));
-      state = { items: [...state.items, ...fresh], next, isWhole: next === undefined };
+      state = { items: [...state.items, ...fresh], next, isWhole: next === undefined, pages: state.pages + 1 };
       copyTo(name, state);
-      list.append(...fresh.map(row));
+      redraw();
+      // It may be in sight still, and is asked about at once.
+      isLoading = false;
       settle();
     } catch (error) {
-      if (!signal.aborted) fill(foot, failure(error, again));
-      return;
+      if (!signal.aborted && mine === era) fill(foot, failure(error, again));
     } finally {
-      isLoading = false;
+      if (mine === era) isLoading = false;
     }
   }
 
@@ -105,41 +124,85 @@ export function endless({ name, load, draw, key, none, look = "stack", height = 
   }
 
   async function reload() {
+    const mine = (asked += 1);
     const { items, next } = await load(undefined);
-    if (signal.aborted) return;
-    state = { items, next, isWhole: next === undefined };
-    keys = new Set(items.map(key));
-    copyTo(name, state);
-    fill(list, items.map(row));
-    settle();
+    if (signal.aborted || mine !== asked) return;
+    rows = new Map();
+    replace({ items, next, isWhole: next === undefined, pages: 1 });
   }
 
   async function refresh() {
-    // Without a copy, all of it is on its way.
-    if (!kept) return;
+    // All of it is on its way.
+    if (state.pages === 0) return;
+    refreshing ??= refreshed().finally(() => (refreshing = null));
+    await refreshing;
+  }
+
+  async function refreshed() {
+    const mine = (asked += 1);
     const { items, next } = await load(undefined);
-    if (signal.aborted) return;
+    if (signal.aborted || mine !== asked) return;
+    const renewed = withFirst(items, next);
+    if (JSON.stringify(renewed) !== JSON.stringify(state)) replace(renewed);
+  }
+
+  /**
+   * What is shown, with its first page as it is now.
+   * @param {Item[]} items
+   * @param {Next | undefined} next
+   * @returns {Shown<Item, Next>}
+   */
+  function withFirst(items, next) {
+    // Where pages follow that nothing joins to the first one, or the first one is all there is, it alone counts.
+    if (state.pages <= 1 || next === undefined || !items.some((item) => keys.has(key(item)))) {
+      return { items, next, isWhole: next === undefined, pages: 1 };
+    }
     const fresh = new Map(items.map((item) => [key(item), item]));
     const old = state.items.map((item) => {
       const known = fresh.get(key(item));
       fresh.delete(key(item));
       return known ?? item;
     });
-    const wasEmpty = state.items.length === 0;
-    state = { items: [...fresh.values(), ...old], next: wasEmpty ? next : state.next, isWhole: wasEmpty ? next === undefined : state.isWhole };
+    return { ...state, items: [...fresh.values(), ...old] };
+  }
+
+  /** @param {Shown<Item, Next>} fresh */
+  function replace(fresh) {
+    era += 1;
+    isLoading = false;
+    state = fresh;
     keys = new Set(state.items.map(key));
     copyTo(name, state);
-    fill(list, state.items.map(row));
+    redraw();
     settle();
   }
 
   /** @param {Item} item */
   function add(item) {
+    // Whatever is on its way was asked for before there was this one.
+    asked += 1;
     keys.add(key(item));
     state = { ...state, items: [item, ...state.items] };
     copyTo(name, state);
-    list.prepend(row(item));
+    redraw();
     settle();
+  }
+
+  /** What is the same as before is left alone: somebody may be at it. */
+  function redraw() {
+    const old = rows;
+    rows = new Map(state.items.map((item) => {
+      const said = JSON.stringify(item);
+      const known = old.get(key(item));
+      return [key(item), known?.said === said ? known : { said, root: row(item) }];
+    }));
+    const wanted = [...rows.values()].map((one) => one.root);
+    const stays = new Set(wanted);
+    for (const one of [...list.children]) if (!stays.has(/** @type {HTMLLIElement} */ (one))) one.remove();
+    for (const [index, one] of wanted.entries()) {
+      const there = list.children[index];
+      if (there !== one) list.insertBefore(one, there ?? null);
+    }
   }
 
   return { root, reload, refresh, add, holds: (wanted) => keys.has(wanted) };

@@ -14,8 +14,11 @@ export function sheet(title, contents) {
   return new Promise((done) => {
     const dialog = h("dialog", { class: "sheet", "aria-label": title });
     const close = () => dialog.close();
-    dialog.append(h("div", null, h("h2", null, title), ...contents(close).filter((child) => child instanceof Node)));
-    dialog.addEventListener("click", (event) => event.target === dialog && close());
+    dialog.append(h("div", { class: "sheet-body" }, h("h2", null, title), ...contents(close).filter((child) => child instanceof Node)));
+    // A text that is marked from within to without ends there, too: what began inside closes nothing.
+    let beganOutside = false;
+    dialog.addEventListener("pointerdown", (event) => (beganOutside = event.target === dialog));
+    dialog.addEventListener("click", (event) => event.target === dialog && beganOutside && close());
     dialog.addEventListener("close", () => {
       dialog.remove();
       done();
