@@ -1,7 +1,7 @@
 // The mall's API. Nothing else talks to it, but for pictures, which `upload.js` sends.
 
 import { language } from "./language.js";
-import { keep, kept } from "./kept.js";
+import { keep, kept, onKeptElsewhere } from "./kept.js";
 
 /**
  * What the mall answered.
@@ -64,20 +64,21 @@ export const base = document.querySelector('meta[name="mallbox-api"]')?.getAttri
  * @returns {Promise<Answer>}
  */
 export async function call(method, path, asking = {}) {
+  const by = token;
   const sent = performance.now();
   const response = await request(method, path, asking);
   const came = performance.now();
-  return answered(response.status, await response.text().catch(() => ""), { sent, came });
+  return answered(response.status, await response.text().catch(() => ""), { by, sent, came });
 }
 
 /**
  * What a response says.
  * @param {number} status
  * @param {string} body
- * @param {{sent: number, came: number}} times
+ * @param {{by: string | null, sent: number, came: number}} asked `by`: the token with which it was
  * @returns {Answer}
  */
-export function answered(status, body, times) {
+export function answered(status, body, { by, ...times }) {
   let said;
   try {
     said = JSON.parse(body);
@@ -88,8 +89,16 @@ export function answered(status, body, times) {
   const { success, data, dataText, total, errorMsg, code } = said;
   const answer = { data, dataText, total, ...times };
   if (success) return answer;
-  if (status === 401) setToken(null);
+  if (status === 401) outdated(by);
   throw new Refusal(errorMsg ?? String(status), code ?? "INTERNAL", status, answer);
+}
+
+/**
+ * The mall does not know this token any more. Somebody may have logged in with another one meanwhile.
+ * @param {string | null} known
+ */
+function outdated(known) {
+  if (known === token) setToken(null);
 }
 
 /**
@@ -128,11 +137,12 @@ export async function get(path, asking) {
  * @returns {Promise<Response>}
  */
 export async function stream(path, signal) {
+  const by = token;
   const response = await fetch(base + path, { headers: headers(), signal });
   if (response.ok) return response;
   const said = await response.json().catch(() => ({}));
   const answer = { data: undefined, sent: 0, came: 0 };
-  if (response.status === 401) setToken(null);
+  if (response.status === 401) outdated(by);
   throw new Refusal(said.errorMsg ?? String(response.status), said.code ?? "INTERNAL", response.status, answer);
 }
 
@@ -162,6 +172,17 @@ export function setToken(fresh) {
   token = fresh;
   keep("token", fresh);
   events.dispatchEvent(new Event("token"));
+}
+
+// Somebody logged in or out in another window.
+onKeptElsewhere("token", (fresh) => {
+  token = fresh;
+  events.dispatchEvent(new Event("token"));
+});
+
+/** The token with which one asks; nothing if nobody is logged in. */
+export function tokenNow() {
+  return token;
 }
 
 /** Whether somebody is logged in, as far as is known here. */

@@ -1,12 +1,15 @@
 // What was read last, shown at once when a screen opens again, until the mall has answered anew.
 
+import { Refusal } from "./api.js";
+
 /** @type {Map<string, unknown>} */
 const copies = new Map();
 /** As many as somebody goes back to. */
 const MOST = 200;
 
 /**
- * Shows the copy if there is one, then what is read. What fails to be read leaves the copy where it is.
+ * Shows the copy if there is one, then what is read. A mall in trouble, or one that does not answer, leaves the copy where it is;
+ * if it says that there is no such thing, or not for this reader, the copy is gone.
  * @template T
  * @param {string} name
  * @param {() => Promise<T>} fetched
@@ -21,7 +24,9 @@ export async function shown(name, fetched, show) {
     copyTo(name, fresh);
     show(fresh);
   } catch (error) {
-    if (copy === undefined) throw error;
+    const isDenied = error instanceof Refusal && !error.isTrouble;
+    if (isDenied) copies.delete(name);
+    if (copy === undefined || isDenied) throw error;
   }
 }
 

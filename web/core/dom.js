@@ -44,16 +44,24 @@ export function fill(parent, ...children) {
 }
 
 /**
- * Does something now and again, until `signal`; not while nobody looks at the page.
+ * Does something now and again, until `signal`; not while nobody looks at the page, but at once when somebody looks again.
  * @param {number} ms
  * @param {AbortSignal} signal
  * @param {() => void} what
  */
 export function every(ms, signal, what) {
-  const timer = setInterval(() => {
-    if (!document.hidden) what();
-  }, ms);
+  const timer = setInterval(() => document.hidden || what(), ms);
   signal.addEventListener("abort", () => clearInterval(timer));
+  whenSeenAgain(signal, what);
+}
+
+/**
+ * Does something whenever somebody looks at the page again: meanwhile things went on, and the device may have slept.
+ * @param {AbortSignal} signal
+ * @param {() => void} what
+ */
+export function whenSeenAgain(signal, what) {
+  document.addEventListener("visibilitychange", () => document.hidden || what(), { signal });
 }
 
 /**

@@ -1,6 +1,8 @@
-// What the browser keeps between visits. One that keeps nothing still shows every page.
+// What the browser keeps between visits. One that keeps nothing, or has no room, keeps it as long as the page is open.
 
 const PREFIX = "mallbox-";
+/** What could not be kept, for as long as the page is open. @type {Map<string, string>} */
+const held = new Map();
 
 /**
  * @param {string} name
@@ -8,7 +10,7 @@ const PREFIX = "mallbox-";
  */
 export function kept(name) {
   try {
-    return store().getItem(PREFIX + name);
+    return held.get(name) ?? store().getItem(PREFIX + name);
   } catch {
     return null;
   }
@@ -19,21 +21,32 @@ export function kept(name) {
  * @param {string | null} value `null` forgets it
  */
 export function keep(name, value) {
+  held.delete(name);
   try {
     if (value === null) store().removeItem(PREFIX + name);
     else store().setItem(PREFIX + name, value);
   } catch {
-    // Then it is asked for again next time.
+    if (value !== null) held.set(name, value);
   }
 }
 
 /** As if nobody had been here. */
 export function forgetAll() {
+  held.clear();
   try {
     for (const name of Object.keys(store())) if (name.startsWith(PREFIX)) store().removeItem(name);
   } catch {
     // It kept nothing.
   }
+}
+
+/**
+ * When another window of the same browser keeps something else by this name.
+ * @param {string} name
+ * @param {(value: string | null) => void} what
+ */
+export function onKeptElsewhere(name, what) {
+  addEventListener("storage", ({ key, newValue }) => key === PREFIX + name && what(newValue));
 }
 
 /** A kiosk is used by one person after the other: what it keeps ends with its window. */

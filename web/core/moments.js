@@ -3,6 +3,9 @@
 
 /** @typedef {number} Moment on the scale of `performance.now()` */
 
+/** As exactly as an answer tells it, and not seen by anybody. */
+const SAME_MS = 1_500;
+
 /**
  * The moment that lies `ms` after the answer was made. It was made about half-way between asking and hearing.
  * @param {number} ms
@@ -19,6 +22,15 @@ export function momentIn(ms, answer) {
  */
 export function until(moment) {
   return moment - performance.now();
+}
+
+/**
+ * Whether two moments, each as an answer told it, are the same: the clock they are counted on stands still while a phone sleeps.
+ * @param {Moment | undefined} one
+ * @param {Moment | undefined} other
+ */
+export function isSameMoment(one = 0, other = 0) {
+  return Math.abs(one - other) < SAME_MS;
 }
 
 /**

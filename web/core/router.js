@@ -1,15 +1,17 @@
 // Screens by address: `#/shop/7`. An address can be kept, sent to others, and gone back to.
 
+import { Unreachable, unanswered } from "./api.js";
 import { both, onLanguage } from "./language.js";
 
 /**
  * One showing of a screen.
  * @typedef {object} Showing
  * @property {HTMLElement} root where it draws; empty at first
- * @property {Record<string, string>} at what the address says: `id` of `/shop/:id`, and its query
+ * @property {Record<string, string>} at what the address says: `id` of `/shop/:id`, which is a number in digits, and its query
  * @property {AbortSignal} signal aborted when another screen is shown: for listeners, timers and requests
  * @property {(text: string) => void} title names it, in the window's title and for screen readers
- * @property {() => void} settled what is there now is whole enough to scroll back to where one was
+ * @property {() => void} settled what is there now is whole enough to scroll back to where one was; not any more once one
+ * moved the page
  */
 
 /**
@@ -26,6 +28,17 @@ const scrolled = new Map();
 let shownAddress = "";
 /** How many screens lie before this one, to go back to. */
 let step = 0;
+/** Whether the next one takes the place of this one. */
+let isReplacing = false;
+/** By what a reader moves a page: from then on it is where the reader wants it to be. */
+const MOVES = ["wheel", "touchmove", "pointerdown", "keydown"];
+
+/** A screen's module did not come. A browser may remember that until the page is loaded again. */
+export class Unloaded extends Unreachable {}
+/** What browsers say then. */
+const NOT_IMPORTED = /imported module|importing a module/i;
+/** So long after the first screen the others are loaded. */
+const AHEAD_AFTER_MS = 3_000;
 
 /** The address that is shown: `/shop/7?tab=notes`. */
 export function address() {
@@ -37,8 +50,10 @@ export function address() {
  * @param {{replace?: boolean}} [how] `replace`: one cannot go back to here
  */
 export function go(to, { replace = false } = {}) {
-  if (replace) location.replace(`#${to}`);
-  else location.hash = to;
+  if (replace) {
+    isReplacing = to !== address();
+    location.replace(`#${to}`);
+  } else location.hash = to;
 }
 
 /**
@@ -80,7 +95,8 @@ export function start(root, routes, opened, failed) {
     shownAddress = address();
     // An entry of the history that was shown before has its step.
     const isBack = history.state?.step !== undefined;
-    if (!isBack) history.replaceState({ step: current ? (step += 1) : 0 }, "");
+    if (!isBack) history.replaceState({ step: current && !isReplacing ? step + 1 : step }, "");
+    isReplacing = false;
     step = history.state.step;
     current?.abort();
     const mine = new AbortController();
@@ -89,20 +105,23 @@ export function start(root, routes, opened, failed) {
     const { route, found } = match(routes, path);
     const at = { ...Object.fromEntries(new URLSearchParams(query)), ...found };
     const fresh = document.createElement("div");
-    const top = isBack || isSame ? (scrolled.get(shownAddress) ?? 0) : 0;
+    let top = isBack || isSame ? (scrolled.get(shownAddress) ?? 0) : 0;
+    for (const move of MOVES) addEventListener(move, () => (top = 0), { signal: mine.signal, passive: true });
     const showing = {
       root: fresh,
       at,
       signal: mine.signal,
       /** @param {string} text */
       title: (text) => {
+        // It is left, and another one is named.
+        if (mine.signal.aborted) return;
         document.title = `${text} · mallbox`;
         root.setAttribute("aria-label", text);
       },
-      settled: () => top && scrollTo(0, top),
+      settled: () => top > 0 && !mine.signal.aborted && scrollTo(0, top),
     };
     try {
-      const screen = await route.load();
+      const screen = await loaded(route);
       if (mine.signal.aborted) return;
       root.replaceChildren(fresh);
       opened(path);
@@ -119,6 +138,27 @@ export function start(root, routes, opened, failed) {
       }
     }
   }
+}
+
+/** @param {Route} route */
+async function loaded({ load }) {
+  try {
+    return await load();
+  } catch (error) {
+    if (!(error instanceof TypeError && NOT_IMPORTED.test(error.message))) throw error;
+    unanswered(error.message);
+    throw new Unloaded(error.message);
+  }
+}
+
+/**
+ * Loads what has not been seen yet, so that it is there when the connection is not.
+ * @param {(() => unknown)[]} loads
+ */
+export function loadAhead(loads) {
+  setTimeout(async () => {
+    for (const load of loads) await Promise.resolve(load()).catch(() => {});
+  }, AHEAD_AFTER_MS);
 }
 
 /** @param {string} text */
@@ -139,6 +179,9 @@ function match(routes, path) {
   return { route: routes[routes.length - 1], found: {} };
 }
 
+/** What can be an id: digits, as many as the API has at most. */
+const ID = /^[1-9]\d{0,18}$/;
+
 /**
  * @param {string} pattern
  * @param {string} path
@@ -150,8 +193,10 @@ function fits(pattern, path) {
   /** @type {Record<string, string>} */
   const found = {};
   for (const [index, part] of wanted.entries()) {
-    if (part.startsWith(":")) found[part.slice(1)] = given[index];
-    else if (part !== given[index]) return null;
+    if (part.startsWith(":")) {
+      if (!ID.test(given[index])) return null;
+      found[part.slice(1)] = given[index];
+    } else if (part !== given[index]) return null;
   }
   return found;
 }

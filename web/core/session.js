@@ -41,7 +41,8 @@ export function renewMe() {
  */
 export async function logIn(form) {
   setToken((await call("POST", "/user/login", { body: form })).data);
-  await me();
+  // One is in, whether or not it can be told who one is.
+  await me().catch(() => {});
 }
 
 /** Out at once, whether or not the mall hears of it. */

@@ -1,6 +1,6 @@
 // Pictures on their way to the mall: only an `XMLHttpRequest` tells how far a body has come.
 
-import { Refusal, answered, base, headers, unanswered } from "./api.js";
+import { Refusal, answered, base, headers, tokenNow, unanswered } from "./api.js";
 
 /** Longer than anything else may take: a phone sends a picture slowly. */
 const PATIENCE_MS = 60_000;
@@ -40,11 +40,11 @@ async function once(picture, { progress, signal }) {
   const over = new Promise((done) => request.addEventListener("loadend", done));
   const giveUp = () => request.abort();
   signal?.addEventListener("abort", giveUp);
-  const sent = performance.now();
+  const [by, sent] = [tokenNow(), performance.now()];
   request.send(form);
   await over;
   signal?.removeEventListener("abort", giveUp);
   if (signal?.aborted) throw new DOMException("given up", "AbortError");
   if (request.status === 0) throw unanswered("upload");
-  return `/imgs${answered(request.status, request.responseText, { sent, came: performance.now() }).data}`;
+  return `/imgs${answered(request.status, request.responseText, { by, sent, came: performance.now() }).data}`;
 }

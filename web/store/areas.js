@@ -12,7 +12,8 @@ import { copyOf, copyTo } from "../core/copies.js";
  */
 export async function readAreas(signal) {
   const known = /** @type {Area[] | undefined} */ (copyOf("areas"));
-  if (known) return known;
+  // A mall that had no shops yet may have some by now.
+  if (known?.length) return known;
   const areas = await get("/shop/areas", { signal });
   copyTo("areas", areas);
   return areas;

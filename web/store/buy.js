@@ -3,20 +3,25 @@
 import { Refusal, Unreachable, call } from "../core/api.js";
 import { forget } from "../core/copies.js";
 import { keep, kept } from "../core/kept.js";
+import { requestId } from "../core/request-id.js";
+import { me } from "../core/session.js";
 
 /** When it is asked for again that nobody answered: after so many milliseconds each. */
 const AGAIN_MS = [700, 2_500];
 const PATIENCE_MS = 4_000;
+/** The status of a refusal that is about the purchase, and not about who asks or how the mall is. */
+const DECIDED = 200;
 
 /**
  * @param {number} voucher
  * @returns {Promise<string>} the order
  */
 export async function buy(voucher) {
-  // The mall knows a purchase again by this name. It is kept until there is an answer, even if that is tomorrow.
-  const name = `buying-${voucher}`;
-  const requestId = kept(name) ?? random();
-  keep(name, requestId);
+  // The mall knows a purchase of somebody's again by its request. That is kept until it has said what became of it, even if
+  // one has to log in again before, or that is tomorrow.
+  const name = `buying-${(await me())?.id}-${voucher}`;
+  const request = kept(name) ?? requestId();
+  keep(name, request);
   for (const wait of AGAIN_MS) {
     try {
       return await ask();
@@ -29,18 +34,13 @@ export async function buy(voucher) {
 
   async function ask() {
     try {
-      const { dataText } = await call("POST", `/voucher-order/${voucher}`, { body: { requestId }, patience: PATIENCE_MS });
+      const { dataText } = await call("POST", `/voucher-order/${voucher}`, { body: { requestId: request }, patience: PATIENCE_MS });
       keep(name, null);
       forget("orders");
       return /** @type {string} */ (dataText);
     } catch (error) {
-      if (error instanceof Refusal && !error.isTrouble) keep(name, null);
+      if (error instanceof Refusal && error.status === DECIDED) keep(name, null);
       throw error;
     }
   }
-}
-
-/** Not `randomUUID`: that is missing where a page comes without HTTPS. */
-function random() {
-  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

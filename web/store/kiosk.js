@@ -17,8 +17,8 @@ const WARNED_MS = Math.min(10_000, IDLE_MS / 2);
 const TOUCHES = ["pointerdown", "keydown", "wheel", "touchmove"];
 
 let touched = performance.now();
-/** Whether it is as it was for the first one. */
-let isFresh = true;
+/** Whether it is as it was for the first one; one that was loaded again may not be. */
+let isFresh = !hasToken() && address() === "/";
 let isWarning = false;
 
 export function runKiosk() {

@@ -1,14 +1,15 @@
 // The storefront: its screens by address, and what stands around them.
 
-import { Refusal, hasToken, onToken } from "../core/api.js";
+import { Refusal, hasToken, isReachable, onToken } from "../core/api.js";
 import { fill, h } from "../core/dom.js";
-import { isKiosk } from "../core/kept.js";
+import { isKiosk, onKeptElsewhere } from "../core/kept.js";
 import { both, language, onLanguage, speak } from "../core/language.js";
-import { anew, start } from "../core/router.js";
+import { Unloaded, anew, loadAhead, start } from "../core/router.js";
 import { linkButton } from "../parts/button.js";
 import { connectionBar } from "../parts/connection.js";
 import { empty, failure } from "../parts/empty.js";
 import { icon } from "../parts/icons.js";
+import { tell } from "../parts/toast.js";
 import { wantsLogIn } from "./entry.js";
 import { finish, runKiosk } from "./kiosk.js";
 import * as home from "./screens/home.js";
@@ -66,20 +67,23 @@ function frame() {
 bar.append(connectionBar());
 onLanguage(frame);
 onToken(frame);
+// What is shown is another one's.
+onKeptElsewhere("token", anew);
 if (isKiosk) runKiosk();
 start(screen, ROUTES, (path) => {
   shownPath = path;
   frame();
-}, (error, showing) => {
+}, (error, { root }) => {
   if (wantsLogIn(error, { replace: true })) return;
-  const { root } = showing;
-  if (error instanceof Refusal && error.code === "BAD_REQUEST") {
-    // An address that somebody made up.
-    fill(root);
-    import("./screens/nowhere.js").then(({ open }) => open(showing));
-    return;
-  }
   const isNowhere = error instanceof Refusal && GONE.includes(error.code);
   fill(root, h("h1", { class: "unseen" }, both("出错了", "Something went wrong")),
-    isNowhere ? empty("search", error.message, linkButton(both("回到首页", "To the first page"), "#/")) : failure(error, anew));
+    isNowhere ? empty("search", error.message, linkButton(both("回到首页", "To the first page"), "#/")) : failure(error, error instanceof Unloaded ? () => reload(error) : anew));
 });
+loadAhead(ROUTES.map(({ load }) => load));
+
+/** @param {Unloaded} error */
+function reload(error) {
+  // A page that is loaded again without a connection is gone.
+  if (isReachable()) location.reload();
+  else tell(error);
+}

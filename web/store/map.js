@@ -23,7 +23,7 @@ const MARGIN = 28;
  * @param {{width: number, height: number}} size
  * @returns {(spot: Spot) => Point}
  */
-export function projection(spots, { width, height }) {
+function projection(spots, { width, height }) {
   const [west, east] = ends(spots.map((spot) => spot.x));
   const [south, north] = ends(spots.map((spot) => spot.y));
   const narrow = Math.cos(((south + north) / 2) * (Math.PI / 180));
@@ -39,7 +39,7 @@ export function projection(spots, { width, height }) {
  * @param {Spot} one
  * @param {Spot} other
  */
-export function metresBetween(one, other) {
+function metresBetween(one, other) {
   const narrow = Math.cos(one.y * (Math.PI / 180));
   return Math.hypot((one.x - other.x) * narrow, one.y - other.y) * METRES_A_DEGREE;
 }

@@ -3,11 +3,12 @@
 import { Unreachable, hasToken } from "../../core/api.js";
 import { h } from "../../core/dom.js";
 import { both } from "../../core/language.js";
+import { knownMe } from "../../core/session.js";
 import { busy, button } from "../../parts/button.js";
 import { toLogIn, wantsLogIn } from "../entry.js";
 
 const LONGEST = 512;
-/** What is typed stays while the screen is drawn anew, by what it is said to. */
+/** What is typed stays while the screen is drawn anew, by who says it and to what. */
 const typed = new Map();
 
 /**
@@ -22,12 +23,14 @@ const typed = new Map();
 export function commentForm({ to, label, send, isThere, sent }) {
   let isUnsure = false;
   const input = h("textarea", { class: "input", rows: 1, maxlength: LONGEST, "aria-label": label, placeholder: label });
-  input.value = typed.get(to) ?? "";
+  // On one device another may log in.
+  const by = `${knownMe()?.id} ${to}`;
+  input.value = typed.get(by) ?? "";
   const submit = h("button", { type: "submit", class: "button main" }, both("发送", "Send"));
   const root = h("form", { class: "row comment-form", onsubmit: press }, input, submit);
   input.addEventListener("input", () => {
     isUnsure = false;
-    typed.set(to, input.value);
+    typed.set(by, input.value);
     settle();
   });
   input.addEventListener("keydown", (event) => {
@@ -62,7 +65,7 @@ export function commentForm({ to, label, send, isThere, sent }) {
         return;
       }
       isUnsure = false;
-      typed.delete(to);
+      typed.delete(by);
       input.value = "";
       settle();
       sent(content);

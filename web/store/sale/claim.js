@@ -1,7 +1,7 @@
 // One press of the button, until it is known what became of it. A claim can be repeated: whoever has bought is told the order,
 // so nobody buys twice.
 
-import { Refusal, Unreachable, call, get, isReachable, onReachable } from "../../core/api.js";
+import { Refusal, Unreachable, call, get, isReachable, onReachable, onToken } from "../../core/api.js";
 import { STATUS } from "../orders.js";
 
 /**
@@ -18,15 +18,62 @@ const PATIENCE_MS = 4_000;
 const AGAIN_MS = [500, 1_500, 4_000];
 
 /**
+ * A claim that is under way. It belongs to who made it, and to no screen: one that is left and opened again goes on with it.
+ * @typedef {object} Claiming
+ * @property {Promise<Outcome>} outcome
+ * @property {boolean} isLost no answer came, and it is being found out
+ * @property {Set<() => void>} watchers told when that happens
+ */
+
+/** @type {Map<string, Claiming>} */
+const running = new Map();
+let person = new AbortController();
+// Nothing is bought for who logs in next.
+onToken(() => {
+  person.abort();
+  person = new AbortController();
+  running.clear();
+});
+
+/**
+ * What is under way for a voucher, if anything is.
  * @param {string} voucher
- * @param {() => void} lost told when no answer came, and it has to be found out
- * @param {AbortSignal} signal of the screen: nobody waits any more for what has to be found out; the claim itself goes on
+ * @returns {Claiming | undefined}
+ */
+export function claiming(voucher) {
+  return running.get(voucher);
+}
+
+/**
+ * @param {string} voucher
+ * @returns {Claiming}
+ */
+export function claim(voucher) {
+  const mine = running.get(voucher);
+  if (mine) return mine;
+  /** @type {Claiming} */
+  const begun = { outcome: Promise.resolve({}), isLost: false, watchers: new Set() };
+  const lost = () => {
+    begun.isLost = true;
+    for (const watcher of begun.watchers) watcher();
+  };
+  begun.outcome = findOut(voucher, lost, person.signal).finally(() => {
+    if (running.get(voucher) === begun) running.delete(voucher);
+  });
+  running.set(voucher, begun);
+  return begun;
+}
+
+/**
+ * @param {string} voucher
+ * @param {() => void} lost told when no answer came
+ * @param {AbortSignal} signal of the person
  * @returns {Promise<Outcome>}
  */
-export async function claim(voucher, lost, signal) {
+async function findOut(voucher, lost, signal) {
   let isFirst = true;
   for (const wait of [...AGAIN_MS, 0]) {
-    const outcome = await claimOnce(voucher);
+    const outcome = await claimOnce(voucher, signal);
     // Bought by a claim whose answer was lost.
     if (outcome) return outcome.order && !isFirst ? { ...outcome, isNew: true } : outcome;
     lost();
@@ -58,9 +105,11 @@ export async function held(voucher, signal) {
 
 /**
  * @param {string} voucher
+ * @param {AbortSignal} signal
  * @returns {Promise<Outcome | null>} `null`: no answer
  */
-async function claimOnce(voucher) {
+async function claimOnce(voucher, signal) {
+  signal.throwIfAborted();
   try {
     const { dataText } = await call("POST", `/voucher-order/seckill/${voucher}`, { patience: PATIENCE_MS });
     return { order: dataText, isNew: true };
@@ -69,7 +118,7 @@ async function claimOnce(voucher) {
     if (!(error instanceof Refusal)) throw error;
     if (error.code === "ALREADY_BOUGHT") return { order: error.answer.dataText, isNew: false };
     // A mall in trouble may have taken it all the same.
-    const order = error.status >= 500 ? await held(voucher).catch(() => undefined) : undefined;
+    const order = error.status >= 500 ? await held(voucher, signal).catch(() => undefined) : undefined;
     return order ? { order, isNew: true } : { refusal: error };
   }
 }
@@ -77,7 +126,8 @@ async function claimOnce(voucher) {
 /** @param {AbortSignal} signal */
 function reached(signal) {
   return new Promise((done, gone) => {
-    if (isReachable()) done(undefined);
+    if (signal.aborted) gone(signal.reason);
+    else if (isReachable()) done(undefined);
     onReachable(() => isReachable() && done(undefined), signal);
     signal.addEventListener("abort", () => gone(signal.reason));
   });

@@ -11,7 +11,7 @@ import { icon } from "../../parts/icons.js";
 import { ring } from "../../parts/ring.js";
 import { reason, say } from "../../parts/toast.js";
 import { toLogIn, wantsLogIn } from "../entry.js";
-import { claim, held } from "./claim.js";
+import { claim, claiming, held } from "./claim.js";
 import { stateOf } from "./watch.js";
 
 /**
@@ -40,7 +40,9 @@ export function counter(id, signal, look) {
   const root = h("div", { class: "sale-counter stack" }, said, press);
   const toOpening = successive(signal);
   every(250, signal, draw);
-  if (hasToken()) held(id, signal).then((order) => order && have(order, false), () => {});
+  const before = claiming(id);
+  if (before) follow(before);
+  else if (hasToken()) held(id, signal).then((order) => order && !claiming(id) && have(order, false), () => {});
 
   /** The button as it has to be now. */
   function draw() {
@@ -78,24 +80,35 @@ export function counter(id, signal, look) {
     toOpening().addEventListener("abort", () => clearTimeout(timer));
   }
 
-  async function buy() {
+  function buy() {
     if (!hasToken()) {
       toLogIn();
       return;
     }
-    isAsking = true;
     wasPressed = true;
+    follow(claim(id));
+  }
+
+  /** @param {import("./claim.js").Claiming} claimed */
+  async function follow(claimed) {
+    const lost = () => tell("offline", both("没有收到应答，正在查明结果，不会重复购买…", "No answer came. Finding out what became of it; nothing is bought twice…"));
+    claimed.watchers.add(lost);
+    signal.addEventListener("abort", () => claimed.watchers.delete(lost));
+    isAsking = true;
     draw();
     fill(said);
+    if (claimed.isLost) lost();
     try {
-      const outcome = await claim(id, () => tell("offline", both("没有收到应答，正在查明结果，不会重复购买…", "No answer came. Finding out what became of it; nothing is bought twice…")), signal);
+      const outcome = await claimed.outcome;
       forget("orders");
       // What never arrived was no try.
       if (!outcome.isNothing) rest();
-      if (outcome.order) have(outcome.order, outcome.isNew === true);
+      if (outcome.order) have(outcome.order, outcome.isNew === true, claimed.watchers.size > 0);
       else if (outcome.isNothing) tell("warn", both("请求没有送到，什么也没买。可以再试一次。", "It did not arrive: nothing was bought. You can try again."));
       else if (outcome.refusal) refused(outcome.refusal);
     } catch (error) {
+      // Whose it was has logged out.
+      if (error instanceof DOMException && error.name === "AbortError") return fill(said);
       rest();
       if (!signal.aborted && !wantsLogIn(error)) tell("warn", reason(error));
     } finally {
@@ -105,7 +118,7 @@ export function counter(id, signal, look) {
   }
 
   function rest() {
-    pressable.set(id, performance.now() + (live?.pressAgainMs ?? 0));
+    pressable.set(id, Math.max(pressable.get(id) ?? 0, performance.now() + (live?.pressAgainMs ?? 0)));
   }
 
   /** @param {Refusal} refusal */
@@ -121,10 +134,11 @@ export function counter(id, signal, look) {
   /**
    * @param {string} order
    * @param {boolean} isNew
+   * @param {boolean} [isTold] another screen of the sale tells it
    */
-  function have(order, isNew) {
+  function have(order, isNew, isTold = false) {
     if (signal.aborted) {
-      if (isNew) say(both("抢到了！请到订单里付款。", "You got it! Pay for it in your orders."));
+      if (isNew && !isTold) say(both("抢到了！请到订单里付款。", "You got it! Pay for it in your orders."));
       return;
     }
     look();

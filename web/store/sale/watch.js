@@ -2,6 +2,7 @@
 // with everybody else who waits.
 
 import { Refusal, call } from "../../core/api.js";
+import { whenSeenAgain } from "../../core/dom.js";
 import { until } from "../../core/moments.js";
 import { better, windowIn } from "./window.js";
 
@@ -35,7 +36,7 @@ export function watch(id, signal, show, failed) {
   /** @type {ReturnType<typeof setTimeout>} */
   let timer;
   signal.addEventListener("abort", () => clearTimeout(timer));
-  document.addEventListener("visibilitychange", () => document.hidden || soon(0), { signal });
+  whenSeenAgain(signal, () => soon(0));
   soon(0);
 
   /** @param {number} ms */

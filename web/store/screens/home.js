@@ -1,30 +1,29 @@
 // The first screen: kinds of shops, sales that are on, shops near, notes that are liked.
 
-import { get, read } from "../../core/api.js";
+import { get } from "../../core/api.js";
 import { shown } from "../../core/copies.js";
-import { every, fill, h, successive } from "../../core/dom.js";
+import { fill, h } from "../../core/dom.js";
 import { both } from "../../core/language.js";
 import { empty, failure } from "../../parts/empty.js";
 import { pictureAddress } from "../../parts/picture.js";
 import { skeletons } from "../../parts/skeleton.js";
 import { noteCard } from "../cards/note.js";
-import { saleCard } from "../cards/sale.js";
 import { shopCard } from "../cards/shop.js";
 import { finder } from "../finder.js";
 import { place, placeQuery } from "../place.js";
+import { salesOn } from "../sale/rail.js";
 
 const SALES = 6;
 /** Two rows of three, or three of two. */
 const SHOPS = 6;
 const NOTES = 8;
-/** How often the sales are looked at again. */
-const SALES_EVERY_MS = 15_000;
 
 /** @param {import("../../core/router.js").Showing} showing */
-export function open({ root, signal, title, settled }) {
+export function open(showing) {
+  const { root, signal, title, settled } = showing;
   title(both("首页", "Home"));
-  const types = section(root, both("店铺类型", "Kinds of shops"), "types", skeletons(10, "4.9rem"), { unseen: true });
-  const sales = section(root, both("限时秒杀", "Flash sales"), "rail", skeletons(3, "12.4rem"));
+  const types = section(root, both("店铺类型", "Kinds of shops"), "types", skeletons(10, "auto"), { unseen: true });
+  const sales = section(root, both("限时秒杀", "Flash sales"), "rail", skeletons(3, "auto"));
   const shops = section(root, place() ? both("附近好店", "Near you") : both("口碑好店", "Well liked shops"), "shops",
     skeletons(SHOPS, "6.6rem"), { more: "#/shops" });
   const notes = section(root, both("热门笔记", "Popular notes"), "notes", skeletons(4, "15rem"), { more: "#/notes" });
@@ -37,13 +36,7 @@ export function open({ root, signal, title, settled }) {
     (/** @type {import("../cards/shop.js").Shop[]} */ list) => list.slice(0, SHOPS).map(shopCard));
   part(notes, "home notes", () => get("/blog/hot", { query: { current: 1 }, signal }),
     (/** @type {import("../cards/note.js").Note[]} */ list) => list.slice(0, NOTES).map(noteCard));
-  const ofCards = successive(signal);
-  const lookAtSales = () => part(sales, "home sales", () => read("/sale/on", { signal }), (answer) => {
-    const whileShown = ofCards();
-    return answer.data.slice(0, SALES).map((/** @type {import("../cards/sale.js").Sale} */ sale) => saleCard(sale, answer, whileShown));
-  }, both("现在没有秒杀，晚点再来看看。", "No sale right now; look again later."));
-  lookAtSales();
-  every(SALES_EVERY_MS, signal, lookAtSales);
+  salesOn(sales, SALES, showing);
 
   /**
    * @template T
@@ -51,17 +44,16 @@ export function open({ root, signal, title, settled }) {
    * @param {string} name
    * @param {() => Promise<T>} fetched
    * @param {(what: T) => Node[]} draw
-   * @param {string} [none]
    */
-  async function part(list, name, fetched, draw, none = both("这里还什么都没有。", "Nothing here yet.")) {
+  async function part(list, name, fetched, draw) {
     try {
       await shown(name, fetched, (what) => {
         const drawn = draw(what);
-        fill(list, drawn.length ? drawn.map((one) => h("li", null, one)) : h("li", { class: "all" }, empty("shop", none)));
+        fill(list, drawn.length ? drawn.map((one) => h("li", null, one)) : h("li", { class: "all" }, empty("shop", both("这里还什么都没有。", "Nothing here yet."))));
         settled();
       });
     } catch (error) {
-      if (!signal.aborted) fill(list, h("li", { class: "all" }, failure(error, () => part(list, name, fetched, draw, none))));
+      if (!signal.aborted) fill(list, h("li", { class: "all" }, failure(error, () => part(list, name, fetched, draw))));
     }
   }
 }

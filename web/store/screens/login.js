@@ -4,7 +4,7 @@ import { hasToken } from "../../core/api.js";
 import { h } from "../../core/dom.js";
 import { both } from "../../core/language.js";
 import { go } from "../../core/router.js";
-import { head } from "../../parts/bar.js";
+import { head } from "../../parts/head.js";
 import { logInForm } from "../../parts/login.js";
 
 /** @param {import("../../core/router.js").Showing} showing */

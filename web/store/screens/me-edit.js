@@ -9,7 +9,7 @@ import { back } from "../../core/router.js";
 import { me, renewMe } from "../../core/session.js";
 import { upload } from "../../core/upload.js";
 import { avatar } from "../../parts/avatar.js";
-import { head } from "../../parts/bar.js";
+import { head } from "../../parts/head.js";
 import { busy, button } from "../../parts/button.js";
 import { failure } from "../../parts/empty.js";
 import { field } from "../../parts/field.js";
@@ -35,7 +35,7 @@ export async function open({ root, signal, title }) {
       const person = await me();
       if (!person) return;
       const card = await get(`/user/info/${person.id}`, { signal });
-      if (!signal.aborted) fill(place, form(person, card));
+      if (!signal.aborted) fill(place, form(person, card, signal));
     } catch (error) {
       if (!signal.aborted && !wantsLogIn(error)) fill(place, failure(error, show));
     }
@@ -45,8 +45,9 @@ export async function open({ root, signal, title }) {
 /**
  * @param {Person} person
  * @param {Card} card
+ * @param {AbortSignal} signal
  */
-function form(person, card) {
+function form(person, card, signal) {
   const face = facePicker(person);
   const nickName = field(both("名字", "Name"), "input", { maxlength: 32, required: true, autocomplete: "nickname", value: person.nickName });
   const city = field(both("城市", "City"), "input", { maxlength: 64, autocomplete: "address-level2", value: card.city });
@@ -80,7 +81,7 @@ function form(person, card) {
       forget();
       await renewMe();
       say(both("已保存", "Saved"));
-      back("/me");
+      if (!signal.aborted) back("/me");
     });
   }
 }

@@ -4,7 +4,7 @@ import { Refusal, call } from "../../core/api.js";
 import { h } from "../../core/dom.js";
 import { both } from "../../core/language.js";
 import { back } from "../../core/router.js";
-import { head } from "../../parts/bar.js";
+import { head } from "../../parts/head.js";
 import { busy } from "../../parts/button.js";
 import { field } from "../../parts/field.js";
 import { say } from "../../parts/toast.js";
@@ -13,7 +13,7 @@ import { isIn, wantsLogIn } from "../entry.js";
 const SHORTEST = 8;
 
 /** @param {import("../../core/router.js").Showing} showing */
-export function open({ root, title }) {
+export function open({ root, signal, title }) {
   const name = both("密码", "Password");
   title(name);
   if (!isIn()) return;
@@ -42,7 +42,7 @@ export function open({ root, title }) {
         return;
       }
       say(both("密码已保存", "Your password is saved"));
-      back("/me");
+      if (!signal.aborted) back("/me");
     });
   }
 }

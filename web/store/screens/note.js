@@ -7,7 +7,7 @@ import { isKiosk } from "../../core/kept.js";
 import { both } from "../../core/language.js";
 import { back } from "../../core/router.js";
 import { knownMe } from "../../core/session.js";
-import { head } from "../../parts/bar.js";
+import { head } from "../../parts/head.js";
 import { iconButton, linkButton } from "../../parts/button.js";
 import { empty, failure } from "../../parts/empty.js";
 import { confirmed } from "../../parts/sheet.js";
@@ -16,18 +16,12 @@ import { say } from "../../parts/toast.js";
 import { article } from "../notes/article.js";
 import { comments } from "../notes/comments.js";
 import { report } from "../notes/report.js";
-import * as nowhere from "./nowhere.js";
 
 /** @typedef {import("../cards/note.js").Note} Note */
 
 /** @param {import("../../core/router.js").Showing} showing */
-export async function open(showing) {
-  const { root, at, signal, title, settled } = showing;
+export async function open({ root, at, signal, title, settled }) {
   const id = Number(at.id);
-  if (!(id > 0)) {
-    nowhere.open(showing);
-    return;
-  }
   title(both("笔记", "Note"));
   const top = h("div", null, head(both("笔记", "Note"), { home: "/notes" }));
   const place = h("div", { class: "note" }, h("div", { class: "note-pictures" }, skeletons(1, "17rem")), h("div", { class: "stack" }, skeletons(3, "3rem")));
@@ -55,14 +49,17 @@ export async function open(showing) {
     title(note.title);
     drawn = article(note, signal);
     const said = comments(note, signal);
-    fill(top, head(both("笔记", "Note"), { home: "/notes", actions: isKiosk ? [] : [action(note)] }));
+    fill(top, head(both("笔记", "Note"), { home: "/notes", actions: isKiosk ? [] : [action(note, signal)] }));
     fill(place, drawn.pictures, h("div", { class: "note-side" }, drawn.text, said));
     settled();
   }
 }
 
-/** @param {Note} note */
-function action(note) {
+/**
+ * @param {Note} note
+ * @param {AbortSignal} signal
+ */
+function action(note, signal) {
   if (knownMe()?.id !== note.userId) return iconButton("flag", both("举报这篇笔记", "Report this note"), () => report("note", note.id));
   return iconButton("trash", both("删除这篇笔记", "Delete this note"), async () => {
     const isSure = await confirmed(both("删除这篇笔记？", "Delete this note?"),
@@ -73,6 +70,6 @@ function action(note) {
     forget("home notes");
     copyTo(`note ${note.id}`, undefined);
     say(both("已删除", "Deleted"));
-    back("/notes");
+    if (!signal.aborted) back("/notes");
   });
 }

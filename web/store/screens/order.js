@@ -2,9 +2,10 @@
 
 import { Refusal, Unreachable } from "../../core/api.js";
 import { shown } from "../../core/copies.js";
-import { fill, h, successive } from "../../core/dom.js";
+import { fill, h, successive, whenSeenAgain } from "../../core/dom.js";
 import { both } from "../../core/language.js";
-import { head } from "../../parts/bar.js";
+import { isSameMoment } from "../../core/moments.js";
+import { head } from "../../parts/head.js";
 import { button, linkButton } from "../../parts/button.js";
 import { countdown } from "../../parts/countdown.js";
 import { failure } from "../../parts/empty.js";
@@ -20,6 +21,11 @@ import { readReceipt, receiptCard } from "../receipt.js";
 
 /** @typedef {import("../orders.js").Order} Order */
 
+/** @typedef {"pay" | "cancel" | "refund"} Step */
+
+/** How it stands after a step, or may by then. @type {Record<Step, number[]>} */
+const LEADS_TO = { pay: [STATUS.paid, STATUS.used], cancel: [STATUS.cancelled], refund: [STATUS.refunding, STATUS.refunded] };
+const AFTER_TROUBLE_MS = 2_000;
 /** How soon it is looked at again, by how it stands: it may go on by itself, in the shop, or on another phone. */
 const AGAIN_MS = { [STATUS.coming]: 500, [STATUS.unpaid]: 10_000, [STATUS.paid]: 5_000, [STATUS.refunding]: 2_000 };
 
@@ -32,12 +38,17 @@ export async function open({ root, at, signal, title, settled }) {
   root.append(head(both("订单", "Order"), { home: "/orders" }), columns);
   const ofDrawn = successive(signal);
   let drawn = "";
+  /** @type {import("../../core/moments.js").Moment | undefined} */
+  let due;
   let status = STATUS.coming;
-  /** What was asked for without an answer, and how it stood then. @type {{before: number, done: string} | null} */
+  /** What was asked for without an answer, and how it stood then. @type {{step: Step, before: number, done: string} | null} */
   let unsure = null;
+  /** How often it was asked for: an answer that was overtaken by another says nothing any more. */
+  let asked = 0;
   /** @type {ReturnType<typeof setTimeout>} */
   let timer;
   signal.addEventListener("abort", () => clearTimeout(timer));
+  whenSeenAgain(signal, look);
   await shown(`order ${at.id}`, () => readOrder(at.id, signal), draw);
   settled();
 
@@ -48,8 +59,8 @@ export async function open({ root, at, signal, title, settled }) {
     const ms = AGAIN_MS[order.status];
     if (ms && !signal.aborted) timer = setTimeout(look, ms);
     const looks = `${order.status} ${order.deadline}`;
-    if (looks === drawn) return;
-    drawn = looks;
+    if (looks === drawn && isSameMoment(due, order.due)) return;
+    [drawn, due] = [looks, order.due];
     title(order.title);
     const whileDrawn = ofDrawn();
     const hadFocus = facts.contains(document.activeElement);
@@ -100,17 +111,21 @@ export async function open({ root, at, signal, title, settled }) {
   }
 
   /**
-   * @param {"pay" | "cancel" | "refund"} step
+   * @param {Step} step
    * @param {string} done
    */
   async function go(step, done) {
+    asked += 1;
     try {
-      draw(await take(at.id, step));
+      const order = await take(at.id, step);
+      // What was asked for before it is older.
+      asked += 1;
+      draw(order);
       say(done);
     } catch (error) {
       // Whether it was taken is not known; taken twice it would do nothing more.
       if (error instanceof Unreachable) {
-        unsure = { before: status, done };
+        unsure = { step, before: status, done };
         say(both("没有收到应答，正在查明结果…", "No answer came; finding out what became of it…"), { bad: true });
       } else if (!(error instanceof Refusal && error.code === "ORDER_STANDS")) throw error;
       else say(error.message, { bad: true });
@@ -120,15 +135,27 @@ export async function open({ root, at, signal, title, settled }) {
 
   async function look() {
     clearTimeout(timer);
+    const mine = (asked += 1);
     try {
       const order = await readOrder(at.id, signal);
-      if (unsure && order.status === unsure.before) say(both("没有送到，请再试一次。", "It did not arrive; please try again."), { bad: true });
-      else if (unsure) say(unsure.done);
+      if (mine !== asked) return;
+      if (unsure) settle(unsure, order.status);
       unsure = null;
       draw(order);
     } catch {
-      if (!signal.aborted) timer = setTimeout(look, 2_000);
+      if (!signal.aborted && mine === asked) timer = setTimeout(look, AFTER_TROUBLE_MS);
     }
+  }
+
+  /**
+   * What became of a step whose answer was lost.
+   * @param {NonNullable<typeof unsure>} lost
+   * @param {number} now
+   */
+  function settle({ step, before, done }, now) {
+    if (LEADS_TO[step].includes(now)) say(done);
+    else if (now === before) say(both("没有送到，请再试一次。", "It did not arrive; please try again."), { bad: true });
+    else say(both("没有办成，订单已经变了。", "It was not done: the order has changed meanwhile."), { bad: true });
   }
 
   /** @param {Order} order */

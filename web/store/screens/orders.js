@@ -1,6 +1,6 @@
 // One's own orders.
 
-import { fill, h } from "../../core/dom.js";
+import { fill, h, whenSeenAgain } from "../../core/dom.js";
 import { both } from "../../core/language.js";
 import { linkButton } from "../../parts/button.js";
 import { empty } from "../../parts/empty.js";
@@ -26,7 +26,7 @@ export function open({ root, signal, title, settled }) {
   });
   root.append(h("div", { class: "middle stack" }, h("h1", { class: "screen-title" }, both("我的订单", "My orders")), list.root));
   settled();
-  list.refresh().catch(() => {});
+  whenSeenAgain(signal, () => list.refresh().catch(() => {}));
 }
 
 /**

@@ -7,7 +7,7 @@ import { isKiosk } from "../../core/kept.js";
 import { both } from "../../core/language.js";
 import { readdress } from "../../core/router.js";
 import { knownMe } from "../../core/session.js";
-import { head } from "../../parts/bar.js";
+import { head } from "../../parts/head.js";
 import { linkButton } from "../../parts/button.js";
 import { choice } from "../../parts/choice.js";
 import { empty, failure } from "../../parts/empty.js";
@@ -17,7 +17,6 @@ import { noteCard } from "../cards/note.js";
 import { personCard } from "../people/card.js";
 import { followButton } from "../people/follow-button.js";
 import { personRow } from "../people/person-row.js";
-import * as nowhere from "./nowhere.js";
 
 /** @typedef {import("../people/card.js").Person} Person */
 /** @typedef {import("../people/card.js").Card} Card */
@@ -26,13 +25,8 @@ import * as nowhere from "./nowhere.js";
 const PAGE = 10;
 
 /** @param {import("../../core/router.js").Showing} showing */
-export async function open(showing) {
-  const { root, at, signal, title, settled } = showing;
+export async function open({ root, at, signal, title, settled }) {
   const id = Number(at.id);
-  if (!(id > 0)) {
-    nowhere.open(showing);
-    return;
-  }
   title(both("个人主页", "Profile"));
   const isMe = knownMe()?.id === id;
   /** @type {Tab[]} */

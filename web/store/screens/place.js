@@ -4,7 +4,7 @@ import { fill, h } from "../../core/dom.js";
 import { isKiosk } from "../../core/kept.js";
 import { both } from "../../core/language.js";
 import { back } from "../../core/router.js";
-import { head } from "../../parts/bar.js";
+import { head } from "../../parts/head.js";
 import { button } from "../../parts/button.js";
 import { empty, failure } from "../../parts/empty.js";
 import { skeletons } from "../../parts/skeleton.js";

@@ -4,7 +4,7 @@ import { get } from "../../core/api.js";
 import { shown } from "../../core/copies.js";
 import { fill, h, successive } from "../../core/dom.js";
 import { both } from "../../core/language.js";
-import { head } from "../../parts/bar.js";
+import { head } from "../../parts/head.js";
 import { chip } from "../../parts/chip.js";
 import { countdown } from "../../parts/countdown.js";
 import { gallery } from "../../parts/gallery.js";

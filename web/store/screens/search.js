@@ -1,11 +1,12 @@
 // Shops by name, while one types.
 
 import { get } from "../../core/api.js";
+import { shown } from "../../core/copies.js";
 import { fill, h, successive } from "../../core/dom.js";
 import { both } from "../../core/language.js";
 import { readdress } from "../../core/router.js";
-import { head } from "../../parts/bar.js";
-import { button } from "../../parts/button.js";
+import { head } from "../../parts/head.js";
+import { button, linkButton } from "../../parts/button.js";
 import { empty } from "../../parts/empty.js";
 import { byPage, endless } from "../../parts/endless.js";
 import { icon } from "../../parts/icons.js";
@@ -50,7 +51,7 @@ export function open({ root, at, signal, title, settled }) {
     readdress(name ? `/search?q=${encodeURIComponent(name)}` : "/search");
     const whileListed = ofList();
     if (!name) {
-      fill(found, recent());
+      fill(found, recent(), kinds(whileListed));
       return;
     }
     const list = endless({
@@ -62,6 +63,14 @@ export function open({ root, at, signal, title, settled }) {
     // Who opens a shop has found what they looked for.
     list.root.addEventListener("click", () => keepSearch(name), { signal: whileListed });
     fill(found, h("h2", { class: "unseen" }, both("搜索结果", "What was found")), list.root);
+  }
+
+  /** For who cannot think of a name. @param {AbortSignal} whileListed */
+  function kinds(whileListed) {
+    const list = h("ul", { class: "row wrap" });
+    shown("types", () => get("/shop-type/list", { signal: whileListed }), (/** @type {import("../cards/shop.js").ShopType[]} */ all) =>
+      fill(list, all.map(({ id, name }) => h("li", null, linkButton(name, `#/shops?type=${id}`))))).catch(() => {});
+    return h("section", null, h("div", { class: "head" }, h("h2", null, both("按类型逛", "By kind"))), list);
   }
 
   function recent() {

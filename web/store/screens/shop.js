@@ -6,7 +6,7 @@ import { fill, h, successive } from "../../core/dom.js";
 import { isKiosk } from "../../core/kept.js";
 import { both } from "../../core/language.js";
 import { go } from "../../core/router.js";
-import { head } from "../../parts/bar.js";
+import { head } from "../../parts/head.js";
 import { linkButton } from "../../parts/button.js";
 import { empty, failure } from "../../parts/empty.js";
 import { gallery } from "../../parts/gallery.js";
@@ -65,10 +65,12 @@ export async function open({ root, at, signal, title, settled }) {
     const isSure = await confirmed(voucher.title, both(`下单后付款 ${yuan(voucher.payValue)}。`, `You will pay ${yuan(voucher.payValue)} for it.`), both("下单", "Order it"));
     if (!isSure) return;
     try {
-      go(`/order/${await buy(voucher.id)}`);
+      const order = await buy(voucher.id);
+      if (signal.aborted) say(both("下单成功，请到订单里付款", "It is ordered; pay for it in your orders"));
+      else go(`/order/${order}`);
     } catch (error) {
       if (error instanceof Unreachable) say(both("没有收到应答。再点一次就会查明，不会重复购买。", "No answer came. Press again to find out; nothing is bought twice."), { bad: true });
-      else if (!wantsLogIn(error)) throw error;
+      else if (signal.aborted || !wantsLogIn(error)) throw error;
     }
   }
 

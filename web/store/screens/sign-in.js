@@ -4,7 +4,7 @@ import { Unreachable, call, get } from "../../core/api.js";
 import { copyTo, forget, shown } from "../../core/copies.js";
 import { fill, h } from "../../core/dom.js";
 import { both } from "../../core/language.js";
-import { head } from "../../parts/bar.js";
+import { head } from "../../parts/head.js";
 import { busy, iconButton } from "../../parts/button.js";
 import { failure } from "../../parts/empty.js";
 import { icon } from "../../parts/icons.js";

@@ -1,18 +1,16 @@
 // Where a kiosk begins: what is on sale now, and where else one can go.
 
-import { read } from "../../core/api.js";
-import { shown } from "../../core/copies.js";
-import { every, fill, h, successive } from "../../core/dom.js";
+import { h } from "../../core/dom.js";
 import { both } from "../../core/language.js";
 import { linkButton } from "../../parts/button.js";
 import { skeletons } from "../../parts/skeleton.js";
-import { saleCard } from "../cards/sale.js";
+import { salesOn } from "../sale/rail.js";
 
 const SALES = 4;
-const AGAIN_MS = 10_000;
 
 /** @param {import("../../core/router.js").Showing} showing */
-export function open({ root, signal, title }) {
+export function open(showing) {
+  const { root, title } = showing;
   title(both("欢迎", "Welcome"));
   const sales = h("ul", { class: "welcome-sales" }, skeletons(2, "19rem").map((box) => h("li", null, box)));
   root.append(h("div", { class: "welcome" },
@@ -21,18 +19,5 @@ export function open({ root, signal, title }) {
     h("nav", { class: "welcome-ways", "aria-label": both("去哪里", "Where to go") },
       linkButton(both("看看店铺", "See the shops"), "#/shops", { look: ["main"], icon: "shop" }),
       linkButton(both("我的订单与券码", "My orders and receipts"), "#/orders", { icon: "order" }))));
-  const ofCards = successive(signal);
-  look();
-  every(AGAIN_MS, signal, look);
-
-  async function look() {
-    try {
-      await shown("welcome sales", () => read("/sale/on", { signal }), (answer) => {
-        const whileShown = ofCards();
-        fill(sales, answer.data.slice(0, SALES).map((/** @type {import("../cards/sale.js").Sale} */ sale) => h("li", null, saleCard(sale, answer, whileShown))));
-      });
-    } catch {
-      // The bar above says that the mall does not answer; it is looked at again.
-    }
-  }
+  salesOn(sales, SALES, showing);
 }

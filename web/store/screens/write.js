@@ -5,9 +5,9 @@ import { forget } from "../../core/copies.js";
 import { fill, h } from "../../core/dom.js";
 import { isKiosk } from "../../core/kept.js";
 import { both } from "../../core/language.js";
-import { go } from "../../core/router.js";
+import { address, go } from "../../core/router.js";
 import { me } from "../../core/session.js";
-import { head } from "../../parts/bar.js";
+import { head } from "../../parts/head.js";
 import { busy, button, iconButton, linkButton } from "../../parts/button.js";
 import { empty } from "../../parts/empty.js";
 import { field } from "../../parts/field.js";
@@ -27,6 +27,12 @@ const LONGEST_TEXT = 2_048;
 const TRIES = 5;
 const TRY_AFTER_MS = 1_000;
 
+/**
+ * What is being published, by its author: the screen may be left, and opened again, before it is.
+ * @type {Map<number, Promise<number>>}
+ */
+const underWay = new Map();
+
 /** @param {import("../../core/router.js").Showing} showing */
 export async function open({ root, at, signal, title: name }) {
   name(both("写笔记", "Write a note"));
@@ -38,8 +44,9 @@ export async function open({ root, at, signal, title: name }) {
   if (!isIn()) return;
   const author = await me();
   if (!author || signal.aborted) return;
-  const draft = draftOf(author.id);
-  const keep = () => keepDraft(author.id, draft);
+  const writer = author.id;
+  const draft = draftOf(writer);
+  const keep = () => keepDraft(writer, draft);
 
   const title = field(both("标题", "Title"), "input", { maxlength: LONGEST_TITLE, required: true, value: draft.title, placeholder: both("一句话说说最想分享的", "The one thing you want to share") });
   const text = field(both("正文", "Text"), "textarea", { class: "write-text", maxlength: LONGEST_TEXT, placeholder: both("味道、环境、服务……写下你的体验", "Taste, place, service: how was it?") }, draft.text);
@@ -79,6 +86,16 @@ export async function open({ root, at, signal, title: name }) {
 
   /** Whether a try of before has published it. */
   async function settleLast() {
+    const running = underWay.get(writer);
+    if (running) {
+      lock();
+      await running.then(finished, (error) => {
+        // What that screen has put away about it.
+        draft.after = draftOf(writer).after;
+        unsure(error);
+      });
+      return;
+    }
     if (draft.after === undefined) return;
     inside.disabled = true;
     tries = TRIES;
@@ -116,14 +133,22 @@ export async function open({ root, at, signal, title: name }) {
     title.wrong(draft.title.trim() ? "" : both("标题不能是空的", "A title is needed"));
     if (!draft.title.trim() || !draft.text.trim() || isLong) return;
     busy(submit, async () => {
-      inside.disabled = true;
-      fill(notice, h("p", { class: "notice" }, icon("clock"), both("正在发布…", "Publishing…")));
+      lock();
+      const run = images.uploaded().then((paths) => publish(draft, paths, keep));
+      underWay.set(writer, run);
       try {
-        finished(await publish(draft, await images.uploaded(), keep));
+        finished(await run);
       } catch (error) {
         if (!signal.aborted) unsure(error);
+      } finally {
+        underWay.delete(writer);
       }
     });
+  }
+
+  function lock() {
+    inside.disabled = true;
+    fill(notice, h("p", { class: "notice" }, icon("clock"), both("正在发布…", "Publishing…")));
   }
 
   /** @param {unknown} error what kept it from being published, or from being known to be */
@@ -151,8 +176,10 @@ export async function open({ root, at, signal, title: name }) {
 
   /** @param {number} id */
   function finished(id) {
-    dropDraft(author?.id ?? 0, draft);
+    dropDraft(writer, draft);
     forget("notes");
+    // Who wrote on in a screen that was opened since is told there.
+    if (signal.aborted && address() === "/write") return;
     say(both("发布好了", "Published"));
     if (!signal.aborted) go(`/note/${id}`, { replace: true });
   }
@@ -161,7 +188,7 @@ export async function open({ root, at, signal, title: name }) {
     if (isEmpty(draft)) return;
     const isSure = await confirmed(both("清空草稿？", "Clear the draft?"), both("写好的内容和图片都会移除。", "The text and the pictures go."), both("清空", "Clear"));
     if (!isSure) return;
-    dropDraft(author?.id ?? 0, draft);
+    dropDraft(writer, draft);
     go("/notes", { replace: true });
   }
 
