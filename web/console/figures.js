@@ -49,6 +49,8 @@ const KEPT_MS = 300_000;
 /** An event comes each second: after so many without one, nobody speaks any more. */
 const PATIENCE_MS = 6_000;
 const AGAIN_MS = 1_500;
+/** Whoever is let in again and shut out at once is told once in so long, and hears nothing meanwhile. */
+const SHUT_OUT_ONCE_IN_MS = 30_000;
 
 /** @type {Figures[]} the oldest first */
 const heard = [];
@@ -58,6 +60,7 @@ const times = [];
 let hearing = "connecting";
 /** @type {AbortController | null} */
 let listening = null;
+let shutOutAt = -Infinity;
 const listeners = new EventTarget();
 
 /** What was heard lately, the oldest first. */
@@ -105,8 +108,8 @@ export async function listen() {
     await untilSeen();
     const away = whenUnseen();
     await hearOut(AbortSignal.any([mine.signal, away])).catch((error) => {
-      // Not an operator any more: the next thing that is asked says so.
-      if (error instanceof Refusal && !error.isTrouble) mine.abort();
+      // Anything else that is in the way, a proxy's page too, may be gone next time.
+      if (error instanceof Refusal && error.status === 403 && !mine.signal.aborted) shutOut();
     });
     if (mine.signal.aborted) return;
     if (away.aborted) continue;
@@ -165,10 +168,15 @@ async function hearOut(until) {
  */
 function ended(code) {
   if (code === "NOT_LOGGED_IN" && hasToken()) setToken(null);
-  if (code === "FORBIDDEN") {
-    stopListening();
-    listeners.dispatchEvent(new Event("shut out"));
-  }
+  if (code === "FORBIDDEN") shutOut();
+}
+
+/** Not an operator any more. */
+function shutOut() {
+  if (performance.now() < shutOutAt + SHUT_OUT_ONCE_IN_MS) return;
+  shutOutAt = performance.now();
+  stopListening();
+  listeners.dispatchEvent(new Event("shut out"));
 }
 
 /** @param {Hearing} how */

@@ -9,6 +9,7 @@ import { sheet } from "../parts/sheet.js";
 import { tongue } from "../parts/tongue.js";
 import { isHearing, latest } from "./figures.js";
 import { knownStanding } from "./standing.js";
+import { forgetTyped } from "./pieces/typed.js";
 import { waiting } from "./waiting.js";
 
 /**
@@ -134,6 +135,7 @@ function me() {
 function logOutButton(first) {
   return h("button", { class: "link small", type: "button", onclick: () => {
     first?.();
+    forgetTyped();
     logOut();
   } }, both("退出登录", "Log out"));
 }

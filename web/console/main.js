@@ -3,7 +3,7 @@
 import { onToken } from "../core/api.js";
 import { every, fill, h } from "../core/dom.js";
 import { onLanguage } from "../core/language.js";
-import { address, anew, start } from "../core/router.js";
+import { address, anew, loadAhead, start } from "../core/router.js";
 import "../core/scheme.js";
 import { connectionBar } from "../parts/connection.js";
 import { failure } from "../parts/empty.js";
@@ -79,3 +79,4 @@ start(screen, ROUTES, (path) => {
   shownPath = path;
   frame(tabs, path);
 }, (error, { root }) => fill(root, failure(error, anew)));
+loadAhead(Object.values(SCREENS));

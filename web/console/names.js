@@ -3,10 +3,13 @@
 import { both } from "../core/language.js";
 import { chip } from "../parts/chip.js";
 
-/** @param {string} state of a sale */
-export function saleState(state) {
+/**
+ * @param {string} state of a sale
+ * @param {boolean} [paused] which the state does not say of a sale that has not begun
+ */
+export function saleState(state, paused = false) {
   switch (state) {
-    case "NOT_OPEN": return chip(both("未开始", "Not open yet"), "accent");
+    case "NOT_OPEN": return paused ? chip(both("未开始 · 已暂停", "Not open yet · on hold"), "sale") : chip(both("未开始", "Not open yet"), "accent");
     case "OPEN": return chip(both("进行中", "On"), "good");
     case "PAUSED": return chip(both("已暂停", "On hold"), "sale");
     case "SOLD_OUT": return chip(both("已售罄", "Sold out"));
@@ -68,6 +71,7 @@ export function durabilityText(durability) {
   switch (durability) {
     case "power": return both("断电不丢", "survives a power cut");
     case "process": return both("进程崩溃不丢", "survives a crash of the process");
+    case "memory": return both("只在内存", "in memory alone");
     case "relaxed": return both("每200毫秒落盘", "written every 200 ms");
     default: return durability;
   }

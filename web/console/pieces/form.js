@@ -1,36 +1,62 @@
 // A form whose fields the mall checks: what it says about one stands beside that one.
 
 import { Refusal } from "../../core/api.js";
-import { h } from "../../core/dom.js";
+import { fill, h } from "../../core/dom.js";
 import { busy, button } from "../../parts/button.js";
 import { both } from "../../core/language.js";
+import { icon } from "../../parts/icons.js";
 import { sheet } from "../../parts/sheet.js";
+import { Unsure } from "./made-once.js";
+import { keepTyped } from "./typed.js";
 
 /** @typedef {import("../../parts/field.js").Field<HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement>} Field */
-/** @typedef {{field: Field, names: string[]}} Checked a field, by the names that the mall may call it in either language */
+/**
+ * A field, by the names that the mall may call it in either language. `settled`: what it holds may be on its way still; answers
+ * what is wrong with it then.
+ * @typedef {{field: Field & {settled?: () => Promise<string>}, names: string[]}} Checked
+ */
 
 /**
  * @param {Checked[]} fields
  * @param {string} text of the button
- * @param {() => unknown} send
- * @param {{inside?: Node[], cancel?: () => void}} [how] `inside`: what stands in it, if not only the fields
+ * @param {() => unknown} send answers `false` if it was not sent
+ * @param {{inside?: Node[], cancel?: () => void, keeps?: boolean}} [how] `inside`: what stands in it, if not only the fields;
+ * `keeps`: what is typed is there again if the screen is drawn anew
  */
-export function form(fields, text, send, { inside = fields.map(({ field }) => field.root), cancel } = {}) {
+export function form(fields, text, send, { inside = fields.map(({ field }) => field.root), cancel, keeps = false } = {}) {
   const submit = h("button", { type: "submit", class: "button main" }, text);
-  return h("form", { class: "stack", novalidate: true, onsubmit: (/** @type {Event} */ event) => {
+  // It stays there, as it says what to do next.
+  const unsure = h("div", { class: "form-unsure", role: "alert" });
+  const root = h("form", { class: "stack", novalidate: true, onsubmit: (/** @type {Event} */ event) => {
     event.preventDefault();
     busy(submit, sent);
-  } }, inside, h("div", { class: "buttons row" }, submit, cancel && button(both("取消", "Cancel"), cancel)));
+  } }, inside, unsure, h("div", { class: "buttons row" }, submit, cancel && button(both("取消", "Cancel"), cancel)));
+  const wasSent = keeps ? keepTyped(root) : undefined;
+  return root;
+
+  /** Once all of it is there; whether it may be sent. */
+  async function settled() {
+    const said = await Promise.all(fields.map(async ({ field }) => {
+      const text = (await field.settled?.()) ?? "";
+      if (text) field.wrong(text);
+      return text;
+    }));
+    return said.every((text) => text === "");
+  }
 
   async function sent() {
+    fill(unsure);
     for (const { field } of fields) field.wrong("");
     // The last one that is said keeps the focus: the first of the fields.
     const wrong = fields.filter(({ field }) => unfit(field.input)).reverse();
     for (const { field } of wrong) field.wrong(unfit(field.input));
-    if (wrong.length > 0) return;
+    if (wrong.length > 0 || !(await settled())) return;
+    // Closed while it waited.
+    if (!root.isConnected) return;
     try {
-      await send();
+      if ((await send()) !== false) wasSent?.();
     } catch (error) {
+      if (error instanceof Unsure) return fill(unsure, h("p", { class: "notice bad" }, icon("warn"), error.message));
       if (!(error instanceof Refusal) || error.isTrouble) throw error;
       const about = blamed(fields, error.message);
       if (!about) throw error;
@@ -49,7 +75,9 @@ export function form(fields, text, send, { inside = fields.map(({ field }) => fi
  */
 export function formSheet(title, fields, text, send, ...before) {
   return sheet(title, (close) => [h("div", { class: "stack" }, before, form(fields, text, async () => {
-    if ((await send()) !== false) close();
+    const isDone = (await send()) !== false;
+    if (isDone) close();
+    return isDone;
   }, { cancel: close }))]);
 }
 

@@ -1,19 +1,24 @@
 // A list of the mall by pages, with the page in its address: it can be gone back to, and sent to somebody.
 
-import { shown } from "../../core/copies.js";
-import { fill, h } from "../../core/dom.js";
+import { copyOf, copyTo, forget } from "../../core/copies.js";
+import { fill, h, successive } from "../../core/dom.js";
 import { both } from "../../core/language.js";
 import { address } from "../../core/router.js";
 import { failure } from "../../parts/empty.js";
 import { icon } from "../../parts/icons.js";
 import { skeletons } from "../../parts/skeleton.js";
+import { samePlace } from "./same-place.js";
 
 /** @typedef {import("../../core/router.js").Showing} Showing */
 
 /**
  * @template Row
+ * @typedef {{rows: Row[], total?: number}} Page
+ */
+/**
+ * @template Row
  * @typedef {object} Listing
- * @property {(current: number) => Promise<{rows: Row[], total?: number}>} load a page, from 1
+ * @property {(current: number) => Promise<Page<Row>>} load a page, from 1
  * @property {number} size rows on a page
  * @property {(rows: Row[], reload: () => Promise<void>) => Node} draw
  * @property {() => Node} none what is shown where there is none
@@ -23,28 +28,46 @@ import { skeletons } from "../../parts/skeleton.js";
  * @template Row
  * @param {Showing} showing
  * @param {Listing<Row>} how
- * @returns {{root: HTMLElement, reload: () => Promise<void>}}
+ * @returns {{root: HTMLElement, reload: () => Promise<void>}} `reload`: after something was done to what it lists
  */
 export function listing({ at, signal, settled }, { load, size, draw, none }) {
   const current = Math.max(1, Number(at.current) || 1);
   const root = h("div", { class: "listing" }, skeletons(6, "2.75rem"));
   const name = `console ${address()}`;
-  reload();
+  const redraw = samePlace(root);
+  const reading = successive(signal);
+  const copy = /** @type {Page<Row> | undefined} */ (copyOf(name));
+  if (copy) show(copy);
+  // A copy stays where it is if nothing newer can be read.
+  read(copy !== undefined);
   return { root, reload };
 
-  async function reload() {
+  function reload() {
+    // Copies show it as it was before that, on its other pages too.
+    forget(`console ${address().split("?")[0]}`);
+    return read(false);
+  }
+
+  /** @param {boolean} hasCopy whether there is something to see if this fails */
+  async function read(hasCopy) {
+    // What was asked for before is of no use any more.
+    const mine = reading();
     try {
-      await shown(name, () => load(current), show);
+      const page = await load(current);
+      if (mine.aborted) return;
+      copyTo(name, page);
+      show(page);
     } catch (error) {
-      if (!signal.aborted) fill(root, failure(error, reload));
+      if (!mine.aborted && !hasCopy) redraw(() => fill(root, failure(error, reload)));
     }
   }
 
-  /** @param {{rows: Row[], total?: number}} page */
+  /** @param {Page<Row>} page */
   function show({ rows, total }) {
-    if (signal.aborted) return;
-    if (rows.length === 0 && current === 1) fill(root, none());
-    else fill(root, draw(rows, reload), pager(current, rows.length, size, total));
+    redraw(() => {
+      if (rows.length === 0 && current === 1) fill(root, none());
+      else fill(root, draw(rows, reload), pager(current, rows.length, size, total));
+    });
     settled();
   }
 }

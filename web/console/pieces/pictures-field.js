@@ -4,9 +4,10 @@ import { fill, h } from "../../core/dom.js";
 import { both } from "../../core/language.js";
 import { Unreadable, asPicture, unreadable } from "../../core/resize.js";
 import { upload } from "../../core/upload.js";
-import { busy, iconButton } from "../../parts/button.js";
+import { button, iconButton } from "../../parts/button.js";
 import { icon } from "../../parts/icons.js";
 import { allOf, picture } from "../../parts/picture.js";
+import { tell } from "../../parts/toast.js";
 
 /** Bytes: what is larger is made smaller before it is sent. */
 const LARGE = 1_000_000;
@@ -15,17 +16,30 @@ const LARGE = 1_000_000;
  * @param {string} label
  * @param {string} images between commas, as the mall has them
  * @param {{most: number, signal?: AbortSignal}} how
- * @returns {import("../../parts/field.js").Field<HTMLInputElement> & {value: () => string}}
+ * @returns {import("./form.js").Field & {value: () => string, settled: () => Promise<string>}} `settled`: once none is on its way;
+ * answers why it may not be saved as it is, if it may not
  */
 export function picturesField(label, images, { most, signal }) {
   let paths = allOf(images);
-  const input = h("input", { type: "file", accept: "image/*", multiple: most > 1, hidden: true, onchange: () => busy(add, take) });
+  /** @type {File[]} chosen, and not uploaded */
+  let failed = [];
+  /** How many are on their way. */
+  let coming = 0;
+  let work = Promise.resolve();
+  let isAwaited = false;
+  /** What is wrong with one that cannot be uploaded at all. */
+  let unfit = "";
+  const input = h("input", { type: "file", accept: "image/*", multiple: most > 1, hidden: true, onchange: chosen });
+  // A form keeps and puts back what stands in its controls.
+  const values = h("input", { type: "hidden", value: images, onchange: () => put(allOf(values.value)) });
   const add = h("button", { type: "button", class: "thumb thumb-add", onclick: () => input.click() }, icon("plus"), h("span", { class: "small" }, both("上传", "Upload")));
   const list = h("ul", { class: "thumbs" });
   const said = h("p", { class: "wrong", role: "alert" });
-  const root = h("div", { class: "field", role: "group", "aria-label": label }, h("span", { class: "label" }, label), list, input, said);
+  const progress = h("p", { class: "small quiet thumbs-progress", role: "status" });
+  const missing = h("div", { class: "row wrap", hidden: true });
+  const root = h("div", { class: "field", role: "group", "aria-label": label }, h("span", { class: "label" }, label), list, input, values, progress, said, missing);
   draw();
-  return { root, input, wrong: (text) => (said.textContent = text), value: () => paths.join(",") };
+  return { root, input, wrong: (text) => (said.textContent = text), value: () => paths.join(","), settled };
 
   function draw() {
     fill(list, paths.map(tile), paths.length < most && h("li", null, add));
@@ -46,22 +60,92 @@ export function picturesField(label, images, { most, signal }) {
   function put(next) {
     paths = next;
     draw();
+    if (values.value === paths.join(",")) return;
+    values.value = paths.join(",");
+    values.dispatchEvent(new Event("input", { bubbles: true }));
   }
 
-  async function take() {
-    said.textContent = "";
-    const files = [...(input.files ?? [])].slice(0, most - paths.length);
+  function chosen() {
+    const files = [...(input.files ?? [])];
     // The same file may be chosen again.
     input.value = "";
-    try {
-      for (const file of files) {
+    take(files);
+  }
+
+  /**
+   * After those that are on their way.
+   * @param {File[]} files
+   */
+  function take(files) {
+    said.textContent = unfit = "";
+    const some = files.slice(0, most - paths.length - coming);
+    coming += some.length;
+    sayProgress();
+    work = work.then(() => uploaded(some));
+  }
+
+  /** @param {File[]} files */
+  async function uploaded(files) {
+    for (const file of files) {
+      try {
         // A drawing that is seen through, as those of kinds are, would lose that.
         const sent = file.size < LARGE ? file : await asPicture(file);
         put([...paths, await upload(sent, { signal })]);
+      } catch (error) {
+        if (signal?.aborted) return;
+        // To try again would not help.
+        if (error instanceof Unreadable) said.textContent = unfit = unreadable();
+        else {
+          failed.push(file);
+          tell(error);
+        }
       }
-    } catch (error) {
-      if (!(error instanceof Unreadable)) throw error;
-      said.textContent = unreadable();
+      coming -= 1;
+      sayProgress();
     }
+    sayMissing();
+  }
+
+  function sayProgress() {
+    add.setAttribute("aria-busy", String(coming > 0));
+    const text = both(`还有 ${coming} 张图片在上传…`, `Pictures still on their way: ${coming}…`);
+    progress.textContent = coming === 0 ? "" : isAwaited ? both(`传完就保存，${text}`, `${text} Saved once they are there.`) : text;
+  }
+
+  /** With what can be done about it. */
+  function sayMissing() {
+    missing.hidden = failed.length === 0;
+    fill(missing, h("span", { class: "small" }, missingText()),
+      button(both("再传一次", "Try again"), again), button(both("不要了", "Leave them out"), leave));
+  }
+
+  function missingText() {
+    return both(`${failed.length} 张图片没有传上去`, `Pictures that were not uploaded: ${failed.length}`);
+  }
+
+  function again() {
+    const files = failed;
+    leave();
+    take(files);
+  }
+
+  function leave() {
+    failed = [];
+    said.textContent = "";
+    sayMissing();
+  }
+
+  async function settled() {
+    isAwaited = true;
+    sayProgress();
+    await work;
+    isAwaited = false;
+    // The rest was given up with the screen.
+    if (signal?.aborted) return missingText();
+    if (failed.length > 0) return both("有图片没有传上去：请再传一次，或者不要它", "Not all pictures are uploaded: try again, or leave them out");
+    // Said once: it is saved without it then.
+    const text = unfit;
+    unfit = "";
+    return text;
   }
 }

@@ -1,6 +1,6 @@
 // Finds what a code stands for, and redeems it.
 
-import { call, read } from "../../core/api.js";
+import { Refusal, Unreachable, call, read } from "../../core/api.js";
 import { both } from "../../core/language.js";
 import { orderStatusText } from "../names.js";
 
@@ -24,13 +24,26 @@ export async function lookUp(code, signal) {
 }
 
 /**
- * Redeems it; the order as it is then.
+ * Redeems it; the order as it is then. `usedBefore`: at its `useTime`, and nothing changed.
  * @param {string} code
- * @returns {Promise<Order & {usedBefore?: boolean}>}
+ * @returns {Promise<Order & {usedBefore: boolean}>}
  */
 export async function use(code) {
   const path = ORDER.test(code) ? `/voucher-order/${code}/use` : `/ops/receipts/${encodeURIComponent(code)}/use`;
   return (await call("POST", path)).data;
+}
+
+/**
+ * Whether it may have been redeemed all the same.
+ * @param {unknown} error
+ */
+export function isUnsure(error) {
+  return error instanceof Unreachable || (error instanceof Refusal && error.isTrouble);
+}
+
+/** @param {Order} order */
+export function isUsed({ status }) {
+  return status === USED;
 }
 
 /** @param {Order} order */

@@ -14,7 +14,7 @@ const PICTURES = 9;
  * @param {Partial<import("../screens/shops.js").Shop>} shop
  * @param {import("../screens/shops.js").ShopType[]} types
  * @param {string} text of the button
- * @param {(body: object) => Promise<unknown>} save
+ * @param {(body: {name: string} & Record<string, unknown>) => Promise<unknown>} save
  * @param {AbortSignal} signal
  */
 export function shopForm(shop, types, text, save, signal) {
@@ -41,5 +41,5 @@ export function shopForm(shop, types, text, save, signal) {
   ], text, () => save({
     name: name.input.value, typeId: Number(type.input.value), area: area.input.value, address: address.input.value,
     openHours: hours.input.value, avgPrice: numberIn(avg.input), x: numberIn(x.input), y: numberIn(y.input), images: images.value(),
-  }), { inside: [h("div", { class: "fields" }, [name, type, area, address, hours, avg, x, y, images].map(({ root }) => root))] });
+  }), { keeps: true, inside: [h("div", { class: "fields" }, [name, type, area, address, hours, avg, x, y, images].map(({ root }) => root))] });
 }

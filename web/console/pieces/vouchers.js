@@ -10,13 +10,16 @@ import { skeletons } from "../../parts/skeleton.js";
 import { say } from "../../parts/toast.js";
 import { saleState, shelfStatus } from "../names.js";
 import { formSheet } from "./form.js";
+import { wasMadeText } from "./made-once.js";
+import { makeVoucher } from "./new-voucher.js";
+import { samePlace } from "./same-place.js";
 import { table } from "./table.js";
 import { voucherFields } from "./voucher-fields.js";
 
 /**
  * As `GET /ops/vouchers` tells it.
  * @typedef {import("./voucher-fields.js").VoucherText & {id: number, shopId: number, type: number, status: number,
- * sale?: {state: string, initial?: number, added: number, left?: number}}} Voucher
+ * sale?: {state: string, paused: boolean, initial?: number, added: number, left?: number}}} Voucher
  */
 
 const [ON_SHELF, OFF_SHELF] = [1, 2];
@@ -27,6 +30,7 @@ const [ON_SHELF, OFF_SHELF] = [1, 2];
  */
 export function vouchersOf(shop, { signal, settled }) {
   const place = h("div", { class: "listing" }, skeletons(3, "2.75rem"));
+  const redraw = samePlace(place);
   look();
   return h("section", { class: "stack", "aria-label": both("优惠券", "Vouchers") },
     h("div", { class: "row apart wrap" }, h("h2", null, both("优惠券", "Vouchers")), h("div", { class: "row wrap" },
@@ -42,8 +46,9 @@ export function vouchersOf(shop, { signal, settled }) {
         all.push(...page.data);
         total = page.data.length > 0 ? page.total ?? 0 : 0;
       }
-      fill(place, all.length > 0 ? table(both("优惠券", "Vouchers"), columns(), all)
-        : h("p", { class: "pad quiet" }, both("还没有券。", "No voucher yet.")));
+      if (signal.aborted) return;
+      redraw(() => fill(place, all.length > 0 ? table(both("优惠券", "Vouchers"), columns(), all)
+        : h("p", { class: "pad quiet" }, both("还没有券。", "No voucher yet."))));
       settled();
     } catch (error) {
       if (!signal.aborted) fill(place, failure(error, look));
@@ -57,7 +62,7 @@ export function vouchersOf(shop, { signal, settled }) {
       { title: both("编号", "Id"), look: "number", cell: ({ id }) => id },
       { title: both("价格", "Price"), cell: ({ payValue, actualValue }) => bargain(payValue, actualValue) },
       { title: both("货架", "Shelf"), cell: ({ status }) => shelfStatus(status) },
-      { title: both("秒杀", "Sale"), cell: ({ id, sale }) => (sale ? h("a", { class: "row", href: `#/sale/${id}` }, saleState(sale.state), leftOf(sale)) : "—") },
+      { title: both("秒杀", "Sale"), cell: ({ id, sale }) => (sale ? h("a", { class: "row", href: `#/sale/${id}` }, saleState(sale.state, sale.paused), leftOf(sale)) : "—") },
       { title: both("操作", "Do"), look: "acts", cell: (voucher) => [
         button(both("修改", "Edit"), () => edit(voucher)),
         voucher.status === ON_SHELF
@@ -73,8 +78,8 @@ export function vouchersOf(shop, { signal, settled }) {
       const text = values();
       // What is no amount was said beside it.
       if (!text) return false;
-      await call("POST", "/voucher", { body: { ...text, shopId: shop.id } });
-      say(both("券已创建", "The voucher is created"));
+      const { wasMade } = await makeVoucher({ ...text, shopId: shop.id });
+      say(wasMade ? wasMadeText() : both("券已创建", "The voucher is created"));
       await look();
       return true;
     });

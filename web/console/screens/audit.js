@@ -1,6 +1,6 @@
 // What operators did, the newest first, and whether the log of it is whole.
 
-import { get } from "../../core/api.js";
+import { call, get } from "../../core/api.js";
 import { fill, h } from "../../core/dom.js";
 import { both } from "../../core/language.js";
 import { button } from "../../parts/button.js";
@@ -32,12 +32,10 @@ export function open({ root, signal, title }) {
     h("p", { class: "quiet intro" }, both("管理员做过的每件事都在这里，每条都接着上一条的指纹：改动或删掉任何一条都会被发现。",
       "Everything that operators did, each entry chained to the one before: whatever is changed or taken out is found.")),
     verdict, list.root);
-  // What is kept of it from an earlier visit is old: the newest come first.
-  list.reload().catch(() => {});
 
   async function verify() {
     fill(verdict);
-    const { inOrder, entries, head, fault } = await get("/ops/audit/verify", { signal, patience: 60_000 });
+    const { inOrder, entries, head, fault } = (await call("GET", "/ops/audit/verify", { signal, patience: 60_000 })).data;
     fill(verdict, inOrder
       ? h("p", { class: "notice good" }, icon("check"), h("span", null, both(`完整：${entries} 条，从第一条连到最后一条。最后的指纹：`, `Whole: ${entries} entries, chained from the first to the last. The last hash: `),
         h("code", { class: "mono hash" }, head)))

@@ -7,6 +7,7 @@ import { knownMe, logOut } from "../../core/session.js";
 import { button } from "../../parts/button.js";
 import { icon } from "../../parts/icons.js";
 import { tongue } from "../../parts/tongue.js";
+import { forgetTyped } from "../pieces/typed.js";
 import { forgetStanding } from "../standing.js";
 
 /** @param {import("../../core/router.js").Showing} showing */
@@ -21,11 +22,16 @@ export function open({ root, title }) {
     h("p", { class: "quiet small" }, both("填上您登录用的手机号。权限立即生效，不必重新登录。", "With the phone number that you log in with. It counts at once; there is no need to log in again.")),
     h("div", { class: "row wrap" },
       button(both("已授权，再看一次", "Done, look again"), again, { look: ["main"] }),
-      button(both("换个账号", "Another account"), logOut)),
+      button(both("换个账号", "Another account"), another)),
     h("div", null, tongue())));
 
   function again() {
     forgetStanding();
     anew();
+  }
+
+  function another() {
+    forgetTyped();
+    return logOut();
   }
 }

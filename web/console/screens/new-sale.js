@@ -1,15 +1,17 @@
 // A new flash sale: whose, what it sells, how many, and when. The mall checks each field.
 
-import { call, get } from "../../core/api.js";
+import { get } from "../../core/api.js";
 import { h } from "../../core/dom.js";
 import { both } from "../../core/language.js";
-import { go } from "../../core/router.js";
-import { head } from "../../parts/bar.js";
+import { go, readdress } from "../../core/router.js";
+import { head } from "../../parts/head.js";
 import { field } from "../../parts/field.js";
 import { shopChoice } from "../../parts/shop-choice.js";
 import { say } from "../../parts/toast.js";
 import { latest } from "../figures.js";
 import { form } from "../pieces/form.js";
+import { wasMadeText } from "../pieces/made-once.js";
+import { makeSale } from "../pieces/new-voucher.js";
 import { numberIn } from "../pieces/number-in.js";
 import { timeField, timeIn, zoneText } from "../pieces/time-field.js";
 import { voucherFields } from "../pieces/voucher-fields.js";
@@ -26,39 +28,50 @@ export async function open({ root, at, signal, title }) {
     at.shop ? get(`/shop/${at.shop}`, { signal }).catch(() => undefined) : undefined,
   ]);
   if (signal.aborted) return;
-  const shop = shopChoice(both("店铺", "Shop"), signal, { chosen, required: true });
+  const shop = shopChoice(both("店铺", "Shop"), signal, { chosen, required: true, choose: (which) => {
+    // It is chosen again when the screen is drawn anew.
+    readdress(which ? `/sales/new?shop=${which.id}` : "/sales/new");
+    asked.dispatchEvent(new Event("change"));
+  } });
   const voucher = voucherFields();
   const stock = field(both("库存", "Stock"), "input", { type: "number", min: 1, step: 1, required: true });
   const isUnlimited = h("input", { type: "checkbox", onchange: () => (stock.input.disabled = isUnlimited.checked) });
   const begin = timeField(both("开始时间", "Begins"), proposed(0));
   const end = timeField(both("结束时间", "Ends"), proposed(DAY_MS));
+  const payMinutes = field(both("支付时限（分钟）", "Minutes to pay"), "input", { type: "number", min: 1, step: 1, placeholder: both("按商城设置", "As the mall has it") });
+  const level = field(both("会员等级至少", "Member level needed"), "input", { type: "number", min: 0, max: 9, step: 1, placeholder: both("不限", "Any") });
   const [name, subTitle, pay, actual, rules] = voucher.fields.map((one) => one.field.root);
 
   const inside = [
     h("fieldset", { class: "card pad stack" }, h("legend", { class: "unseen" }, both("店铺和券", "Shop and voucher")),
       h("div", { class: "fields" }, shop.root, name, subTitle, pay, actual, rules)),
-    h("fieldset", { class: "card pad stack" }, h("legend", { class: "unseen" }, both("库存和时间", "Stock and times")),
-      h("div", { class: "fields" }, stock.root, h("label", { class: "check" }, isUnlimited, both("不限量", "Unlimited")), begin.root, end.root),
+    h("fieldset", { class: "card pad stack" }, h("legend", { class: "unseen" }, both("库存和条件", "Stock and terms")),
+      h("div", { class: "fields" }, stock.root, h("label", { class: "check" }, isUnlimited, both("不限量", "Unlimited")), begin.root, end.root, payMinutes.root, level.root),
       h("p", { class: "quiet small" }, zone)),
   ];
-  root.append(head(both("新建秒杀", "New sale"), { home: "/sales" }), form([
+  const asked = form([
     { field: shop, names: ["店铺", "shop"] },
     ...voucher.fields,
     { field: stock, names: ["库存", "stock"] },
     { field: begin, names: ["开始时间", "beginTime"] },
     { field: end, names: ["结束时间", "endTime"] },
-  ], both("创建秒杀", "Create the sale"), create, { inside }));
+    { field: payMinutes, names: ["支付时限", "payWithinSeconds"] },
+    { field: level, names: ["会员等级", "minLevel"] },
+  ], both("创建秒杀", "Create the sale"), create, { inside, keeps: true });
+  root.append(head(both("新建秒杀", "New sale"), { home: "/sales" }), asked);
+
   async function create() {
     const text = voucher.values();
-    if (!text) return;
-    const { data } = await call("POST", "/voucher/seckill", {
-      body: {
-        ...text, shopId: shop.value()?.id, stock: isUnlimited.checked ? -1 : numberIn(stock.input),
-        beginTime: timeIn(begin.input), endTime: timeIn(end.input),
-      },
+    if (!text) return false;
+    const minutes = numberIn(payMinutes.input);
+    const { id, wasMade } = await makeSale({
+      ...text, shopId: shop.value()?.id, stock: isUnlimited.checked ? -1 : numberIn(stock.input),
+      beginTime: timeIn(begin.input), endTime: timeIn(end.input),
+      payWithinSeconds: minutes === undefined ? undefined : minutes * 60, minLevel: numberIn(level.input),
     });
-    say(both("秒杀已创建", "The sale is created"));
-    go(`/sale/${data}`, { replace: true });
+    say(wasMade ? wasMadeText() : both("秒杀已创建", "The sale is created"));
+    go(`/sale/${id}`, { replace: true });
+    return true;
   }
 }
 

@@ -1,16 +1,16 @@
 // One order: what became of it, and what can still be done.
 
-import { call, read } from "../../core/api.js";
-import { shown } from "../../core/copies.js";
+import { Refusal, call, read } from "../../core/api.js";
+import { copyTo, shown } from "../../core/copies.js";
 import { fill, h } from "../../core/dom.js";
 import { both } from "../../core/language.js";
-import { head } from "../../parts/bar.js";
+import { head } from "../../parts/head.js";
 import { button, linkButton } from "../../parts/button.js";
 import { empty, failure } from "../../parts/empty.js";
 import { yuan } from "../../parts/price.js";
 import { skeletons } from "../../parts/skeleton.js";
 import { say } from "../../parts/toast.js";
-import { orderStatus } from "../names.js";
+import { orderStatus, orderStatusText } from "../names.js";
 import { askedWhy } from "../pieces/asked.js";
 import { orderFacts } from "../pieces/order-columns.js";
 
@@ -21,13 +21,19 @@ const [UNPAID, PAID, REFUNDING] = [1, 2, 5];
 /** @param {import("../../core/router.js").Showing} showing */
 export function open({ root, at, signal, title, settled }) {
   title(both("订单", "Order"));
+  const copyName = `console order ${at.id}`;
   const place = h("div", null, skeletons(1, "14rem"));
   root.append(head(both("订单", "Order"), { home: "/orders" }), place);
   look();
 
+  /** @returns {Promise<Order | undefined>} */
+  async function asItIs() {
+    return (await read("/ops/orders", { query: { id: at.id }, signal })).data[0];
+  }
+
   async function look() {
     try {
-      await shown(`console order ${at.id}`, async () => (await read("/ops/orders", { query: { id: at.id }, signal })).data[0], show);
+      await shown(copyName, asItIs, show);
     } catch (error) {
       if (!signal.aborted) fill(place, failure(error, look));
     }
@@ -57,10 +63,25 @@ export function open({ root, at, signal, title, settled }) {
       ? both("订单会取消，占用的名额还给库存，买家可以再抢。", "The order is cancelled, its unit goes back, and its buyer may buy again.")
       : both("订单会退款，占用的名额还给库存，买家可以再抢。", "The order is refunded, its unit goes back, and its buyer may buy again."),
     voidText(order), async (reason) => {
-      const { data } = await call("POST", `/ops/orders/${order.id}/void`, { body: { reason } });
-      say(both("订单已作废", "The order is voided"));
-      show(data);
+      try {
+        // As it was seen: one that was paid meanwhile is not refunded by whoever cancels an unpaid one.
+        const { data } = await call("POST", `/ops/orders/${order.id}/void`, { body: { reason, status: order.status } });
+        say(both("订单已作废", "The order is voided"));
+        changed(data);
+      } catch (error) {
+        if (!(error instanceof Refusal) || error.code !== "ORDER_STANDS") throw error;
+        const now = await asItIs();
+        changed(now);
+        say(now ? both(`没有作废：订单现在是“${orderStatusText(now.status)}”，请再看一次`, `Not voided: the order is “${orderStatusText(now.status)}” by now; please look again`)
+          : error.message, { bad: true });
+      }
     });
+  }
+
+  /** @param {Order | undefined} order */
+  function changed(order) {
+    copyTo(copyName, order);
+    show(order);
   }
 }
 

@@ -1,17 +1,18 @@
 // Redeems what somebody bought: a code is typed, or read by a scanner that types, or by the camera. Then the next.
 
-import { fill, h } from "../../core/dom.js";
+import { fill, h, successive } from "../../core/dom.js";
 import { both } from "../../core/language.js";
 import { busy, button } from "../../parts/button.js";
 import { icon } from "../../parts/icons.js";
 import { yuan } from "../../parts/price.js";
-import { reason } from "../../parts/toast.js";
+import { reason, say } from "../../parts/toast.js";
 import { orderStatus } from "../names.js";
 import { exactly } from "../pieces/exactly.js";
 import { heading } from "../pieces/heading.js";
 import { orderFacts } from "../pieces/order-columns.js";
-import { lookUp, use, usedText } from "../pieces/redemption.js";
+import { isUnsure, isUsed, lookUp, use, usedText } from "../pieces/redemption.js";
 import { NoCamera, scanner, whyNoCamera } from "../pieces/scanner.js";
+import { onStrayTyping } from "../pieces/stray-typing.js";
 
 /** @typedef {import("../pieces/order-columns.js").Order} Order */
 
@@ -41,6 +42,13 @@ export function open({ root, at, signal, title }) {
     result, list));
   fill(list, doneList());
   input.focus();
+  const looking = successive(signal);
+  /** What is on the counter: another code begins the next. */
+  let customer = 0;
+  // A scanner types wherever the focus is. Its code is the next one, and its Enter is not meant for what is shown.
+  onStrayTyping(signal, next);
+  // What comes of the code that stood there before is of no use any more.
+  input.addEventListener("input", looking);
   if (at.code) busy(find, look);
 
   /** @param {Event} event */
@@ -52,16 +60,19 @@ export function open({ root, at, signal, title }) {
   async function look() {
     const code = input.value.trim();
     if (!code) return input.focus();
+    const mine = looking();
+    customer += 1;
     fill(result);
+    // What is scanned next takes its place.
+    if (document.activeElement === input) input.select();
     try {
-      const receipt = await lookUp(code, signal);
-      if (signal.aborted) return;
+      const receipt = await lookUp(code, mine);
+      if (mine.aborted) return;
       if (receipt) show(code, receipt);
       else refuse(both("没有这个编号的订单。", "No order has that number."));
     } catch (error) {
-      if (signal.aborted) return;
+      if (mine.aborted) return;
       refuse(reason(error));
-      // What is scanned next takes its place.
       input.select();
     }
   }
@@ -71,35 +82,88 @@ export function open({ root, at, signal, title }) {
    * @param {import("../pieces/redemption.js").Receipt} receipt
    */
   function show(code, { order, usable, why }) {
-    const redeem = button(both("核销", "Redeem"), () => redeemed(code), { icon: "check", look: ["main"] });
+    const said = h("div", { class: "redeem-unsure" });
+    const redeem = button(both("核销", "Redeem"), redeeming(code, order, said), { icon: "check", look: ["main"] });
     redeem.classList.add("redeem-now");
     fill(result, h("section", { class: "card pad stack redeem-card" },
       h("div", { class: "row wrap" }, h("h2", { class: "grow" }, order.title), orderStatus(order.status)),
       h("p", { class: "redeem-price" }, yuan(order.payValue)),
-      orderFacts(order),
+      orderFacts(order), said,
       usable ? h("div", { class: "buttons row" }, redeem, button(both("不核销", "Leave it"), next))
         : h("p", { class: "notice bad" }, icon("warn"), why)));
     if (usable) redeem.focus();
     else input.select();
   }
 
-  /** @param {string} code */
-  async function redeemed(code) {
-    try {
-      const order = await use(code);
-      if (order.usedBefore) return refuse(usedText(order.useTime));
-      done.unshift(order);
-      done.length = Math.min(done.length, MOST);
-      if (signal.aborted) return;
-      fill(result, h("section", { class: "notice good redeem-done" }, icon("check"),
-        h("div", null, h("h2", null, both("已核销", "Redeemed")), h("p", null, order.title, " · ", yuan(order.payValue)))));
-      fill(list, doneList());
-    } catch (error) {
-      if (!signal.aborted) refuse(reason(error));
-    } finally {
-      input.value = "";
-      input.focus();
-    }
+  /**
+   * Redeems what is shown; again, if it was not certain what became of it.
+   * @param {string} code
+   * @param {Order} shown
+   * @param {HTMLElement} said where it is told that it is not certain
+   */
+  function redeeming(code, shown, said) {
+    const mine = customer;
+    let isLost = false;
+    return async () => {
+      fill(said);
+      try {
+        const order = await use(code);
+        // It was paid when it was shown: what used it before is the press whose answer was lost.
+        if (!order.usedBefore) redeemed(order, false, mine);
+        else if (isLost) redeemed(order, true, mine);
+        else refused(usedText(order.useTime), mine);
+      } catch (error) {
+        if (!isUnsure(error)) return refused(reason(error), mine);
+        isLost = true;
+        const now = await lookUp(code, signal).then((receipt) => receipt?.order, () => undefined);
+        if (now && isUsed(now)) redeemed(now, true, mine);
+        else unsure(error, shown, now !== undefined, said, mine);
+      }
+    };
+  }
+
+  /**
+   * @param {Order} order
+   * @param {boolean} wasLost whether the answer to it was lost
+   * @param {number} whose
+   */
+  function redeemed(order, wasLost, whose) {
+    done.unshift(order);
+    done.length = Math.min(done.length, MOST);
+    if (signal.aborted) return;
+    fill(list, doneList());
+    if (whose !== customer) return say(both(`已核销：${order.title}`, `Redeemed: ${order.title}`));
+    fill(result, h("section", { class: "notice good redeem-done" }, icon("check"),
+      h("div", null, h("h2", null, both("已核销", "Redeemed")), h("p", null, order.title, " · ", yuan(order.payValue)),
+        wasLost && h("p", null, both("回答在路上丢了，但核销成功了，时间是 ", "The answer to it was lost, but it counts, at "), exactly(order.useTime)))));
+    toNext();
+  }
+
+  /**
+   * @param {string} why
+   * @param {number} whose
+   */
+  function refused(why, whose) {
+    if (signal.aborted) return;
+    if (whose !== customer) return say(why, { bad: true });
+    refuse(why);
+    toNext();
+  }
+
+  /**
+   * @param {unknown} error
+   * @param {Order} order
+   * @param {boolean} isKnown whether it was seen that it is not used
+   * @param {HTMLElement} said
+   * @param {number} whose
+   */
+  function unsure(error, order, isKnown, said, whose) {
+    if (signal.aborted) return;
+    const text = [reason(error), isKnown
+      ? both("还没有核销。可以再按一次，不会核销两次。", "It is not redeemed yet. Press again; that never redeems it twice.")
+      : both("不知道核销了没有。再按一次就知道，不会核销两次。", "It is not known whether it is redeemed. Press again to find out; that never redeems it twice.")].join(both("。", ". "));
+    if (whose !== customer) return say(`${order.title}${both("：", ": ")}${text}`, { bad: true });
+    fill(said, h("p", { class: "notice bad" }, icon("warn"), text));
   }
 
   /** @param {string} why it is not redeemed */
@@ -108,7 +172,13 @@ export function open({ root, at, signal, title }) {
   }
 
   function next() {
+    looking();
+    customer += 1;
     fill(result);
+    toNext();
+  }
+
+  function toNext() {
     input.value = "";
     input.focus();
   }

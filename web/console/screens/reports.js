@@ -1,17 +1,18 @@
 // What readers reported: to hide it, or to let it stand.
 
 import { call, read } from "../../core/api.js";
-import { h } from "../../core/dom.js";
+import { forget } from "../../core/copies.js";
+import { fill, h } from "../../core/dom.js";
 import { both } from "../../core/language.js";
 import { button } from "../../parts/button.js";
 import { chip } from "../../parts/chip.js";
 import { empty } from "../../parts/empty.js";
 import { allOf, picture } from "../../parts/picture.js";
-import { say } from "../../parts/toast.js";
 import { countWaiting } from "../waiting.js";
 import { exactly } from "../pieces/exactly.js";
 import { heading } from "../pieces/heading.js";
 import { listing } from "../pieces/listing.js";
+import { samePlace } from "../pieces/same-place.js";
 
 /**
  * As `GET /ops/reports` tells it.
@@ -38,7 +39,7 @@ export function open(showing) {
       const { data, total } = await read("/ops/reports", { query: { current }, signal });
       return { rows: data, total };
     },
-    draw: (rows, reload) => h("ul", { class: "reports" }, rows.map((report) => h("li", { class: "card pad stack" }, drawn(report, reload)))),
+    draw: (rows) => h("ul", { class: "reports" }, rows.map((report) => h("li", { class: "card pad stack" }, drawn(report)))),
     none: () => empty("check", both("没有待处理的举报。", "No report waits for a decision.")),
   });
   list.root.classList.add("plain");
@@ -46,17 +47,11 @@ export function open(showing) {
     h("p", { class: "quiet intro" }, both("被举报的内容在您决定之前照常可见。", "What was reported is seen by everybody until you decide.")), list.root);
 }
 
-/**
- * @param {Report} report
- * @param {() => unknown} changed
- */
-function drawn({ kind, id, blogId, userId, title, content, images, count, reasons, latestTime }, changed) {
-  const decide = async (/** @type {string} */ what, /** @type {string} */ done) => {
-    await call("POST", `/ops/reports/${kind}/${id}/${what}`);
-    say(done);
-    countWaiting().catch(() => {});
-    await changed();
-  };
+/** @typedef {"hide" | "show"} Decision */
+
+/** @param {Report} report */
+function drawn(report) {
+  const { kind, blogId, userId, title, content, images, count, reasons, latestTime } = report;
   return [
     h("div", { class: "row wrap small" }, chip(kind === "note" ? both("笔记", "Note") : both("评论", "Comment"), "accent"),
       chip(both(`${count} 人举报`, `reported by ${count}`), "bad"), h("span", { class: "quiet" }, exactly(latestTime))),
@@ -65,11 +60,34 @@ function drawn({ kind, id, blogId, userId, title, content, images, count, reason
     images && h("div", { class: "thumbs" }, allOf(images).map((image) => h("span", { class: "thumb" }, picture(image, both("笔记的图片", "A picture of the note"))))),
     h("ul", { class: "reasons" }, reasons.map((reason) => h("li", { class: "small" }, reason))),
     h("div", { class: "row wrap" },
-      button(both("隐藏", "Hide it"), () => decide("hide", both("已隐藏", "Nobody sees it any more")), { icon: "close", look: ["danger"] }),
-      button(both("没有问题", "Let it stand"), () => decide("show", both("举报已处理", "The reports are decided")), { icon: "check" }),
+      decision(report),
       h("a", { class: "link", href: `/mall/#/note/${blogId}`, target: "_blank", rel: "noopener" }, both("看原文", "See it there")),
       h("a", { class: "link", href: `#/users?id=${userId}` }, both("看作者", "Its author"))),
   ].flat();
+}
+
+/**
+ * What can be decided; then what was, until the list is read again, as it may have been a slip.
+ * @param {Report} report
+ */
+function decision({ kind, id }) {
+  const place = h("div", { class: "row wrap", role: "status" },
+    button(both("隐藏", "Hide it"), () => decide("hide"), { icon: "close", look: ["danger"] }),
+    button(both("没有问题", "Let it stand"), () => decide("show"), { icon: "check" }));
+  const redraw = samePlace(place);
+  return place;
+
+  /** @param {Decision} what */
+  async function decide(what) {
+    await call("POST", `/ops/reports/${kind}/${id}/${what}`);
+    // A copy of the list would show it undecided.
+    forget("console /reports");
+    countWaiting().catch(() => {});
+    const isHidden = what === "hide";
+    redraw(() => fill(place,
+      isHidden ? chip(both("已隐藏，没有人看得到", "Hidden: nobody sees it any more"), "bad") : chip(both("保留，大家都看得到；举报已处理", "It stands for everybody to see; the reports are decided"), "good"),
+      button(both("撤销", "Undo"), () => decide(isHidden ? "show" : "hide"), { icon: "back" })));
+  }
 }
 
 /**

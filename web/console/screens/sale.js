@@ -1,20 +1,22 @@
 // One sale: its terms, its stock as it drains, its books, and what can be done to it.
 
 import { get } from "../../core/api.js";
-import { shown } from "../../core/copies.js";
-import { every, fill, h } from "../../core/dom.js";
+import { copyOf, copyTo } from "../../core/copies.js";
+import { every, fill, h, successive } from "../../core/dom.js";
 import { both } from "../../core/language.js";
-import { head } from "../../parts/bar.js";
+import { head } from "../../parts/head.js";
 import { linkButton } from "../../parts/button.js";
 import { failure } from "../../parts/empty.js";
+import { icon } from "../../parts/icons.js";
 import { meter } from "../../parts/meter.js";
 import { skeletons } from "../../parts/skeleton.js";
-import { latest, onFigures } from "../figures.js";
+import { isHearing, latest, onFigures } from "../figures.js";
 import { saleState, shelfStatus } from "../names.js";
 import { books } from "../pieces/books.js";
 import { leftText } from "../pieces/drains.js";
 import { exactly } from "../pieces/exactly.js";
 import { saleActs } from "../pieces/sale-acts.js";
+import { samePlace } from "../pieces/same-place.js";
 
 /** @typedef {import("./sales.js").Sale & {books: import("../pieces/books.js").Books, balances?: boolean, findings?: import("../pieces/books.js").Finding[]}} Account */
 
@@ -32,36 +34,72 @@ export function open({ root, at, signal, title, settled }) {
   const bar = meter(both("剩余库存", "Units left"));
   const left = h("p", { class: "stock-left number" });
   const terms = h("dl", { class: "terms" });
+  const age = h("div", { class: "books-age", role: "status" });
   const equation = h("div", { class: "stack" });
+  const redrawActs = samePlace(acts);
+  const copyName = `console sale ${id}`;
+  const reading = successive(signal);
+  let isReading = false;
+  /** By the mall's clock, if it was known then. */
+  let readAt = "";
+  /** The difference between its account and the live figures that the account was read for. */
+  let lookedInto = "";
   /** @type {Account | undefined} */
   let sale;
   root.append(head(both("秒杀", "Sale"), { home: "/sales" }), account);
+  const copy = /** @type {Account | undefined} */ (copyOf(copyName));
+  if (copy) show(copy);
   look();
   every(BOOKS_EVERY_MS, signal, look);
   onFigures(showStock, signal);
 
-  async function look() {
+  /** Unless it is read already. */
+  function look() {
+    if (!isReading) readAnew();
+  }
+
+  /** What was asked for before is of no use any more: it may be from before an action. */
+  async function readAnew() {
+    const mine = reading();
+    isReading = true;
     try {
-      await shown(`console sale ${id}`, () => get(`/ops/sales/${id}`, { signal }), show);
+      const fresh = await get(`/ops/sales/${id}`, { signal: mine });
+      if (mine.aborted) return;
+      isReading = false;
+      copyTo(copyName, fresh);
+      readAt = latest()?.time ?? "";
+      sayAge(false);
+      show(fresh);
     } catch (error) {
-      if (!signal.aborted && !sale) fill(account, failure(error, look));
+      if (mine.aborted) return;
+      isReading = false;
+      if (sale) sayAge(true);
+      else fill(account, failure(error, readAnew));
     }
+  }
+
+  /** @param {boolean} isOld whether the account could not be read any more */
+  function sayAge(isOld) {
+    equation.classList.toggle("old", isOld);
+    if (isOld === age.hasChildNodes()) return;
+    fill(age, isOld && h("p", { class: "notice bad" }, icon("offline"), readAt
+      ? both(`现在读不到账目，下面是 ${readAt.replace("T", " ")} 的。`, `The books cannot be read now; these are of ${readAt.replace("T", " ")}.`)
+      : both("现在读不到账目，下面是以前的。", "The books cannot be read now; these are from before.")));
   }
 
   /** @param {Account} fresh */
   function show(fresh) {
-    if (signal.aborted) return;
     // What has not changed is not read aloud again.
     if (JSON.stringify(fresh) === JSON.stringify(sale)) return;
     const isFirst = !sale;
-    const isOther = sale?.state !== fresh.state;
+    const isOther = sale?.state !== fresh.state || sale.paused !== fresh.paused;
     sale = fresh;
     title(sale.title);
     name.textContent = sale.title;
     if (isFirst) draw();
     // What is pressed now is not taken from under the finger.
-    if (isOther) fill(acts, saleActs(() => /** @type {Account} */ (sale), look));
-    fill(state, saleState(sale.state));
+    if (isOther) redrawActs(() => fill(acts, saleActs(() => /** @type {Account} */ (sale), readAnew)));
+    fill(state, saleState(sale.state, sale.paused));
     fill(terms, termRows(sale));
     fill(equation, books(sale));
     showStock();
@@ -72,25 +110,36 @@ export function open({ root, at, signal, title, settled }) {
     fill(account,
       h("section", { class: "card pad stack", "aria-label": both("概况", "At a glance") },
         h("div", { class: "row wrap" }, h("h2", { class: "grow" }, name), state), bar.root, left, acts),
-      h("section", { class: "card pad stack", "aria-label": both("账目", "Books") }, h("h2", null, both("账目", "Books")), equation),
+      h("section", { class: "card pad stack", "aria-label": both("账目", "Books") }, h("h2", null, both("账目", "Books")), age, equation),
       h("section", { class: "card pad stack", "aria-label": both("条款", "Terms") }, h("h2", null, both("条款", "Terms")), terms,
         h("div", { class: "row wrap" },
           linkButton(both("这场的订单", "Its orders"), `#/orders?voucher=${id}`, { icon: "order" }),
           sale && linkButton(both("店铺和券", "Shop and vouchers"), `#/shop/${sale.shopId}`, { icon: "shop" }))));
   }
 
-  /** From the live figures while it is on, from its account else. */
+  /** From the live figures while it is on and they come in, from its account else. */
   function showStock() {
     if (!sale) return;
-    const live = latest()?.sales?.find(({ voucherId }) => voucherId === id);
+    const live = isHearing() === "on" ? latest()?.sales?.find(({ voucherId }) => voucherId === id) : undefined;
     const told = live ?? {
       stock: sale.left ?? -1, units: sale.initial === undefined ? -1 : sale.initial + sale.added, taken: sale.taken, state: sale.state,
     };
     bar.root.hidden = told.stock < 0;
     bar.show(told.stock, told.units, leftText(told));
     left.textContent = leftText(told);
-    // It was sold out, or began: the account is old.
-    if (live && live.state !== sale.state) look();
+    if (live) lookInto(live.state);
+  }
+
+  /**
+   * It was sold out, or began: the account is old. Read once for that, as the two may differ for longer.
+   * @param {string} state
+   */
+  function lookInto(state) {
+    if (state === sale?.state) lookedInto = "";
+    else if (!isReading && lookedInto !== `${sale?.state} ${state}`) {
+      lookedInto = `${sale?.state} ${state}`;
+      readAnew();
+    }
   }
 }
 

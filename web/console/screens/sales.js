@@ -17,6 +17,7 @@ import { table } from "../pieces/table.js";
  * @typedef {object} Sale
  * @property {number} voucherId
  * @property {number} shopId
+ * @property {string} [shopName] nothing if the shop is gone
  * @property {string} title
  * @property {number} status of its voucher
  * @property {string} state
@@ -51,8 +52,9 @@ export function open(showing) {
 /** @returns {import("../pieces/table.js").Column<Sale>[]} */
 function columns() {
   return [
-    { title: both("秒杀", "Sale"), look: "wide", cell: ({ voucherId, title }) => h("a", { href: `#/sale/${voucherId}` }, title) },
-    { title: both("状态", "State"), cell: ({ state }) => saleState(state) },
+    { title: both("秒杀", "Sale"), look: "wide", cell: ({ voucherId, title, shopName }) =>
+      h("span", { class: "stack tight" }, h("a", { href: `#/sale/${voucherId}` }, title), h("span", { class: "small quiet" }, shopName)) },
+    { title: both("状态", "State"), cell: ({ state, paused }) => saleState(state, paused) },
     { title: both("剩余", "Left"), look: "wide", cell: stockCell },
     { title: both("已抢", "Taken"), look: "number", cell: ({ taken }) => taken.toLocaleString() },
     { title: both("待写入", "To be written"), look: "number", cell: ({ pending }) => pending.toLocaleString() },

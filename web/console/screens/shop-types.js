@@ -3,7 +3,7 @@
 import { call, get } from "../../core/api.js";
 import { h } from "../../core/dom.js";
 import { both } from "../../core/language.js";
-import { head } from "../../parts/bar.js";
+import { head } from "../../parts/head.js";
 import { button } from "../../parts/button.js";
 import { empty } from "../../parts/empty.js";
 import { field } from "../../parts/field.js";
@@ -11,6 +11,8 @@ import { picture } from "../../parts/picture.js";
 import { say } from "../../parts/toast.js";
 import { formSheet } from "../pieces/form.js";
 import { listing } from "../pieces/listing.js";
+import { wasMadeText } from "../pieces/made-once.js";
+import { makeShopType } from "../pieces/new-shop.js";
 import { numberIn } from "../pieces/number-in.js";
 import { picturesField } from "../pieces/pictures-field.js";
 import { table } from "../pieces/table.js";
@@ -65,9 +67,11 @@ function edit(type, reload) {
     { field: image, names: ["图标", "头像", "icon"] },
   ], both("保存", "Save"), async () => {
     const body = { name: name.input.value, icon: image.value(), sort: numberIn(sort.input) };
-    if (type) await call("PUT", `/shop-type/${type.id}`, { body });
-    else await call("POST", "/shop-type", { body });
-    say(both("类型已保存", "The kind is saved"));
+    const saved = both("类型已保存", "The kind is saved");
+    if (type) {
+      await call("PUT", `/shop-type/${type.id}`, { body });
+      say(saved);
+    } else say((await makeShopType(body)).wasMade ? wasMadeText() : saved);
     await reload();
   });
 }

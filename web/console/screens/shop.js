@@ -3,7 +3,7 @@
 import { call, get } from "../../core/api.js";
 import { h } from "../../core/dom.js";
 import { both } from "../../core/language.js";
-import { head } from "../../parts/bar.js";
+import { head } from "../../parts/head.js";
 import { linkButton } from "../../parts/button.js";
 import { say } from "../../parts/toast.js";
 import { shopForm } from "../pieces/shop-form.js";

@@ -1,0 +1,70 @@
+// Making something new at most once: after an answer that was lost, it is looked for before it is asked for again.
+
+import { Refusal, Unreachable } from "../../core/api.js";
+import { both } from "../../core/language.js";
+import { reason } from "../../parts/toast.js";
+
+/** Work may go on for a while after the mall has given up waiting for it: so long it is looked for, and so often. */
+const LOOK_AGAIN_MS = [1_000, 2_000];
+
+/** It is not known whether it was made. To press again is safe, and says so. */
+export class Unsure extends Error {
+  /** @param {unknown} cause */
+  constructor(cause) {
+    super([reason(cause), both("不确定有没有创建成功。再按一次没关系：会先查有没有，不会重复创建。",
+      "It may have been created all the same. Pressing again is safe: it is looked for first, and never made twice.")].join(both("。", ". ")), { cause });
+  }
+}
+
+/**
+ * @template Body, Made
+ * @param {object} how
+ * @param {(body: Body) => Promise<Made[]>} how.those what there is that it could be
+ * @param {(made: Made) => number} how.id
+ * @param {(made: Made | Body) => unknown[]} how.marks what both it and what was asked for have, and tells it from others
+ * @param {(body: Body) => Promise<number>} how.make answers its id
+ * @returns {(body: Body) => Promise<{id: number, wasMade: boolean}>} `wasMade`: by the time before, as it was asked for then
+ */
+export function madeOnce({ those, id, marks, make }) {
+  /** @type {{name: string, before: Set<number>} | null} what was asked for and got no answer, and what there was before */
+  let open = null;
+  const nameOf = (/** @type {Made | Body} */ one) => JSON.stringify(marks(one));
+
+  return async (body) => {
+    const name = nameOf(body);
+    if (open?.name === name) {
+      const found = await lookedFor(body, open);
+      if (found) {
+        open = null;
+        return { id: id(found), wasMade: true };
+      }
+    } else open = { name, before: new Set((await those(body)).map(id)) };
+    try {
+      const made = await make(body);
+      open = null;
+      return { id: made, wasMade: false };
+    } catch (error) {
+      if (error instanceof Unreachable || (error instanceof Refusal && error.status >= 500)) throw new Unsure(error);
+      open = null;
+      throw error;
+    }
+  };
+
+  /**
+   * @param {Body} body
+   * @param {{name: string, before: Set<number>}} asked
+   */
+  async function lookedFor(body, { name, before }) {
+    for (const wait of [0, ...LOOK_AGAIN_MS]) {
+      await new Promise((done) => setTimeout(done, wait));
+      const found = (await those(body)).find((one) => !before.has(id(one)) && nameOf(one) === name);
+      if (found) return found;
+    }
+    return undefined;
+  }
+}
+
+/** That what was asked for again had been made before. */
+export function wasMadeText() {
+  return both("上一次其实已经创建好了，内容以上一次提交的为准", "It had been created the time before, as it was sent then");
+}
