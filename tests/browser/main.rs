@@ -5,12 +5,15 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod console;
 mod customer;
 mod harness;
 mod kiosk;
+mod notes;
 mod operator;
 mod own;
 mod people;
 mod rivals;
 mod screens;
+mod town;
 mod words;

@@ -12,6 +12,7 @@ pub const OPERATOR: &str = "13900000001";
 pub const ANNE: &str = "13800000001";
 pub const BEN: &str = "13800000002";
 pub const CARL: &str = "13800000003";
+pub const DORA: &str = "13800000004";
 /// States of an order.
 pub const UNPAID: u64 = 1;
 pub const PAID: u64 = 2;

@@ -6,7 +6,9 @@ use std::time::Duration;
 use mallbox::fixture::{Fault, Mall};
 
 use crate::harness::{Page, Place as _};
-use crate::people::{ANNE, BEN, RUNNING, UNPAID, browser_of, evening, leave, left, orders_of};
+use crate::people::{
+    ANNE, BEN, RUNNING, UNPAID, browser_of, evening, leave, left, log_in_by_code, orders_of,
+};
 
 const CLAIM: &str = "POST /voucher-order/seckill/{voucherId}";
 
@@ -23,6 +25,18 @@ fn has_one(mall: &Mall, page: &Page, before: i64) {
     page.link("去付款").is_there();
     assert_eq!(orders_of(mall, ANNE), [UNPAID]);
     assert_eq!(left(mall, RUNNING), before - 1);
+}
+
+/// Anne presses, and hears nothing once: the page finds out, and she has one.
+fn claims_without_an_answer(breaks: impl FnOnce(&Page)) {
+    let mall = evening().start().unwrap();
+    let before = left(&mall, RUNNING);
+    let page = at_the_sale(&mall, ANNE);
+    breaks(&page);
+    page.button("立即抢购").click();
+    page.sees("没有收到应答，正在查明结果，不会重复购买");
+    page.was_cut();
+    has_one(&mall, &page, before);
 }
 
 #[test]
@@ -58,27 +72,13 @@ fn last_unit_goes_to_one_of_two() {
 #[test]
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
 fn claim_that_never_arrives_is_made_again() {
-    let mall = evening().start().unwrap();
-    let before = left(&mall, RUNNING);
-    let page = at_the_sale(&mall, ANNE);
-    page.cut("/seckill/");
-    page.button("立即抢购").click();
-    page.sees("没有收到应答，正在查明结果，不会重复购买");
-    page.was_cut();
-    has_one(&mall, &page, before);
+    claims_without_an_answer(|page| page.cut("/seckill/"));
 }
 
 #[test]
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
 fn claim_whose_answer_is_lost_is_found_out_about() {
-    let mall = evening().start().unwrap();
-    let before = left(&mall, RUNNING);
-    let page = at_the_sale(&mall, ANNE);
-    page.lose_answer("/seckill/");
-    page.button("立即抢购").click();
-    page.sees("没有收到应答，正在查明结果，不会重复购买");
-    page.was_cut();
-    has_one(&mall, &page, before);
+    claims_without_an_answer(|page| page.lose_answer("/seckill/"));
 }
 
 #[test]
@@ -110,4 +110,46 @@ fn network_that_comes_back_brings_one_order() {
     page.go_online();
     has_one(&mall, &page, before);
     page.sees_no("连接断开了");
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn claim_goes_on_while_one_looks_elsewhere() {
+    let mall = evening().start().unwrap();
+    let before = left(&mall, RUNNING);
+    let page = at_the_sale(&mall, ANNE);
+    mall.faults().add(Fault::at_endpoint(CLAIM).delay(Duration::from_millis(1_400)).times(1)).unwrap();
+    page.button("立即抢购").click();
+    page.link("首页").click();
+    page.go(&format!("/#/sale/{RUNNING}"));
+    page.button("正在提交").is_disabled();
+    has_one(&mall, &page, before);
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn purchase_whose_answers_were_lost_is_found_after_logging_in_again() {
+    let mall = evening().start().unwrap();
+    let page = browser_of(&mall, ANNE).open("/#/shop/1");
+    let order = || {
+        page.button("购买").first().click();
+        page.button("下单").click();
+    };
+    // The purchase itself, and both times that it is asked for again.
+    for _ in 0..3 {
+        page.lose_answer("/api/voucher-order/");
+    }
+    order();
+    page.sees("再点一次就会查明，不会重复购买");
+    page.was_cut();
+    mall.idle(Duration::from_secs(10)).unwrap();
+    let token = page.run("localStorage.getItem('mallbox-token')");
+    let out = mall.call("POST", "/api/user/logout", token.as_str().unwrap(), &serde_json::Value::Null);
+    assert!(out.unwrap().is_success());
+    page.forgive("401");
+    order();
+    log_in_by_code(&page, ANNE);
+    order();
+    page.button("支付").is_enabled();
+    assert_eq!(orders_of(&mall, ANNE), [UNPAID]);
 }

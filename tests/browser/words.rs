@@ -26,7 +26,8 @@ const FOREIGN: &str = r#"((foreign) => {
         for (const name of ["aria-label", "alt", "placeholder", "title"]) shown.push(part.getAttribute(name) ?? "");
         for (const child of part.childNodes) if (child.nodeType === Node.TEXT_NODE) shown.push(child.data);
     }
-    const said = heard.join("") + location.href;
+    // By the mall just now, or on an earlier visit.
+    const said = heard.join("") + Object.values(localStorage).join("") + location.href;
     const words = shown.flatMap((text) => text.match(foreign) ?? []);
     return [...new Set(words)].filter((word) => !said.includes(word));
 })"#;

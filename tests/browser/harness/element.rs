@@ -139,21 +139,7 @@ impl<'p> Element<'p> {
                 Err("it moves".to_owned())
             }
         });
-        let (x, y) = (&spot["x"], &spot["y"]);
-        if self.page.is_touched() {
-            let points = json!([{ "x": x, "y": y }]);
-            self.page
-                .ask("Input.dispatchTouchEvent", &json!({ "type": "touchStart", "touchPoints": points }));
-            self.page.ask("Input.dispatchTouchEvent", &json!({ "type": "touchEnd", "touchPoints": [] }));
-        } else {
-            for (kind, buttons) in [("mouseMoved", 0), ("mousePressed", 1), ("mouseReleased", 0)] {
-                let button = if kind == "mouseMoved" { "none" } else { "left" };
-                let params = json!({
-                    "type": kind, "x": x, "y": y, "button": button, "buttons": buttons, "clickCount": 1,
-                });
-                self.page.ask("Input.dispatchMouseEvent", &params);
-            }
-        }
+        self.page.click_at(spot["x"].as_f64().unwrap(), spot["y"].as_f64().unwrap());
     }
 
     /// Writes this into it, in place of what was there.

@@ -1,6 +1,7 @@
 //! What happens in a page while a test looks elsewhere: complaints, requests under way, and those that are to be cut.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::sync::Mutex;
 
 use serde_json::{Value, json};
@@ -18,6 +19,8 @@ struct State {
     complaints: Vec<String>,
     under_way: HashSet<String>,
     cuts: Vec<Cut>,
+    /// What the next dialog for files is answered with.
+    files: Vec<PathBuf>,
 }
 
 /// The next request to an address with this in it does not get its answer.
@@ -53,6 +56,11 @@ impl Events {
     /// Whether a request was cut for each that was wanted.
     pub fn all_cut(&self) -> bool {
         self.state.lock().unwrap().cuts.is_empty()
+    }
+
+    /// The next dialog for files is answered with these.
+    pub fn will_choose(&self, files: &[PathBuf]) {
+        self.state.lock().unwrap().files = files.to_vec();
     }
 
     fn complain(&self, about: String) {
@@ -112,6 +120,11 @@ impl Listener for Events {
             // Whoever asks "are you sure?" is answered yes.
             "Page.javascriptDialogOpening" => {
                 browser.say(&self.session, "Page.handleJavaScriptDialog", &json!({ "accept": true }));
+            }
+            "Page.fileChooserOpened" => {
+                let files = std::mem::take(&mut self.state.lock().unwrap().files);
+                let params = json!({ "files": files, "backendNodeId": told["backendNodeId"] });
+                browser.say(&self.session, "DOM.setFileInputFiles", &params);
             }
             _ => {}
         }

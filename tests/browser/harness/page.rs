@@ -1,5 +1,6 @@
 //! A page as somebody sees it: what it says, what can be done with it, and whether anything went wrong.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
@@ -19,7 +20,17 @@ const UNREST: &str = r#"(() => {
     if (document.fonts.status !== "loaded") return "fonts are being loaded";
     const busy = document.querySelector("[aria-busy=true]");
     if (busy) return "busy: " + busy.outerHTML.slice(0, 80);
-    const seen = (image) => image.loading !== "lazy" || image.getBoundingClientRect().top < innerHeight;
+    const seen = (image) => {
+        if (image.loading !== "lazy") return true;
+        const box = image.getBoundingClientRect();
+        // Further on in a row that is scrolled sideways it is not loaded yet.
+        for (let part = image.parentElement; part; part = part.parentElement) {
+            const { left, right } = part.getBoundingClientRect();
+            const isAside = box.left >= right || box.right <= left;
+            if (isAside && getComputedStyle(part).overflowX !== "visible") return false;
+        }
+        return box.top < innerHeight;
+    };
     const image = [...document.images].find((image) => !image.complete && seen(image));
     if (image) return "not loaded: " + image.src;
     const moves = (animation) => animation.playState === "running"
@@ -141,6 +152,24 @@ impl Page {
         });
     }
 
+    /// Presses what is at this place of the window, with a finger or a mouse.
+    #[track_caller]
+    pub fn click_at(&self, x: f64, y: f64) {
+        if self.is_touched {
+            let points = json!([{ "x": x, "y": y }]);
+            self.ask("Input.dispatchTouchEvent", &json!({ "type": "touchStart", "touchPoints": points }));
+            self.ask("Input.dispatchTouchEvent", &json!({ "type": "touchEnd", "touchPoints": [] }));
+            return;
+        }
+        for (kind, buttons) in [("mouseMoved", 0), ("mousePressed", 1), ("mouseReleased", 0)] {
+            let button = if kind == "mouseMoved" { "none" } else { "left" };
+            let params = json!({
+                "type": kind, "x": x, "y": y, "button": button, "buttons": buttons, "clickCount": 1,
+            });
+            self.ask("Input.dispatchMouseEvent", &params);
+        }
+    }
+
     /// Presses a key, such as `Tab`, `Shift+Tab`, `Enter` or `5`.
     #[track_caller]
     pub fn press(&self, key: &str) {
@@ -223,6 +252,13 @@ impl Page {
         self.ask("Fetch.enable", &json!({ "patterns": patterns }));
     }
 
+    /// The next dialog for files is answered with these.
+    #[track_caller]
+    pub fn will_choose(&self, files: &[PathBuf]) {
+        self.events.will_choose(files);
+        self.ask("Page.setInterceptFileChooserDialog", &json!({ "enabled": true }));
+    }
+
     /// From now on it looks as on paper.
     #[track_caller]
     pub fn print_preview(&self) {
@@ -267,10 +303,6 @@ impl Page {
 
     pub(super) fn try_ask(&self, method: &str, params: &Value) -> Result<Value, String> {
         self.profile.chromium.ask(&self.session, method, params)
-    }
-
-    pub(super) fn is_touched(&self) -> bool {
-        self.is_touched
     }
 }
 

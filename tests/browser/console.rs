@@ -1,0 +1,157 @@
+//! What goes wrong at the console, and does no harm.
+
+use mallbox::fixture::{Fault, Mall};
+use serde_json::{Value, json};
+
+use crate::harness::{Page, Place as _, Screen, until};
+use crate::people::{ANNE, BEN, OPENING, OPERATOR, PAID, RUNNING, browser_of, buy, evening, orders_of, pay};
+
+fn at_the_console(mall: &Mall, path: &str) -> Page {
+    browser_of(mall, OPERATOR).on(Screen::Desktop).open(&format!("/console#{path}"))
+}
+
+/// What the API tells an operator.
+fn told(mall: &Mall, path: &str) -> Value {
+    mall.call("GET", &format!("/api{path}"), &mall.operator(), &Value::Null).unwrap().data().clone()
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn redemption_whose_answer_is_lost_counts_once() {
+    let mall = evening().start().unwrap();
+    let order = buy(&mall, ANNE, RUNNING);
+    pay(&mall, ANNE, &order);
+    let page = at_the_console(&mall, &format!("/redeem?code={order}"));
+    page.cut("/use");
+    page.button("核销").click();
+    page.was_cut();
+    page.sees("还没有核销");
+    page.lose_answer("/use");
+    page.button("核销").click();
+    page.was_cut();
+    page.sees("回答在路上丢了，但核销成功了");
+
+    let other = buy(&mall, BEN, RUNNING);
+    pay(&mall, BEN, &other);
+    page.go(&format!("/console#/redeem?code={other}"));
+    page.button("核销").is_enabled();
+    let used = mall.call("POST", &format!("/api/voucher-order/{other}/use"), &mall.operator(), &Value::Null);
+    assert!(used.unwrap().is_success());
+    page.button("核销").click();
+    page.sees("核销过了");
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn what_was_created_without_an_answer_is_not_created_again() {
+    let mall = evening().start().unwrap();
+    let page = at_the_console(&mall, "/sales/new?shop=1");
+    let type_in = || {
+        page.field("标题").fill("夜宵券");
+        page.field("支付金额").fill("1");
+        page.field("抵扣金额").fill("10");
+        page.field("库存").fill("5");
+        page.field("会员等级").fill("2");
+        page.field("支付时限").fill("5");
+    };
+    type_in();
+    // What is typed outlives the other language.
+    page.button("English").click();
+    assert_eq!(page.field("Title").value(), "夜宵券");
+    page.button("中文").click();
+    let made = || {
+        let vouchers = told(&mall, "/ops/vouchers?shopId=1");
+        vouchers.as_array().unwrap().iter().filter(|voucher| voucher["title"] == "夜宵券").count()
+    };
+    mall.faults().add(Fault::at_endpoint("POST /voucher/seckill").error(503).times(1)).unwrap();
+    page.forgive("503");
+    page.button("创建秒杀").click();
+    page.sees("再按一次没关系");
+    assert_eq!(made(), 0);
+    page.lose_answer("/voucher/seckill");
+    page.button("创建秒杀").click();
+    page.was_cut();
+    page.sees("再按一次没关系");
+    assert_eq!(made(), 1);
+    page.button("创建秒杀").click();
+    page.heading("夜宵券").is_there();
+    assert_eq!(made(), 1);
+    page.sees("5 分钟");
+    let sale = told(
+        &mall,
+        &format!("/ops{}", page.address().rsplit_once('#').unwrap().1.replace("/sale/", "/sales/")),
+    );
+    assert_eq!((&sale["minLevel"], &sale["payWithinSeconds"]), (&json!(2), &json!(300)));
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn sale_that_is_put_on_hold_before_it_opens_says_so_and_goes_on() {
+    let mall = evening().start().unwrap();
+    let page = at_the_console(&mall, &format!("/sale/{OPENING}"));
+    page.button("暂停").click();
+    page.sees("未开始 · 已暂停");
+    page.button("恢复").is_enabled();
+    page.go("/console#/sales");
+    page.sees("未开始 · 已暂停");
+    page.go(&format!("/console#/sale/{OPENING}"));
+    page.button("恢复").click();
+    page.button("暂停").is_there();
+    page.sees_no("已暂停");
+    assert_eq!(told(&mall, &format!("/ops/sales/{OPENING}"))["paused"], false);
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn order_that_was_paid_meanwhile_is_not_refunded_by_cancelling_it() {
+    let mall = evening().start().unwrap();
+    let order = buy(&mall, ANNE, RUNNING);
+    let page = at_the_console(&mall, &format!("/order/{order}"));
+    page.button("取消订单").is_enabled();
+    pay(&mall, ANNE, &order);
+    page.button("取消订单").click();
+    page.part("取消订单").field("原因").fill("顾客来电");
+    page.part("取消订单").button("取消订单").click();
+    page.sees("没有作废：订单现在是“已支付”");
+    assert_eq!(orders_of(&mall, ANNE), [PAID]);
+    page.button("退款").is_there();
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn report_that_was_decided_by_a_slip_is_decided_back() {
+    let mall = evening().start().unwrap();
+    let anne = mall.log_in(ANNE).unwrap().token;
+    let about = json!({ "kind": "note", "id": 1, "reason": "广告" });
+    let reported = mall.call("POST", "/api/report", &anne, &about).unwrap();
+    assert!(reported.is_success(), "{}", reported.text);
+    let is_seen = || mall.call("GET", "/api/blog/1", "", &Value::Null).unwrap().is_success();
+    let page = at_the_console(&mall, "/reports");
+    page.button("隐藏").click();
+    page.sees("已隐藏，没有人看得到");
+    until("nobody sees it", || if is_seen() { Err("it is seen".to_owned()) } else { Ok(()) });
+    page.button("撤销").click();
+    page.sees("大家都看得到");
+    until("everybody sees it", || if is_seen() { Ok(()) } else { Err("it is hidden".to_owned()) });
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn dialog_is_closed_by_its_ground_alone_and_gives_the_focus_back() {
+    let mall = evening().start().unwrap();
+    let page = at_the_console(&mall, "/shop/1");
+    page.button("下架").first().click();
+    page.sees("已下架");
+    until("the button in its place has the focus", || {
+        page.button("上架").first().has_focus().then_some(()).ok_or_else(|| page.text())
+    });
+    page.button("新增普通券").click();
+    page.part("新增普通券").field("标题").fill("半张券");
+    // Its edge, and then what lies around it.
+    let edge = "(() => { const { x, y } = document.querySelector('dialog').getBoundingClientRect(); return [x, y]; })()";
+    let [x, y]: [f64; 2] = serde_json::from_value(page.run(edge)).unwrap();
+    page.click_at(x + 6.0, y + 6.0);
+    assert_eq!(page.part("新增普通券").field("标题").value(), "半张券");
+    page.click_at(x - 40.0, y - 40.0);
+    page.field("标题").is_gone();
+}

@@ -1,0 +1,139 @@
+//! Notes: written with pictures, read by those who follow, liked, and talked about.
+
+use std::path::{Path, PathBuf};
+
+use image::{Rgb, RgbImage};
+use mallbox::fixture::{Fault, Mall};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::harness::{Page, Place as _, until};
+use crate::people::{ANNE, BEN, browser_of, evening};
+
+const TITLE: &str = "巷口那碗葱油面";
+/// The longest side of a picture as a page sends it.
+const LONGEST: u64 = 2_048;
+
+/// A photograph as a phone takes it, in one colour.
+fn photograph(dir: &Path, name: &str, colour: [u8; 3]) -> PathBuf {
+    let file = dir.join(name);
+    RgbImage::from_pixel(4_000, 3_000, Rgb(colour)).save(&file).unwrap();
+    file
+}
+
+/// Anne writes a note with two pictures, the second one first; answers its address.
+fn writes(mall: &Mall) -> String {
+    let dir = TempDir::new().unwrap();
+    let page = browser_of(mall, ANNE).open("/#/notes");
+    page.link("写笔记").click();
+    page.field("标题").fill(TITLE);
+    page.field("正文").fill("面要趁热吃。\n葱油要多。");
+    // A mall that is busy with other pictures says so, and gets it again.
+    page.forgive("/api/upload/blog");
+    page.will_choose(&[
+        photograph(dir.path(), "red.jpg", [200, 40, 40]),
+        photograph(dir.path(), "green.jpg", [40, 160, 60]),
+    ]);
+    page.button("添加图片").click();
+    page.button("第 2 张图片往前移").click();
+    // What is half written stays when one goes away.
+    page.link("店铺").first().click();
+    page.go("/#/write");
+    assert_eq!(page.field("标题").value(), TITLE);
+    page.button("第 1 张图片往后移").is_enabled();
+    page.button("发布").click();
+    page.sees("发布好了");
+    page.sees("葱油要多。");
+    page.address()
+}
+
+/// The sizes of the pictures of the note that is shown, and whether each is more red than green.
+fn pictures(page: &Page) -> Vec<(u64, u64, bool)> {
+    page.rests();
+    const LOOK: &str = "(async () => {
+        const seen = [];
+        for (const image of document.querySelectorAll('.note-pictures img')) {
+            await image.decode();
+            const context = new OffscreenCanvas(1, 1).getContext('2d');
+            context.drawImage(image, 0, 0, 1, 1);
+            const [red, green] = context.getImageData(0, 0, 1, 1).data;
+            seen.push([image.naturalWidth, image.naturalHeight, red > green]);
+        }
+        return seen;
+    })()";
+    serde_json::from_value(page.run(LOOK)).unwrap()
+}
+
+/// What the mall tells somebody of a note.
+fn note(mall: &Mall, address: &str, phone: &str) -> Value {
+    let id = address.rsplit('/').next().unwrap();
+    let token = mall.log_in(phone).unwrap().token;
+    mall.call("GET", &format!("/api/blog/{id}"), &token, &Value::Null).unwrap().data().clone()
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn note_with_pictures_comes_to_who_follows() {
+    let mall = evening().start().unwrap();
+    let reader = browser_of(&mall, BEN).open("/#/notes?tab=following");
+    reader.sees("你关注的人还没有写笔记");
+    let address = writes(&mall);
+    let page = browser_of(&mall, BEN).open(&address);
+    let (width, height) = (LONGEST, LONGEST * 3 / 4);
+    assert_eq!(pictures(&page), [(width, height, false), (width, height, true)]);
+
+    page.button("关注").first().click();
+    page.button("已关注").is_there();
+    reader.reload();
+    reader.link(TITLE).click();
+    reader.sees("面要趁热吃。");
+    reader.field("说点什么").fill("下次一起去");
+    reader.button("发送").click();
+    reader.sees("下次一起去");
+    let told = note(&mall, &address, ANNE);
+    assert_eq!(told["comments"], 1, "{told}");
+
+    page.button("已关注").click();
+    page.button("关注").first().is_there();
+    until("Ben follows nobody any more", || {
+        let token = mall.log_in(BEN).unwrap().token;
+        let path = format!("/api/follow/or/not/{}", mall.log_in(ANNE).unwrap().id);
+        let follows = mall.call("GET", &path, &token, &Value::Null).unwrap();
+        if *follows.data() == Value::Bool(false) { Ok(()) } else { Err(follows.text) }
+    });
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn like_that_the_mall_does_not_take_is_taken_back() {
+    let mall = evening().start().unwrap();
+    let address = "/#/note/1";
+    let before = note(&mall, address, BEN)["liked"].as_u64().unwrap();
+    let page = browser_of(&mall, BEN).open(address);
+    let heart = |likes: u64| page.button(&format!("赞这篇笔记，已有 {likes} 个赞")).is_there();
+    let likes = || {
+        let told = note(&mall, address, BEN);
+        (told["liked"].as_u64().unwrap() - before, told["isLike"].as_bool().unwrap())
+    };
+    heart(before);
+    mall.faults().add(Fault::at_endpoint("PUT /blog/like/{id}").error(503).times(1)).unwrap();
+    page.forgive("503");
+    page.button("赞这篇笔记").click();
+    page.sees("繁忙");
+    heart(before);
+    assert_eq!(likes(), (0, false));
+
+    // It is done, and nobody is told.
+    page.lose_answer("/blog/like/");
+    page.button("赞这篇笔记").click();
+    page.was_cut();
+    heart(before + 1);
+    until("the page knows", || if likes() == (1, true) { Ok(()) } else { Err(format!("{:?}", likes())) });
+
+    // It does not get there.
+    page.cut("/blog/like/");
+    page.button("赞这篇笔记").click();
+    page.was_cut();
+    heart(before + 1);
+    assert_eq!(likes(), (1, true));
+}
