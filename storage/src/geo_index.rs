@@ -20,13 +20,14 @@ impl LatLng {
     /// The earth as a ball, in metres: the mean radius of the IUGG, (2 × 6,378,137 + 6,356,752.3142) / 3.
     pub const EARTH_RADIUS_M: f64 = 6_371_008.8;
 
-    /// `None` beyond the ends, and for what is not a number. 180 degrees east are 180 degrees west.
+    /// `None` beyond the ends, and for what is not a number. 180 degrees east are 180 degrees west, and −0 is 0.
     #[must_use]
     pub fn new(lng: f64, lat: f64) -> Option<Self> {
         let is_on_earth = lng.abs() <= Self::MAX_LNG && lat.abs() <= Self::MAX_LAT;
         // One meridian of two names. At 180 Redis' squares have ended: a shop there would not be found.
         let lng = if lng == Self::MAX_LNG { -lng } else { lng };
-        is_on_earth.then_some(Self { lng, lat })
+        // So has the equator, for floating point, and each name is another text.
+        is_on_earth.then_some(Self { lng: lng + 0.0, lat: lat + 0.0 })
     }
 
     /// Degrees east.

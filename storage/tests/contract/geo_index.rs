@@ -16,6 +16,7 @@ crate::contract! {
     a_shop_that_is_put_again_has_moved,
     a_shop_that_is_removed_is_not_found,
     adding_leaves_where_they_are_those_that_are_there,
+    a_place_of_two_names_is_one_place,
     across_the_180th_meridian_and_up_to_the_ends,
     a_shop_is_placed_as_the_record_has_it,
     a_restart_finds_what_is_in_the_record,
@@ -183,6 +184,19 @@ async fn adding_leaves_where_they_are_those_that_are_there(w: &World) {
     assert_eq!(near(w, &around(CANAL)).await, [1, 2, 3, 4]);
     let of_new_type = Around { kind: Some(ShopTypeId::new(2)), ..around(CANAL) };
     assert_eq!(near(w, &of_new_type).await, [0_u64; 0]);
+}
+
+async fn a_place_of_two_names_is_one_place(w: &World) {
+    let index = &w.storage.geo_index;
+    for (shop, (one, other)) in
+        [((0.0, 0.0), (0.0, -0.0)), ((0.0, 30.0), (-0.0, 30.0)), ((180.0, 0.0), (-180.0, -0.0))]
+            .into_iter()
+            .enumerate()
+    {
+        let shop = shop as u64 + 1;
+        put(w, &[placed(shop, 1, one)]).await;
+        assert_eq!(index.add(&[placed(shop, 1, other)]).await.unwrap(), [], "{one:?} {other:?}");
+    }
 }
 
 async fn across_the_180th_meridian_and_up_to_the_ends(w: &World) {
