@@ -266,9 +266,16 @@ function heard(answered) {
 async function knock() {
   while (!reachable) {
     await new Promise((done) => setTimeout(done, 1_500));
-    await fetch("/healthz", { signal: AbortSignal.timeout(PATIENCE_MS), cache: "no-store" }).then(
-      (response) => response.ok && heard(true),
-      () => {},
-    );
+    if (await isThere()) heard(true);
   }
 }
+
+function isThere() {
+  return fetch("/healthz", { signal: AbortSignal.timeout(PATIENCE_MS), cache: "no-store" }).then(
+    (response) => response.ok,
+    () => false,
+  );
+}
+
+// The browser notices first that a network went or came. Whether the mall did, the mall says: a kiosk's is on the same machine.
+for (const change of ["offline", "online"]) addEventListener(change, async () => heard(await isThere()));

@@ -29,7 +29,7 @@ export function open(showing) {
   const notes = section(root, both("热门笔记", "Popular notes"), "notes", skeletons(4, "15rem"), { more: "#/notes" });
   root.prepend(h("h1", { class: "unseen" }, "mallbox"), finder());
 
-  part(types, "home types", () => get("/shop-type/list", { signal }), (/** @type {ShopType[]} */ list) => list.slice(0, 10).map(typeTile));
+  part(types, "types", () => get("/shop-type/list", { signal }), (/** @type {ShopType[]} */ list) => list.slice(0, 10).map(typeTile));
   const pageOfShops = (/** @type {number} */ current) =>
     get("/shop/of/type", { query: { current, sortBy: place() ? undefined : "score", ...placeQuery() }, signal });
   part(shops, `home shops ${JSON.stringify(place())}`, async () => (await Promise.all([1, 2].map(pageOfShops))).flat(),

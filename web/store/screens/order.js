@@ -27,7 +27,7 @@ import { readReceipt, receiptCard } from "../receipt.js";
 const LEADS_TO = { pay: [STATUS.paid, STATUS.used], cancel: [STATUS.cancelled], refund: [STATUS.refunding, STATUS.refunded] };
 const AFTER_TROUBLE_MS = 2_000;
 /** How soon it is looked at again, by how it stands: it may go on by itself, in the shop, or on another phone. */
-const AGAIN_MS = { [STATUS.coming]: 500, [STATUS.unpaid]: 10_000, [STATUS.paid]: 5_000, [STATUS.refunding]: 2_000 };
+const AGAIN_MS = { [STATUS.coming]: 500, [STATUS.unpaid]: 5_000, [STATUS.paid]: 5_000, [STATUS.refunding]: 2_000 };
 
 /** @param {import("../../core/router.js").Showing} showing */
 export async function open({ root, at, signal, title, settled }) {
