@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::load::{self, Load, Progress, Report};
 use super::people::Crowd;
 use super::rush::{Rush, Tally};
-use super::sale::SaleBench;
+use super::sale_bench::SaleBench;
 
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 

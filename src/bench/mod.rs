@@ -13,10 +13,12 @@ mod people;
 mod round;
 mod rush;
 mod sale;
+mod sale_bench;
 mod server;
 mod site;
 mod toll;
 mod watch;
 
-pub use sale::{SaleBench, run as run_sale};
+pub use sale::run as run_sale;
+pub use sale_bench::SaleBench;
 pub use site::Ground;

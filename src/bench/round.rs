@@ -17,7 +17,7 @@ use super::drive::{drive, each, press, print_claims, print_rate, progress_bar};
 use super::load::Report;
 use super::people::{self, Crowd, Size};
 use super::rush::Rush;
-use super::sale::SaleBench;
+use super::sale_bench::SaleBench;
 use super::server::{Server, cpu_of, cpu_since, this_program};
 use super::site::{Ground, Site};
 use super::watch::{self, Watch};

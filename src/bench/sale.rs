@@ -1,8 +1,6 @@
 //! `bench sale`: a crowd on one sale after another, the ceiling beside it, and the books at the end.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::bail;
 use mallbox_storage::{Timestamp, VoucherId};
@@ -13,34 +11,10 @@ use super::load::Report;
 use super::people::Crowd;
 use super::round;
 use super::rush::Rush;
+use super::sale_bench::SaleBench;
 use super::server::{Server, cpu_of, cpu_since};
 use super::site::Ground;
 use crate::mall::Random;
-
-/// What to measure.
-#[derive(Clone, Debug)]
-pub struct SaleBench {
-    /// People who press, each once a sale.
-    pub users: usize,
-    /// Units of each sale; `None` = unlimited.
-    pub units: Option<u64>,
-    /// Sales, one after another.
-    pub sales: usize,
-    /// Connections that the crowd shares.
-    pub connections: usize,
-    /// Claims per second over all connections; `None` = as fast as answers come.
-    pub rate: Option<f64>,
-    /// How long the ceiling and the refusals are measured.
-    pub span: Duration,
-    /// Whether every claim is held against its user's limit, which none reaches.
-    pub limits: bool,
-    /// Where the sales are, by turns.
-    pub grounds: Vec<Ground>,
-    /// Turns that each of these has.
-    pub rounds: usize,
-    /// A server that runs already, with the tokens of people who may press and the sales they press in.
-    pub server: Option<(SocketAddr, Vec<String>, Vec<VoucherId>)>,
-}
 
 /// Measures, prints, and checks the books. Answers whether they balance.
 ///

@@ -24,7 +24,7 @@ mod theme;
 
 use self::canvas::Canvas;
 use self::dice::Dice;
-use self::theme::{Theme, theme};
+use self::theme::Theme;
 use super::catalogue::{DemoNote, DemoShop, NOTES, PEOPLE, SHOPS, TYPES};
 
 /// The SVG text behind a path without its `/imgs` prefix, such as `/types/food.svg`,
@@ -64,6 +64,23 @@ pub fn placeholder() -> String {
     c.dot(200, 69, 5, "#b9c8cc");
     c.words(200, 234, 17, "#8a9a9f", "暂无图片");
     c.finish()
+}
+
+/// How a `DemoType` is drawn.
+fn theme(type_id: u64) -> Option<&'static Theme> {
+    Some(match type_id {
+        1 => &food::THEME,
+        2 => &ktv::THEME,
+        3 => &hair::THEME,
+        4 => &nails::THEME,
+        5 => &massage::THEME,
+        6 => &spa::THEME,
+        7 => &kids::THEME,
+        8 => &bar::THEME,
+        9 => &party::THEME,
+        10 => &gym::THEME,
+        _ => return None,
+    })
 }
 
 /// A round-cornered tile with the kind's pictogram.

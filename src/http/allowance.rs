@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use axum::http::Method;
 
+use super::extract::LARGEST_FORM;
 use super::{ops, upload};
 use crate::mall::pictures;
 
-/// No form of the API comes near this.
-pub(super) const LARGEST_FORM: usize = 1 << 20;
 /// What a multipart form has around its file.
 const AROUND_A_FILE: usize = 64 << 10;
 /// A picture over a phone's connection.

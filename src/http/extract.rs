@@ -9,11 +9,13 @@ use axum::http::request::Parts;
 use mallbox_storage::{Role, Timestamp, UserId};
 use serde::de::DeserializeOwned;
 
-use super::allowance::LARGEST_FORM;
 use super::error::ApiError;
 use super::wrong::{Expected, Wrong};
 use super::{App, body_text, query_text};
 use crate::mall::Refusal;
+
+/// Bytes of a body, but of an upload: no form of the API comes near this.
+pub(super) const LARGEST_FORM: usize = 1 << 20;
 
 /// The user whose live token came with the request; 401 without one.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use axum::body::Body;
 use axum::http::header::{
     ACCEPT_ENCODING, ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG,
-    IF_NONE_MATCH, LOCATION, VARY,
+    LOCATION, VARY,
 };
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
@@ -16,6 +16,7 @@ use tower_http::services::ServeDir;
 
 use super::encodings::gzipped;
 use super::error::ApiError;
+use super::headers::{ASK_AGAIN, FOR_EVER, PICTURE_POLICY, is_known, quoted};
 use super::health::Health;
 use super::own_pages::OwnPages;
 use super::query_text::path_text;
@@ -39,13 +40,6 @@ pub struct Files {
     own: OwnPages,
 }
 
-/// A picture that is opened by itself runs and loads nothing.
-pub(super) const PICTURE_POLICY: HeaderValue =
-    HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; sandbox");
-/// What may have changed is asked for again, and answered with 304.
-pub(super) const ASK_AGAIN: HeaderValue = HeaderValue::from_static("no-cache");
-/// What such a name stands for never changes.
-pub(super) const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 /// A drawn picture changes with the program only.
 const FOR_AN_HOUR: HeaderValue = HeaderValue::from_static("public, max-age=3600");
 
@@ -220,16 +214,7 @@ fn upload(name: &str, picture: Picture, headers: &HeaderMap) -> Response {
     response
 }
 
-pub(super) fn quoted(tag: &str) -> HeaderValue {
-    HeaderValue::from_str(&format!("\"{tag}\"")).unwrap_or(HeaderValue::from_static("\"\""))
-}
-
-/// Whether the client has what this tag stands for.
-pub(super) fn is_known(headers: &HeaderMap, etag: &HeaderValue) -> bool {
-    headers.get(IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == etag.as_bytes())
-}
-
-pub(super) fn not_found() -> Response {
+fn not_found() -> Response {
     ApiError::unknown_path().into_response()
 }
 

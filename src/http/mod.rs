@@ -47,6 +47,7 @@ mod front;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzzing;
+mod headers;
 mod health;
 mod json;
 mod log_budget;

@@ -22,7 +22,8 @@ use rust_embed::{EmbeddedFile, RustEmbed};
 use sha2::{Digest as _, Sha256};
 
 use super::encodings::{Encoding, accepted, gzip};
-use super::files::{ASK_AGAIN, FOR_EVER, PICTURE_POLICY, is_known, not_found, quoted};
+use super::error::ApiError;
+use super::headers::{ASK_AGAIN, FOR_EVER, PICTURE_POLICY, is_known, quoted};
 
 /// What is in `web/`. In a release build each file is there compressed as well, see `src/build.rs`.
 #[derive(RustEmbed)]
@@ -129,7 +130,7 @@ impl Page {
 }
 
 fn asset(name: &str, headers: &HeaderMap, keep: HeaderValue) -> Response {
-    let Some(plain) = Web::get(name) else { return not_found() };
+    let Some(plain) = Web::get(name) else { return ApiError::unknown_path().into_response() };
     let etag = quoted(&hex(&plain.metadata.sha256_hash()[..16]));
     let is_drawing = plain.metadata.mimetype() == "image/svg+xml";
     let mut response = if is_known(headers, &etag) {

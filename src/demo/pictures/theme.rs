@@ -3,7 +3,6 @@
 use super::super::catalogue::DemoShop;
 use super::canvas::Canvas;
 use super::dice::Dice;
-use super::{bar, food, gym, hair, kids, ktv, massage, nails, party, spa};
 
 /// Off-white of paper, walls and lettering.
 pub(super) const CREAM: &str = "#fffaf2";
@@ -45,21 +44,4 @@ pub(super) struct Theme {
     pub(super) detail: fn(&mut Canvas, &DemoShop, &Palette, &mut Dice),
     /// Whether its fronts are mostly seen by night.
     pub(super) is_nocturnal: bool,
-}
-
-/// The theme of a `DemoType`.
-pub(super) fn theme(type_id: u64) -> Option<&'static Theme> {
-    Some(match type_id {
-        1 => &food::THEME,
-        2 => &ktv::THEME,
-        3 => &hair::THEME,
-        4 => &nails::THEME,
-        5 => &massage::THEME,
-        6 => &spa::THEME,
-        7 => &kids::THEME,
-        8 => &bar::THEME,
-        9 => &party::THEME,
-        10 => &gym::THEME,
-        _ => return None,
-    })
 }

@@ -75,7 +75,7 @@ fn document(calls: &[Call], prefix: &str) -> Value {
         let mut operation = Operation::new(call.path);
         (call.describe)(&mut operation, &mut schemas);
         let path = paths.entry(call.path).or_insert_with(|| json!({}));
-        path[method_name(&call.method)] = operation.into_value(call);
+        path[method_name(&call.method)] = operation.into_value(&call.method, call.area, call.summary);
         if !areas.contains(&call.area) {
             areas.push(call.area);
         }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use axum::http::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use super::calls::Call;
 use crate::language::{Both, both};
 
 /// What is known of a call so far.
@@ -116,13 +115,13 @@ impl Operation {
         self.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
     }
 
-    /// The operation object of OpenAPI.
-    pub(super) fn into_value(self, call: &Call) -> Value {
+    /// The operation object of OpenAPI, by this method.
+    pub(super) fn into_value(self, method: &Method, area: Both, summary: Both) -> Value {
         let mut value = json!({
-            "operationId": id(&call.method, call.path),
-            "tags": [call.area.en],
-            "summary": call.summary.en,
-            "x-summary-zh": call.summary.zh,
+            "operationId": id(method, self.path),
+            "tags": [area.en],
+            "summary": summary.en,
+            "x-summary-zh": summary.zh,
             "responses": self.responses.into_iter().map(|(status, response)| (status.to_string(), response))
                 .collect::<serde_json::Map<_, _>>(),
             "security": self.security.unwrap_or_else(|| json!([])),
