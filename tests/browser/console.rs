@@ -1,5 +1,7 @@
 //! What goes wrong at the console, and does no harm.
 
+use std::time::Duration;
+
 use mallbox::fixture::{Fault, Mall};
 use serde_json::{Value, json};
 
@@ -38,6 +40,34 @@ fn redemption_whose_answer_is_lost_counts_once() {
     let used = mall.call("POST", &format!("/api/voucher-order/{other}/use"), &mall.operator(), &Value::Null);
     assert!(used.unwrap().is_success());
     page.button("核销").click();
+    page.sees("核销过了");
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn next_code_is_typed_while_the_one_before_is_redeemed() {
+    let mall = evening().start().unwrap();
+    let [order, other] = [ANNE, BEN].map(|phone| {
+        let order = buy(&mall, phone, RUNNING);
+        pay(&mall, phone, &order);
+        order
+    });
+    let page = at_the_console(&mall, &format!("/redeem?code={order}"));
+    page.button("核销").is_enabled();
+    let slow = Fault::at_endpoint("POST /voucher-order/{id}/use").delay(Duration::from_secs(1));
+    mall.faults().add(slow.times(1)).unwrap();
+    page.button("核销").click();
+    let code = page.field("输入凭证码");
+    code.fill(&other);
+    page.sees("刚核销的");
+    assert_eq!(code.value(), other);
+
+    // What is looked for without an answer is given up for the next one.
+    page.cut("/ops/orders");
+    page.press("Enter");
+    page.was_cut();
+    code.fill(&order);
+    page.press("Enter");
     page.sees("核销过了");
 }
 

@@ -64,6 +64,14 @@ export function madeOnce({ those, id, marks, make }) {
   }
 }
 
+/**
+ * A name by which it is known again: the mall takes markup out of texts, and writes some signs otherwise.
+ * @param {string | undefined} name
+ */
+export function bareName(name = "") {
+  return name.replace(/<[^>]*>|[^\p{L}\p{N}]/gu, "");
+}
+
 /** That what was asked for again had been made before. */
 export function wasMadeText() {
   return both("上一次其实已经创建好了，内容以上一次提交的为准", "It had been created the time before, as it was sent then");

@@ -1,7 +1,7 @@
 // Makes a shop or a kind of shops, at most once.
 
 import { call, get } from "../../core/api.js";
-import { madeOnce } from "./made-once.js";
+import { bareName, madeOnce } from "./made-once.js";
 
 /** @typedef {import("../screens/shops.js").Shop} Shop */
 /** @typedef {import("../screens/shops.js").ShopType} ShopType */
@@ -12,9 +12,9 @@ const PAGE = 10;
 const MOST_PAGES = 50;
 
 export const makeShop = madeOnce({
-  those: (/** @type {{name: string}} */ { name }) => named(name.trim()),
+  those: (/** @type {{name: string}} */ { name }) => named(longestWord(name)),
   id: (shop) => shop.id,
-  marks: ({ name }) => [name.trim()],
+  marks: ({ name }) => [bareName(name)],
   make: async (body) => (await call("POST", "/shop", { body })).data,
 });
 
@@ -22,9 +22,18 @@ export const makeShopType = madeOnce({
   /** @returns {Promise<ShopType[]>} */
   those: (/** @type {{name: string}} */ _) => get("/shop-type/list"),
   id: (type) => type.id,
-  marks: ({ name }) => [name.trim()],
+  marks: ({ name }) => [bareName(name)],
   make: async (body) => (await call("POST", "/shop-type", { body })).data,
 });
+
+/**
+ * What of a name the mall leaves as it is.
+ * @param {string} name
+ */
+function longestWord(name) {
+  const words = name.replace(/<[^>]*>/g, " ").match(/[\p{L}\p{N}]+/gu) ?? [name.trim()];
+  return words.reduce((longest, word) => (word.length > longest.length ? word : longest));
+}
 
 /**
  * Every shop with this in its name. The newest come last.

@@ -1,7 +1,7 @@
 // Makes a voucher or a flash sale, at most once.
 
 import { call, read } from "../../core/api.js";
-import { madeOnce } from "./made-once.js";
+import { bareName, madeOnce } from "./made-once.js";
 
 /** @typedef {import("./vouchers.js").Voucher} Voucher */
 /** @typedef {Partial<import("./voucher-fields.js").VoucherText> & {shopId?: number} & Record<string, unknown>} Wanted */
@@ -22,7 +22,7 @@ function maker(path, isSale) {
       return newest.filter(({ sale }) => (sale !== undefined) === isSale);
     },
     id: (voucher) => voucher.id,
-    marks: ({ shopId, title, payValue }) => [shopId, title?.trim(), payValue],
+    marks: ({ shopId, title, payValue }) => [shopId, bareName(title), payValue],
     make: async (body) => (await call("POST", path, { body })).data,
   });
 }

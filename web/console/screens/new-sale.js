@@ -70,7 +70,7 @@ export async function open({ root, at, signal, title }) {
       payWithinSeconds: minutes === undefined ? undefined : minutes * 60, minLevel: numberIn(level.input),
     });
     say(wasMade ? wasMadeText() : both("秒杀已创建", "The sale is created"));
-    go(`/sale/${id}`, { replace: true });
+    if (!signal.aborted) go(`/sale/${id}`, { replace: true });
     return true;
   }
 }

@@ -21,6 +21,6 @@ export async function open({ root, signal, title }) {
   async function create(body) {
     const { id, wasMade } = await makeShop(body);
     say(wasMade ? wasMadeText() : both("店铺已创建", "The shop is created"));
-    go(`/shop/${id}`, { replace: true });
+    if (!signal.aborted) go(`/shop/${id}`, { replace: true });
   }
 }

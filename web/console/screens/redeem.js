@@ -2,7 +2,7 @@
 
 import { fill, h, successive } from "../../core/dom.js";
 import { both } from "../../core/language.js";
-import { busy, button } from "../../parts/button.js";
+import { button } from "../../parts/button.js";
 import { icon } from "../../parts/icons.js";
 import { yuan } from "../../parts/price.js";
 import { reason, say } from "../../parts/toast.js";
@@ -47,22 +47,28 @@ export function open({ root, at, signal, title }) {
   let customer = 0;
   // A scanner types wherever the focus is. Its code is the next one, and its Enter is not meant for what is shown.
   onStrayTyping(signal, next);
-  // What comes of the code that stood there before is of no use any more.
-  input.addEventListener("input", looking);
-  if (at.code) busy(find, look);
+  input.addEventListener("input", begin);
+  if (at.code) look();
 
   /** @param {Event} event */
   function send(event) {
     event.preventDefault();
-    busy(find, look);
+    look();
+  }
+
+  /** Another code: what comes of the one before is of no use any more, and keeps nobody waiting. */
+  function begin() {
+    customer += 1;
+    fill(result);
+    find.removeAttribute("aria-busy");
+    return looking();
   }
 
   async function look() {
     const code = input.value.trim();
     if (!code) return input.focus();
-    const mine = looking();
-    customer += 1;
-    fill(result);
+    const mine = begin();
+    find.setAttribute("aria-busy", "true");
     // What is scanned next takes its place.
     if (document.activeElement === input) input.select();
     try {
@@ -74,6 +80,8 @@ export function open({ root, at, signal, title }) {
       if (mine.aborted) return;
       refuse(reason(error));
       input.select();
+    } finally {
+      if (!mine.aborted) find.removeAttribute("aria-busy");
     }
   }
 
@@ -172,9 +180,7 @@ export function open({ root, at, signal, title }) {
   }
 
   function next() {
-    looking();
-    customer += 1;
-    fill(result);
+    begin();
     toNext();
   }
 
@@ -187,7 +193,7 @@ export function open({ root, at, signal, title }) {
     try {
       fill(lens, await scanner(signal, (code) => {
         input.value = code;
-        busy(find, look);
+        look();
       }, () => fill(lens)));
     } catch (error) {
       if (!(error instanceof NoCamera)) throw error;
