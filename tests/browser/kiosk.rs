@@ -41,6 +41,16 @@ fn kiosk_forgets_who_was_there() {
     page.field("手机号").is_there();
     assert_eq!(page.field("手机号").value(), "");
     assert_eq!(page.run("JSON.stringify({ ...localStorage })"), "{}");
+
+    // Whoever logs in in another window of this browser does not do so in the kiosk.
+    let other = kiosk.open("/#/me");
+    other.button("登录").first().click();
+    log_in_by_code(&other, ANNE);
+    other.button("退出登录").is_there();
+    page.link("首页").click();
+    page.link("订单").click();
+    page.field("手机号").is_there();
+    page.button("退出").is_gone();
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! Notes: written with pictures, read by those who follow, liked, and talked about.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use image::{Rgb, RgbImage};
 use mallbox::fixture::{Fault, Mall};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::harness::{Page, Place as _, until};
@@ -69,6 +70,13 @@ fn note(mall: &Mall, address: &str, phone: &str) -> Value {
     let id = address.rsplit('/').next().unwrap();
     let token = mall.log_in(phone).unwrap().token;
     mall.call("GET", &format!("/api/blog/{id}"), &token, &Value::Null).unwrap().data().clone()
+}
+
+/// How many notes Anne has.
+fn own_notes(mall: &Mall) -> usize {
+    let token = mall.log_in(ANNE).unwrap().token;
+    let notes = mall.call("GET", "/api/blog/of/me", &token, &Value::Null).unwrap();
+    notes.data().as_array().map_or(0, Vec::len)
 }
 
 #[test]
@@ -136,4 +144,74 @@ fn like_that_the_mall_does_not_take_is_taken_back() {
     page.was_cut();
     heart(before + 1);
     assert_eq!(likes(), (1, true));
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn note_that_is_on_its_way_is_not_published_from_another_screen() {
+    let mall = evening().start().unwrap();
+    let before = own_notes(&mall);
+    let page = browser_of(&mall, ANNE).open("/#/write");
+    page.field("标题").fill(TITLE);
+    page.field("正文").fill("面要趁热吃。");
+    for slow in ["GET /blog/of/me", "POST /blog"] {
+        mall.faults().add(Fault::at_endpoint(slow).delay(Duration::from_secs(1)).times(1)).unwrap();
+    }
+    page.button("发布").click();
+    page.sees("正在发布");
+    page.link("店铺").first().click();
+    page.go("/#/write");
+    page.sees("正在发布");
+    page.button("发布").click();
+    page.sees("发布好了");
+    page.rests();
+    assert_eq!(own_notes(&mall), before + 1);
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn note_that_a_mall_in_trouble_took_is_published_once() {
+    let mall = evening().start().unwrap();
+    let before = own_notes(&mall);
+    let page = browser_of(&mall, ANNE).open("/#/write");
+    page.field("标题").fill(TITLE);
+    page.field("正文").fill("面要趁热吃。");
+    // Longer than the mall lets anybody wait; it goes on all the same.
+    page.forgive("503");
+    mall.faults().add(Fault::at_endpoint("POST /blog").delay(Duration::from_secs(2)).times(1)).unwrap();
+    page.button("发布").click();
+    page.sees("还不知道发布了没有");
+    page.button("发布").click();
+    page.sees("发布好了");
+    assert_eq!(own_notes(&mall), before + 1);
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn talk_under_a_note_stays_as_somebody_left_it() {
+    let mall = evening().start().unwrap();
+    let token = mall.log_in(BEN).unwrap().token;
+    let said = json!({ "blogId": 1, "content": "下雨天也值得来" });
+    assert!(mall.call("POST", "/api/blog-comments", &token, &said).unwrap().is_success());
+    let page = browser_of(&mall, ANNE).open("/#/note/1");
+    let says = |text: &str| {
+        page.field("说点什么").fill(text);
+        page.button("发送").first().click();
+        page.part("评论").sees(text);
+    };
+    page.part("评论").sees("下雨天也值得来");
+    page.button("的评论，已有 0 个赞").first().click();
+    page.button("的评论，已有 1 个赞").first().is_there();
+    page.button("回复").first().click();
+    let answer = page.field("回复");
+    answer.fill("我也去过");
+    says("面真香");
+    assert_eq!(answer.value(), "我也去过");
+
+    page.button("删除我的评论").click();
+    page.part("删除这条评论？").button("删除").click();
+    page.sees_no("面真香");
+    says("汤也好");
+    page.sees_no("面真香");
+    assert_eq!(answer.value(), "我也去过");
 }

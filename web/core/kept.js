@@ -46,7 +46,7 @@ export function forgetAll() {
  * @param {(value: string | null) => void} what
  */
 export function onKeptElsewhere(name, what) {
-  addEventListener("storage", ({ key, newValue }) => key === PREFIX + name && what(newValue));
+  addEventListener("storage", ({ key, newValue, storageArea }) => storageArea === store() && key === PREFIX + name && what(newValue));
 }
 
 /** A kiosk is used by one person after the other: what it keeps ends with its window. */

@@ -1,6 +1,6 @@
 // Screens by address: `#/shop/7`. An address can be kept, sent to others, and gone back to.
 
-import { Unreachable, unanswered } from "./api.js";
+import { Unreachable, isReachable, unanswered } from "./api.js";
 import { both, onLanguage } from "./language.js";
 
 /**
@@ -33,7 +33,7 @@ let isReplacing = false;
 /** By what a reader moves a page: from then on it is where the reader wants it to be. */
 const MOVES = ["wheel", "touchmove", "pointerdown", "keydown"];
 
-/** A screen's module did not come. A browser may remember that until the page is loaded again. */
+/** A screen's module did not come. */
 export class Unloaded extends Unreachable {}
 /** What browsers say then. */
 const NOT_IMPORTED = /imported module|importing a module/i;
@@ -157,7 +157,12 @@ async function loaded({ load }) {
  */
 export function loadAhead(loads) {
   setTimeout(async () => {
-    for (const load of loads) await Promise.resolve(load()).catch(() => {});
+    try {
+      // Each that fails now could be tried again only by loading the page again.
+      for (const load of loads) if (isReachable()) await load();
+    } catch {
+      // It is said when somebody wants to see one.
+    }
   }, AHEAD_AFTER_MS);
 }
 

@@ -1,16 +1,18 @@
 // Who is logged in here.
 
-import { call, get, hasToken, onToken, setToken } from "./api.js";
+import { call, get, hasToken, onToken, setToken, tokenNow } from "./api.js";
 import { keep, kept } from "./kept.js";
 import { forget } from "./copies.js";
 
 /** @typedef {{id: number, nickName: string, icon: string}} Person somebody in short */
 
-/** @type {Person | null} */
-let known = JSON.parse(kept("me") ?? "null");
+/** Somebody, and the token by which it is so. @type {{by: string, person: Person} | null} */
+let known = keptHere();
 
 onToken(() => {
-  know(null);
+  // Where another window logged in, it has put away who that is.
+  known = keptHere();
+  if (!hasToken()) keep("me", null);
   forget();
 });
 
@@ -19,19 +21,26 @@ onToken(() => {
  * @returns {Promise<Person | null>}
  */
 export async function me() {
-  if (!hasToken()) return null;
-  if (!known) know(await get("/user/me"));
-  return known;
+  const by = tokenNow();
+  if (by === null) return null;
+  if (known?.by === by) return known.person;
+  const person = await get("/user/me");
+  // Somebody else logged in meanwhile.
+  if (tokenNow() !== by) return me();
+  known = { by, person };
+  keep("me", JSON.stringify(known));
+  return person;
 }
 
 /** Who is logged in, if it was asked before: for what is drawn at once. */
 export function knownMe() {
-  return hasToken() ? known : null;
+  return known !== null && known.by === tokenNow() ? known.person : null;
 }
 
 /** After one's name or picture changed. */
 export function renewMe() {
-  know(null);
+  known = null;
+  keep("me", null);
   return me();
 }
 
@@ -52,8 +61,7 @@ export async function logOut() {
   await left;
 }
 
-/** @param {Person | null} person */
-function know(person) {
-  known = person;
-  keep("me", person && JSON.stringify(person));
+/** @returns {typeof known} */
+function keptHere() {
+  return JSON.parse(kept("me") ?? "null");
 }

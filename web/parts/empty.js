@@ -1,10 +1,12 @@
 // Where there is nothing, a word about why, and what to do.
 
+import { isReachable } from "../core/api.js";
 import { h } from "../core/dom.js";
 import { both } from "../core/language.js";
+import { Unloaded } from "../core/router.js";
 import { button } from "./button.js";
 import { icon } from "./icons.js";
-import { reason } from "./toast.js";
+import { reason, tell } from "./toast.js";
 
 /**
  * @param {import("./icons.js").IconName} name
@@ -22,5 +24,15 @@ export function empty(name, text, ...more) {
  */
 export function failure(error, again) {
   return h("div", { class: "empty", role: "alert" }, icon("warn"), h("p", null, reason(error)),
-    button(both("再试一次", "Try again"), again));
+    button(both("再试一次", "Try again"), error instanceof Unloaded ? () => reload(error) : again));
+}
+
+/**
+ * A browser may remember that a module did not come, until the page is loaded again.
+ * @param {Unloaded} error
+ */
+function reload(error) {
+  // A page that is loaded again without a connection is gone.
+  if (isReachable()) location.reload();
+  else tell(error);
 }

@@ -28,6 +28,7 @@ import { skeletons } from "./skeleton.js";
  * @property {() => Promise<void>} refresh reads the first page and keeps what follows; done by itself for a list that somebody
  * came back to
  * @property {(item: Item) => void} add puts one above the others
+ * @property {(key: unknown) => void} drop takes the one with this key away
  * @property {(key: unknown) => boolean} holds whether one with this key is shown
  */
 
@@ -50,7 +51,7 @@ export function endless({ name, load, draw, key, none, look = "stack", height = 
   let state = { items: [], next: undefined, isWhole: false, pages: 0 };
   let isLoading = false;
   let keys = new Set();
-  /** @type {Map<unknown, {said: string, root: HTMLElement}>} */
+  /** @type {Map<unknown, {item: Item, root: HTMLElement}>} */
   let rows = new Map();
   /** Counts what took the place of the list: more of the one before is of no use any more. */
   let era = 0;
@@ -188,13 +189,23 @@ export function endless({ name, load, draw, key, none, look = "stack", height = 
     settle();
   }
 
-  /** What is the same as before is left alone: somebody may be at it. */
+  /** @param {unknown} gone */
+  function drop(gone) {
+    // Whatever is on its way was asked for while there was this one; `keys` holds it, so that no page brings it back.
+    asked += 1;
+    state = { ...state, items: state.items.filter((item) => key(item) !== gone) };
+    copyTo(name, state);
+    redraw();
+    settle();
+  }
+
+  /** What is the same as before is left alone: somebody may be at it. What one did to it, its item knows. */
   function redraw() {
     const old = rows;
     rows = new Map(state.items.map((item) => {
-      const said = JSON.stringify(item);
       const known = old.get(key(item));
-      return [key(item), known?.said === said ? known : { said, root: row(item) }];
+      const isSame = known && (known.item === item || JSON.stringify(known.item) === JSON.stringify(item));
+      return [key(item), isSame ? known : { item, root: row(item) }];
     }));
     const wanted = [...rows.values()].map((one) => one.root);
     const stays = new Set(wanted);
@@ -205,7 +216,7 @@ export function endless({ name, load, draw, key, none, look = "stack", height = 
     }
   }
 
-  return { root, reload, refresh, add, holds: (wanted) => keys.has(wanted) };
+  return { root, reload, refresh, add, drop, holds: (wanted) => keys.has(wanted) };
 }
 
 /**

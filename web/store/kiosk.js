@@ -35,9 +35,10 @@ export async function finish() {
   forgetAll();
   forget();
   speakAsPreferred();
+  // Before: where a screen was left is where it is shown again.
+  scrollTo(0, 0);
   if (address() === "/") anew();
   else go("/", { replace: true });
-  scrollTo(0, 0);
   await left;
 }
 

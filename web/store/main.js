@@ -1,15 +1,15 @@
 // The storefront: its screens by address, and what stands around them.
 
-import { Refusal, hasToken, isReachable, onToken } from "../core/api.js";
+import { Refusal, hasToken, onToken } from "../core/api.js";
 import { fill, h } from "../core/dom.js";
 import { isKiosk, onKeptElsewhere } from "../core/kept.js";
 import { both, language, onLanguage, speak } from "../core/language.js";
-import { Unloaded, anew, loadAhead, start } from "../core/router.js";
+import { anew, loadAhead, start } from "../core/router.js";
+import { me } from "../core/session.js";
 import { linkButton } from "../parts/button.js";
 import { connectionBar } from "../parts/connection.js";
 import { empty, failure } from "../parts/empty.js";
 import { icon } from "../parts/icons.js";
-import { tell } from "../parts/toast.js";
 import { wantsLogIn } from "./entry.js";
 import { finish, runKiosk } from "./kiosk.js";
 import * as home from "./screens/home.js";
@@ -68,7 +68,7 @@ bar.append(connectionBar());
 onLanguage(frame);
 onToken(frame);
 // What is shown is another one's.
-onKeptElsewhere("token", anew);
+onKeptElsewhere("token", () => me().catch(() => {}).then(anew));
 if (isKiosk) runKiosk();
 start(screen, ROUTES, (path) => {
   shownPath = path;
@@ -77,13 +77,6 @@ start(screen, ROUTES, (path) => {
   if (wantsLogIn(error, { replace: true })) return;
   const isNowhere = error instanceof Refusal && GONE.includes(error.code);
   fill(root, h("h1", { class: "unseen" }, both("出错了", "Something went wrong")),
-    isNowhere ? empty("search", error.message, linkButton(both("回到首页", "To the first page"), "#/")) : failure(error, error instanceof Unloaded ? () => reload(error) : anew));
+    isNowhere ? empty("search", error.message, linkButton(both("回到首页", "To the first page"), "#/")) : failure(error, anew));
 });
 loadAhead(ROUTES.map(({ load }) => load));
-
-/** @param {Unloaded} error */
-function reload(error) {
-  // A page that is loaded again without a connection is gone.
-  if (isReachable()) location.reload();
-  else tell(error);
-}

@@ -46,7 +46,7 @@ export function comments(note, signal) {
       const items = answer.data ?? [];
       return { items, next: items.length < PAGE ? undefined : current + 1 };
     },
-    draw: (/** @type {Thread} */ one) => thread(one, { note, signal, counted }),
+    draw: (/** @type {Thread} */ one) => thread(one, { note, signal, counted, drop: () => list.drop(one.id) }),
     key: (one) => one.id,
     none: () => empty("comment", both("还没有评论，来说第一句吧。", "No comments yet; say the first word.")),
   });

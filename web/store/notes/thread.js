@@ -19,6 +19,7 @@ import { commentForm } from "./comment-form.js";
  * @property {import("../cards/note.js").Note} note
  * @property {AbortSignal} signal
  * @property {(more: number) => void} counted so many comments came, or went
+ * @property {() => void} drop nothing of it is left
  */
 
 const PAGE = 10;
@@ -28,7 +29,7 @@ const PAGE = 10;
  * @param {Around} around
  */
 export function thread(first, around) {
-  const { note, signal, counted } = around;
+  const { note, signal, counted, drop } = around;
   let { answers, answerCount } = first;
   /** The page of answers that comes next: those that came with the comment are the beginning of the first. */
   let next = 1;
@@ -113,7 +114,7 @@ export function thread(first, around) {
       answerCount -= 1;
     } else if (answerCount > 0) first = { ...first, isRemoved: true };
     else {
-      root.closest("li")?.remove();
+      drop();
       return;
     }
     draw();

@@ -80,15 +80,14 @@ function following(signal) {
       linkButton(both("看看热门笔记", "See popular notes"), "#/notes")),
   });
   const pill = h("div", { class: "notes-new", role: "status" });
-  const isBack = feed.root.querySelector(".note-card") !== null;
   every(LOOK_AGAIN_MS, signal, look);
-  if (isBack) look();
   return h("div", null, pill, feed.root);
 
   async function look() {
     const page = await load().catch(() => ({ items: [] }));
     const fresh = page.items.filter(({ id }) => !feed.holds(id)).length;
-    if (signal.aborted || fresh === 0) return;
+    if (signal.aborted) return;
+    if (fresh === 0) return fill(pill);
     const words = fresh === PAGE ? both("有很多新笔记", "Many new notes") : both(`${fresh} 篇新笔记`, `${fresh} new ${fresh === 1 ? "note" : "notes"}`);
     fill(pill, button(words, async () => {
       await feed.reload();

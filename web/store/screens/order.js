@@ -1,6 +1,6 @@
 // An order: how it stands, what can be done with it, and its receipt once it is paid.
 
-import { Refusal, Unreachable } from "../../core/api.js";
+import { Unreachable } from "../../core/api.js";
 import { shown } from "../../core/copies.js";
 import { fill, h, successive, whenSeenAgain } from "../../core/dom.js";
 import { both } from "../../core/language.js";
@@ -12,7 +12,7 @@ import { failure } from "../../parts/empty.js";
 import { price, yuan } from "../../parts/price.js";
 import { confirmed } from "../../parts/sheet.js";
 import { skeletons } from "../../parts/skeleton.js";
-import { say } from "../../parts/toast.js";
+import { say, tell } from "../../parts/toast.js";
 import { whenText } from "../../parts/when.js";
 import { statusChip } from "../cards/order.js";
 import { staysIn } from "../entry.js";
@@ -127,8 +127,7 @@ export async function open({ root, at, signal, title, settled }) {
       if (error instanceof Unreachable) {
         unsure = { step, before: status, done };
         say(both("没有收到应答，正在查明结果…", "No answer came; finding out what became of it…"), { bad: true });
-      } else if (!(error instanceof Refusal && error.code === "ORDER_STANDS")) throw error;
-      else say(error.message, { bad: true });
+      } else tell(error);
       await look();
     }
   }

@@ -14,7 +14,7 @@ import { field } from "../../parts/field.js";
 import { icon } from "../../parts/icons.js";
 import { confirmed } from "../../parts/sheet.js";
 import { shopChoice } from "../../parts/shop-choice.js";
-import { say, tell } from "../../parts/toast.js";
+import { reason, say, tell } from "../../parts/toast.js";
 import { isIn, wantsLogIn } from "../entry.js";
 import { draftOf, dropDraft, isEmpty, keepDraft } from "../writing/draft.js";
 import { pictures } from "../writing/pictures.js";
@@ -89,11 +89,12 @@ export async function open({ root, at, signal, title: name }) {
     const running = underWay.get(writer);
     if (running) {
       lock();
-      await running.then(finished, (error) => {
+      // Nor is it sent from here meanwhile.
+      await busy(submit, () => running.then(finished, (error) => {
         // What that screen has put away about it.
         draft.after = draftOf(writer).after;
         unsure(error);
-      });
+      }));
       return;
     }
     if (draft.after === undefined) return;
@@ -169,6 +170,10 @@ export async function open({ root, at, signal, title: name }) {
         "The connection is lost; the draft is kept. Once it is back, the mall is asked whether the note is there already, so that it is not published twice.")),
       !mayBeThere && goOnWriting));
       goOn();
+    } else if (mayBeThere) {
+      fill(notice, h("p", { class: "notice bad" }, icon("warn"), h("span", { class: "grow" }, reason(error), both("。", ". "), both(
+        "还不知道发布了没有。再按一次“发布”就知道，不会发两次。",
+        "It is not known whether it is published. Press “Publish” again to find out; that never publishes it twice."))));
     } else if (error instanceof Unreadable) say(both("有图片没传上，请移除或换一张", "A picture could not be uploaded; remove it or take another"), { bad: true });
     else if (error instanceof Refusal && !error.isTrouble) fill(notice, h("p", { class: "notice bad" }, icon("warn"), error.message));
     else tell(error);
