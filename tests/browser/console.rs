@@ -64,7 +64,7 @@ fn next_code_is_typed_while_the_one_before_is_redeemed() {
 
     // What is looked for without an answer is given up for the next one.
     page.cut("/ops/orders");
-    page.press("Enter");
+    page.button("查看").click();
     page.was_cut();
     code.fill(&order);
     page.press("Enter");
@@ -160,9 +160,12 @@ fn report_that_was_decided_by_a_slip_is_decided_back() {
     page.button("隐藏").click();
     page.sees("已隐藏，没有人看得到");
     until("nobody sees it", || if is_seen() { Err("it is seen".to_owned()) } else { Ok(()) });
-    page.button("撤销").click();
+    page.button("恢复显示").click();
     page.sees("大家都看得到");
     until("everybody sees it", || if is_seen() { Ok(()) } else { Err("it is hidden".to_owned()) });
+    // The next page would leave out as many as were decided.
+    page.button("接着看其余的").click();
+    page.sees("没有待处理的举报");
 }
 
 #[test]
@@ -184,4 +187,32 @@ fn dialog_is_closed_by_its_ground_alone_and_gives_the_focus_back() {
     assert_eq!(page.part("新增普通券").field("标题").value(), "半张券");
     page.click_at(x - 40.0, y - 40.0);
     page.field("标题").is_gone();
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn stock_that_was_added_without_an_answer_is_not_added_twice() {
+    let mall = evening().start().unwrap();
+    let added = || told(&mall, &format!("/ops/sales/{RUNNING}"))["added"].as_u64().unwrap();
+    let page = at_the_console(&mall, &format!("/sale/{RUNNING}"));
+    page.lose_answer("/stock");
+    page.button("增减库存").click();
+    page.part("增减库存").field("增加多少").fill("30");
+    page.part("增减库存").button("确定").click();
+    page.was_cut();
+    page.sees("不确定 30 份有没有加上");
+    page.part("增减库存").button("取消").click();
+    page.button("增减库存").click();
+    let dialog = page.part("增减库存");
+    let add = dialog.field("增加多少");
+    assert_eq!(add.value(), "30");
+    page.part("增减库存").button("确定").click();
+    page.sees("增加了 30 份");
+    assert_eq!(added(), 30);
+    page.button("增减库存").click();
+    assert_eq!(add.value(), "");
+
+    // A dialog goes with the sale that it is about.
+    page.run("location.hash = '#/sales'; 0");
+    page.part("增减库存").is_gone();
 }

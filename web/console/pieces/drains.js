@@ -9,15 +9,22 @@ import { saleState } from "../names.js";
 
 /** @typedef {import("../figures.js").SaleFigures} SaleFigures */
 
-/** @returns {{root: HTMLElement, show: (sales: SaleFigures[]) => void}} */
+/** @returns {{root: HTMLElement, show: (sales: SaleFigures[] | undefined) => void}} `undefined`: they cannot be read at present */
 export function drains() {
   const list = h("ul", { class: "drains" }, skeletons(2, "3.5rem").map((box) => h("li", null, box)));
-  const root = h("div", null, list);
+  const unread = h("p", { class: "notice bad", role: "status", hidden: true });
+  const root = h("div", { class: "stack" }, unread, list);
   /** @type {Map<number, ReturnType<typeof drain>> | undefined} nothing before the figures came */
   let drawn;
   return {
     root,
     show: (sales) => {
+      list.classList.toggle("old", !sales);
+      if (unread.hidden === !sales) {
+        unread.hidden = !!sales;
+        unread.textContent = sales ? "" : both("现在读不到秒杀。", "The sales cannot be read now.");
+      }
+      if (!sales) return;
       const next = new Map(sales.map((sale) => [sale.voucherId, drawn?.get(sale.voucherId) ?? drain(sale)]));
       const isSame = drawn && String([...next.keys()]) === String([...drawn.keys()]);
       drawn = next;

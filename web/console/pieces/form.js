@@ -6,8 +6,9 @@ import { busy, button } from "../../parts/button.js";
 import { both } from "../../core/language.js";
 import { icon } from "../../parts/icons.js";
 import { sheet } from "../../parts/sheet.js";
-import { Unsure } from "./made-once.js";
+import { say } from "../../parts/toast.js";
 import { keepTyped } from "./typed.js";
+import { Unsure } from "./unsure.js";
 
 /** @typedef {import("../../parts/field.js").Field<HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement>} Field */
 /**
@@ -50,9 +51,10 @@ export function form(fields, text, send, { inside = fields.map(({ field }) => fi
     // The last one that is said keeps the focus: the first of the fields.
     const wrong = fields.filter(({ field }) => unfit(field.input)).reverse();
     for (const { field } of wrong) field.wrong(unfit(field.input));
-    if (wrong.length > 0 || !(await settled())) return;
-    // Closed while it waited.
-    if (!root.isConnected) return;
+    if (wrong.length > 0) return;
+    const isSettled = await settled();
+    if (!root.isConnected) return say(both("没有保存：还没传完就离开了", "Not saved: it was left before all of it was there"), { bad: true });
+    if (!isSettled) return;
     try {
       if ((await send()) !== false) wasSent?.();
     } catch (error) {
@@ -71,10 +73,10 @@ export function form(fields, text, send, { inside = fields.map(({ field }) => fi
  * @param {Checked[]} fields
  * @param {string} text of the button
  * @param {() => unknown} send
- * @param {...Node} before
+ * @param {...import("../../core/dom.js").Child} before
  */
 export function formSheet(title, fields, text, send, ...before) {
-  return sheet(title, (close) => [h("div", { class: "stack" }, before, form(fields, text, async () => {
+  return sheet(title, (close) => [h("div", { class: "stack" }, ...before, form(fields, text, async () => {
     const isDone = (await send()) !== false;
     if (isDone) close();
     return isDone;

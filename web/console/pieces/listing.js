@@ -1,12 +1,14 @@
 // A list of the mall by pages, with the page in its address: it can be gone back to, and sent to somebody.
 
-import { copyOf, copyTo, forget } from "../../core/copies.js";
+import { copyOf, copyTo, forget, isDenied } from "../../core/copies.js";
 import { fill, h, successive } from "../../core/dom.js";
 import { both } from "../../core/language.js";
-import { address } from "../../core/router.js";
+import { address, anew, go } from "../../core/router.js";
+import { button } from "../../parts/button.js";
 import { failure } from "../../parts/empty.js";
 import { icon } from "../../parts/icons.js";
 import { skeletons } from "../../parts/skeleton.js";
+import { oldNotice } from "./old-notice.js";
 import { samePlace } from "./same-place.js";
 
 /** @typedef {import("../../core/router.js").Showing} Showing */
@@ -20,7 +22,8 @@ import { samePlace } from "./same-place.js";
  * @typedef {object} Listing
  * @property {(current: number) => Promise<Page<Row>>} load a page, from 1
  * @property {number} size rows on a page
- * @property {(rows: Row[], reload: () => Promise<void>) => Node} draw
+ * @property {(rows: Row[], reload: () => Promise<void>, outdated: () => void) => Node} draw `reload`: after something was done to
+ * what it lists; `outdated`: the same, where what is shown stays to be seen
  * @property {() => Node} none what is shown where there is none
  */
 
@@ -28,7 +31,7 @@ import { samePlace } from "./same-place.js";
  * @template Row
  * @param {Showing} showing
  * @param {Listing<Row>} how
- * @returns {{root: HTMLElement, reload: () => Promise<void>}} `reload`: after something was done to what it lists
+ * @returns {{root: HTMLElement, reload: () => Promise<void>}}
  */
 export function listing({ at, signal, settled }, { load, size, draw, none }) {
   const current = Math.max(1, Number(at.current) || 1);
@@ -37,19 +40,30 @@ export function listing({ at, signal, settled }, { load, size, draw, none }) {
   const redraw = samePlace(root);
   const reading = successive(signal);
   const copy = /** @type {Page<Row> | undefined} */ (copyOf(name));
+  /** What lists this, whatever the page. */
+  const path = address().split("?")[0];
   if (copy) show(copy);
-  // A copy stays where it is if nothing newer can be read.
-  read(copy !== undefined);
+  read(copy);
   return { root, reload };
 
   function reload() {
     // Copies show it as it was before that, on its other pages too.
-    forget(`console ${address().split("?")[0]}`);
-    return read(false);
+    forget(`console ${path}`);
+    return read();
   }
 
-  /** @param {boolean} hasCopy whether there is something to see if this fails */
-  async function read(hasCopy) {
+  function outdated() {
+    forget(`console ${path}`);
+    // The next page would leave out as many as are not on the list any more.
+    root.querySelector(".pager")?.replaceWith(button(both("接着看其余的", "Go on with the others"), () => {
+      const to = withQuery({ current: "" });
+      if (to === address()) anew();
+      else go(to);
+    }, { icon: "forward" }));
+  }
+
+  /** @param {Page<Row>} [old] what is shown if nothing newer can be read */
+  async function read(old) {
     // What was asked for before is of no use any more.
     const mine = reading();
     try {
@@ -58,7 +72,12 @@ export function listing({ at, signal, settled }, { load, size, draw, none }) {
       copyTo(name, page);
       show(page);
     } catch (error) {
-      if (!mine.aborted && !hasCopy) redraw(() => fill(root, failure(error, reload)));
+      if (mine.aborted) return;
+      if (!old || isDenied(error)) redraw(() => fill(root, failure(error, reload)));
+      else redraw(() => {
+        show(old);
+        root.prepend(oldNotice(() => read(old)));
+      });
     }
   }
 
@@ -66,7 +85,7 @@ export function listing({ at, signal, settled }, { load, size, draw, none }) {
   function show({ rows, total }) {
     redraw(() => {
       if (rows.length === 0 && current === 1) fill(root, none());
-      else fill(root, draw(rows, reload), pager(current, rows.length, size, total));
+      else fill(root, draw(rows, reload, outdated), pager(current, rows.length, size, total));
     });
     settled();
   }

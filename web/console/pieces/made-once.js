@@ -1,20 +1,11 @@
 // Making something new at most once: after an answer that was lost, it is looked for before it is asked for again.
 
-import { Refusal, Unreachable } from "../../core/api.js";
+import { mayBeDone } from "../../core/doubt.js";
 import { both } from "../../core/language.js";
-import { reason } from "../../parts/toast.js";
+import { Unsure } from "./unsure.js";
 
 /** Work may go on for a while after the mall has given up waiting for it: so long it is looked for, and so often. */
 const LOOK_AGAIN_MS = [1_000, 2_000];
-
-/** It is not known whether it was made. To press again is safe, and says so. */
-export class Unsure extends Error {
-  /** @param {unknown} cause */
-  constructor(cause) {
-    super([reason(cause), both("不确定有没有创建成功。再按一次没关系：会先查有没有，不会重复创建。",
-      "It may have been created all the same. Pressing again is safe: it is looked for first, and never made twice.")].join(both("。", ". ")), { cause });
-  }
-}
 
 /**
  * @template Body, Made
@@ -44,7 +35,10 @@ export function madeOnce({ those, id, marks, make }) {
       open = null;
       return { id: made, wasMade: false };
     } catch (error) {
-      if (error instanceof Unreachable || (error instanceof Refusal && error.status >= 500)) throw new Unsure(error);
+      if (mayBeDone(error)) {
+        throw new Unsure(error, both("不确定有没有创建成功。再按一次没关系：会先查有没有，不会重复创建。",
+          "It may have been created all the same. Pressing again is safe: it is looked for first, and never made twice."));
+      }
       open = null;
       throw error;
     }

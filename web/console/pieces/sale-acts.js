@@ -1,6 +1,7 @@
 // What an operator does to a sale. What cannot be undone is asked about first.
 
 import { call } from "../../core/api.js";
+import { mayBeDone } from "../../core/doubt.js";
 import { both } from "../../core/language.js";
 import { requestId } from "../../core/request-id.js";
 import { h } from "../../core/dom.js";
@@ -11,6 +12,7 @@ import { say } from "../../parts/toast.js";
 import { formSheet } from "./form.js";
 import { numberIn } from "./number-in.js";
 import { timeField, timeIn, zoneText } from "./time-field.js";
+import { Unsure } from "./unsure.js";
 
 /** @typedef {import("../screens/sales.js").Sale} Sale */
 
@@ -49,24 +51,40 @@ export function saleActs(sale, changed) {
   }
 }
 
+/** What was asked for and got no answer, by sale: under the same name it is not done twice. @type {Map<number, {by: number, request: string}>} */
+const unanswered = new Map();
+
 /**
  * @param {Sale} sale
  * @param {() => unknown} changed
  */
 function restock({ voucherId, left = 0 }, changed) {
-  // One name for as long as the dialog is open: to press again after a lost answer adds nothing twice.
-  const request = requestId();
-  const add = field(both("增加多少（负数为收回）", "How many to add; negative takes away"), "input", { type: "number", step: 1, required: true, placeholder: "100" });
+  const before = unanswered.get(voucherId);
+  const add = field(both("增加多少（负数为收回）", "How many to add; negative takes away"), "input", { type: "number", step: 1, required: true, placeholder: "100", value: before?.by });
   return formSheet(both("增减库存", "Change the stock"), [{ field: add, names: ["库存", "add", "stock"] }], both("确定", "Change it"), async () => {
-    if (numberIn(add.input) === 0) {
+    const by = numberIn(add.input) ?? 0;
+    if (by === 0) {
       add.wrong(both("0 不改变什么", "0 changes nothing"));
       return false;
     }
-    const { data } = await call("POST", `/ops/sales/${voucherId}/stock`, { body: { add: numberIn(add.input), requestId: request } });
+    const known = unanswered.get(voucherId);
+    const request = known?.by === by ? known.request : requestId();
+    const data = await call("POST", `/ops/sales/${voucherId}/stock`, { body: { add: by, requestId: request } }).then((answer) => answer.data, (error) => {
+      if (!mayBeDone(error)) throw error;
+      unanswered.set(voucherId, { by, request });
+      throw new Unsure(error, unansweredText(by));
+    });
+    unanswered.delete(voucherId);
     say(data.by < 0 ? both(`收回了 ${-data.by} 份`, `Units taken away: ${-data.by}`) : both(`增加了 ${data.by} 份`, `Units added: ${data.by}`));
     await changed();
     return true;
-  }, h("p", { class: "quiet" }, both(`现在剩 ${left} 份。最多收回没人抢到的。`, `${left} are left now. Only what nobody holds can be taken away.`)));
+  }, before && h("p", { class: "notice bad" }, unansweredText(before.by)), h("p", { class: "quiet" }, both(`现在剩 ${left} 份。最多收回没人抢到的。`, `${left} are left now. Only what nobody holds can be taken away.`)));
+}
+
+/** @param {number} by */
+function unansweredText(by) {
+  return both(`不确定 ${by} 份有没有加上。再按一次没关系：数目不变就不会加两次。`,
+    `It is not certain that ${by} were added. Pressing again is safe: the same number is not added twice.`);
 }
 
 /**
@@ -76,7 +94,8 @@ function restock({ voucherId, left = 0 }, changed) {
 async function changeWindow({ voucherId, beginTime, endTime }, changed) {
   const begin = timeField(both("开始时间", "Begins"), beginTime);
   const end = timeField(both("结束时间", "Ends"), endTime);
-  const zone = await zoneText();
+  const zone = h("p", { class: "quiet small" });
+  zoneText().then((text) => (zone.textContent = text), () => {});
   await formSheet(both("修改时间", "Change the times"), [
     { field: begin, names: ["开始时间", "beginTime"] },
     { field: end, names: ["结束时间", "endTime"] },
@@ -84,5 +103,5 @@ async function changeWindow({ voucherId, beginTime, endTime }, changed) {
     await call("PUT", `/ops/sales/${voucherId}`, { body: { beginTime: timeIn(begin.input), endTime: timeIn(end.input) } });
     say(both("时间已修改", "The times are changed"));
     await changed();
-  }, h("p", { class: "quiet small" }, zone));
+  }, zone);
 }

@@ -23,7 +23,7 @@ export function shopForm(shop, types, text, save, signal) {
   const area = field(both("商圈", "Area"), "input", { maxlength: 128, value: shop.area });
   const address = field(both("地址", "Address"), "input", { maxlength: 255, value: shop.address });
   const hours = field(both("营业时间", "Open hours"), "input", { maxlength: 32, value: shop.openHours, placeholder: "10:00-22:00" });
-  const avg = field(both("人均（元）", "A head, in yuan"), "input", { type: "number", min: 0, step: 1, value: shop.avgPrice });
+  const avg = field(both("人均（元）", "A head, in yuan"), "input", { type: "number", min: 0, step: 1, value: shop.avgPrice, required: shop.avgPrice !== undefined });
   const x = field(both("经度", "Longitude"), "input", { type: "number", step: "any", required: true, value: shop.x });
   const y = field(both("纬度", "Latitude"), "input", { type: "number", step: "any", required: true, value: shop.y });
   const images = picturesField(both("图片（第一张是封面）", "Pictures, the first one is the cover"), shop.images ?? "", { most: PICTURES, signal });

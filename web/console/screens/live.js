@@ -46,7 +46,7 @@ export function open({ root, signal, title, settled }) {
     root.classList.toggle("old", isOld);
     sayTroubles(troubles, now.troubles);
     for (const tile of tiles) tile.show(now);
-    sales.show(now.sales ?? []);
+    sales.show(now.sales);
     fill(refusals, refusedList(now.refused));
     fill(parts, (now.parts ?? []).map(partLine));
     settled();

@@ -50,7 +50,7 @@ export async function open({ root, at, signal, title }) {
       h("p", { class: "quiet small" }, zone)),
   ];
   const asked = form([
-    { field: shop, names: ["店铺", "shop"] },
+    { field: { ...shop, settled: async () => shop.unclear() }, names: ["店铺", "shop", "shopId"] },
     ...voucher.fields,
     { field: stock, names: ["库存", "stock"] },
     { field: begin, names: ["开始时间", "beginTime"] },

@@ -1,7 +1,7 @@
 // One order: what became of it, and what can still be done.
 
 import { Refusal, call, read } from "../../core/api.js";
-import { copyTo, shown } from "../../core/copies.js";
+import { copyTo, forget, shown } from "../../core/copies.js";
 import { fill, h } from "../../core/dom.js";
 import { both } from "../../core/language.js";
 import { head } from "../../parts/head.js";
@@ -12,6 +12,7 @@ import { skeletons } from "../../parts/skeleton.js";
 import { say } from "../../parts/toast.js";
 import { orderStatus, orderStatusText } from "../names.js";
 import { askedWhy } from "../pieces/asked.js";
+import { oldNotice } from "../pieces/old-notice.js";
 import { orderFacts } from "../pieces/order-columns.js";
 
 /** @typedef {import("../pieces/order-columns.js").Order} Order */
@@ -33,7 +34,8 @@ export function open({ root, at, signal, title, settled }) {
 
   async function look() {
     try {
-      await shown(copyName, asItIs, show);
+      const isNow = await shown(copyName, asItIs, show);
+      if (!isNow && !signal.aborted) place.prepend(oldNotice(look));
     } catch (error) {
       if (!signal.aborted) fill(place, failure(error, look));
     }
@@ -80,6 +82,8 @@ export function open({ root, at, signal, title, settled }) {
 
   /** @param {Order | undefined} order */
   function changed(order) {
+    // Lists have it as it was.
+    forget("console /orders");
     copyTo(copyName, order);
     show(order);
   }

@@ -1,7 +1,6 @@
 // What readers reported: to hide it, or to let it stand.
 
 import { call, read } from "../../core/api.js";
-import { forget } from "../../core/copies.js";
 import { fill, h } from "../../core/dom.js";
 import { both } from "../../core/language.js";
 import { button } from "../../parts/button.js";
@@ -39,7 +38,7 @@ export function open(showing) {
       const { data, total } = await read("/ops/reports", { query: { current }, signal });
       return { rows: data, total };
     },
-    draw: (rows) => h("ul", { class: "reports" }, rows.map((report) => h("li", { class: "card pad stack" }, drawn(report)))),
+    draw: (rows, _, outdated) => h("ul", { class: "reports" }, rows.map((report) => h("li", { class: "card pad stack" }, drawn(report, outdated)))),
     none: () => empty("check", both("没有待处理的举报。", "No report waits for a decision.")),
   });
   list.root.classList.add("plain");
@@ -49,8 +48,11 @@ export function open(showing) {
 
 /** @typedef {"hide" | "show"} Decision */
 
-/** @param {Report} report */
-function drawn(report) {
+/**
+ * @param {Report} report
+ * @param {() => void} decided
+ */
+function drawn(report, decided) {
   const { kind, blogId, userId, title, content, images, count, reasons, latestTime } = report;
   return [
     h("div", { class: "row wrap small" }, chip(kind === "note" ? both("笔记", "Note") : both("评论", "Comment"), "accent"),
@@ -60,7 +62,7 @@ function drawn(report) {
     images && h("div", { class: "thumbs" }, allOf(images).map((image) => h("span", { class: "thumb" }, picture(image, both("笔记的图片", "A picture of the note"))))),
     h("ul", { class: "reasons" }, reasons.map((reason) => h("li", { class: "small" }, reason))),
     h("div", { class: "row wrap" },
-      decision(report),
+      decision(report, decided),
       h("a", { class: "link", href: `/mall/#/note/${blogId}`, target: "_blank", rel: "noopener" }, both("看原文", "See it there")),
       h("a", { class: "link", href: `#/users?id=${userId}` }, both("看作者", "Its author"))),
   ].flat();
@@ -69,8 +71,9 @@ function drawn(report) {
 /**
  * What can be decided; then what was, until the list is read again, as it may have been a slip.
  * @param {Report} report
+ * @param {() => void} decided
  */
-function decision({ kind, id }) {
+function decision({ kind, id }, decided) {
   const place = h("div", { class: "row wrap", role: "status" },
     button(both("隐藏", "Hide it"), () => decide("hide"), { icon: "close", look: ["danger"] }),
     button(both("没有问题", "Let it stand"), () => decide("show"), { icon: "check" }));
@@ -80,13 +83,12 @@ function decision({ kind, id }) {
   /** @param {Decision} what */
   async function decide(what) {
     await call("POST", `/ops/reports/${kind}/${id}/${what}`);
-    // A copy of the list would show it undecided.
-    forget("console /reports");
+    decided();
     countWaiting().catch(() => {});
     const isHidden = what === "hide";
     redraw(() => fill(place,
       isHidden ? chip(both("已隐藏，没有人看得到", "Hidden: nobody sees it any more"), "bad") : chip(both("保留，大家都看得到；举报已处理", "It stands for everybody to see; the reports are decided"), "good"),
-      button(both("撤销", "Undo"), () => decide(isHidden ? "show" : "hide"), { icon: "back" })));
+      button(isHidden ? both("恢复显示", "Show it again") : both("改为隐藏", "Hide it after all"), () => decide(isHidden ? "show" : "hide"), { icon: "back" })));
   }
 }
 

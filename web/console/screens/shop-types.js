@@ -59,7 +59,7 @@ function columns(reload) {
  */
 function edit(type, reload) {
   const name = field(both("名称", "Name"), "input", { maxlength: 32, required: true, value: type?.name });
-  const sort = field(both("排序（小的在前）", "Place, the lowest first"), "input", { type: "number", step: 1, value: type?.sort });
+  const sort = field(both("排序（小的在前）", "Place, the lowest first"), "input", { type: "number", step: 1, value: type?.sort, required: type?.sort !== undefined });
   const image = picturesField(both("图标", "Drawing"), type?.icon ?? "", { most: 1 });
   return formSheet(type ? both("修改类型", "Edit the kind") : both("新增类型", "New kind"), [
     { field: name, names: ["名称", "name"] },

@@ -39,7 +39,7 @@ export function open(showing) {
   const list = listing(showing, {
     size: 20,
     load: async (current) => {
-      if (at.id) return { rows: [await get(`/ops/users/${at.id}`, { signal })] };
+      if (at.id) return { rows: [await get(`/ops/users/${at.id}`, { signal })].filter((user) => fits(user, at)) };
       const wanted = Object.fromEntries(BY.filter((name) => at[name]).map((name) => [name, at[name]]));
       return { rows: await get("/ops/users", { query: { ...wanted, current }, signal }) };
     },
@@ -57,6 +57,16 @@ export function open(showing) {
     ] },
     { name: "id", label: both("用户编号", "User"), attributes: { inputmode: "numeric", pattern: "\\d{1,19}" } },
   ]), list.root);
+}
+
+/**
+ * Whether somebody who was found by number is what the other filters want.
+ * @param {User} user
+ * @param {Record<string, string>} at
+ */
+function fits({ phone, nickName, role, blocked }, at) {
+  return phone.startsWith(at.phone ?? "") && nickName.includes(at.name ?? "") && (!at.role || role === at.role)
+    && (!at.blocked || String(blocked !== undefined) === at.blocked);
 }
 
 /**
