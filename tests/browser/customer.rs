@@ -113,3 +113,17 @@ fn keyboard_alone_logs_in_and_buys() {
     page.sees("到店出示券码即可使用");
     assert_eq!(orders_of(&mall, ANNE), [PAID]);
 }
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn who_waited_too_long_is_led_to_the_log_in() {
+    let mall = evening().start().unwrap();
+    let page = browser_of(&mall, ANNE).open(&format!("/#/sale/{RUNNING}"));
+    page.button("立即抢购").is_enabled();
+    mall.advance(Duration::from_secs(31 * 60)).unwrap();
+    page.forgive("401");
+    page.button("立即抢购").click();
+    log_in_by_code(&page, ANNE);
+    page.button("立即抢购").click();
+    page.sees("抢到了！");
+}

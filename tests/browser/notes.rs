@@ -215,3 +215,50 @@ fn talk_under_a_note_stays_as_somebody_left_it() {
     page.sees_no("面真香");
     assert_eq!(answer.value(), "我也去过");
 }
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn comment_whose_answer_is_lost_is_said_once() {
+    let mall = evening().start().unwrap();
+    let comments = || {
+        let told = mall.call("GET", "/api/blog-comments/of/blog/1?current=1", "", &Value::Null).unwrap();
+        told.data().as_array().unwrap().iter().filter(|one| one["content"] == "面真香").count()
+    };
+    let page = browser_of(&mall, ANNE).open("/#/note/1");
+    page.rests();
+    page.lose_answer("/blog-comments");
+    page.field("说点什么").fill("面真香");
+    page.button("发送").first().click();
+    page.was_cut();
+    page.sees("连不上商城");
+    // The screen that is opened again has what was typed, and does not know it for new.
+    page.go("/#/notes");
+    page.go("/#/note/1");
+    page.part("评论").sees("面真香");
+    assert_eq!(page.field("说点什么").value(), "面真香");
+    page.button("发送").first().click();
+    page.sees("评论好了");
+    assert_eq!((page.field("说点什么").value().as_str(), comments()), ("", 1));
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn note_is_not_published_by_who_looks_for_its_shop() {
+    let mall = evening().start().unwrap();
+    let before = own_notes(&mall);
+    let page = browser_of(&mall, ANNE).open("/#/write");
+    page.field("标题").fill(TITLE);
+    page.field("正文").fill("面要趁热吃。");
+    page.field("哪家店").fill("面");
+    page.press("Enter");
+    page.button("发布").click();
+    page.sees("请从列表里选一家店");
+    assert_eq!(own_notes(&mall), before);
+    page.field("哪家店").fill("笋尖与火腿");
+    page.sees("笋尖与火腿 ");
+    page.press("Enter");
+    page.button("发布").click();
+    page.sees("发布好了");
+    page.link("笋尖与火腿").first().is_there();
+    assert_eq!(own_notes(&mall), before + 1);
+}

@@ -14,7 +14,7 @@ const MOST = 200;
  * @param {string} name
  * @param {() => Promise<T>} fetched
  * @param {(what: T) => void} show
- * @returns {Promise<void>}
+ * @returns {Promise<boolean>} whether what is shown is not the copy
  */
 export async function shown(name, fetched, show) {
   const copy = copyOf(name);
@@ -23,11 +23,20 @@ export async function shown(name, fetched, show) {
     const fresh = await fetched();
     copyTo(name, fresh);
     show(fresh);
+    return true;
   } catch (error) {
-    const isDenied = error instanceof Refusal && !error.isTrouble;
-    if (isDenied) copies.delete(name);
-    if (copy === undefined || isDenied) throw error;
+    if (isDenied(error)) copies.delete(name);
+    if (copy === undefined || isDenied(error)) throw error;
+    return false;
   }
+}
+
+/**
+ * Whether the mall said that there is no such thing, or not for this reader.
+ * @param {unknown} error
+ */
+export function isDenied(error) {
+  return error instanceof Refusal && !error.isTrouble;
 }
 
 /**

@@ -7,13 +7,13 @@ import { failure } from "./empty.js";
 import { skeletons } from "./skeleton.js";
 
 /**
- * @template Item, Next
+ * @template Item, Next, Key
  * @typedef {object} Endless
  * @property {string} name of the copy that is shown when one comes back
  * @property {(next: Next | undefined) => Promise<{items: Item[], next: Next | undefined}>} load a page: the first without
  * `next`; none follows one that answers no `next`
  * @property {(item: Item) => Node} draw
- * @property {(item: Item) => unknown} key tells two items apart: what moved to the next page meanwhile is shown once
+ * @property {(item: Item) => Key} key tells two items apart: what moved to the next page meanwhile is shown once
  * @property {() => Node} none what is shown where there is none
  * @property {string} [look] classes of the list
  * @property {string} [height] of an item, until it is there
@@ -21,15 +21,15 @@ import { skeletons } from "./skeleton.js";
  */
 
 /**
- * @template Item
+ * @template Item, Key
  * @typedef {object} List
  * @property {HTMLElement} root
  * @property {() => Promise<void>} reload begins anew
  * @property {() => Promise<void>} refresh reads the first page and keeps what follows; done by itself for a list that somebody
  * came back to
  * @property {(item: Item) => void} add puts one above the others
- * @property {(key: unknown) => void} drop takes the one with this key away
- * @property {(key: unknown) => boolean} holds whether one with this key is shown
+ * @property {(key: Key) => void} drop takes the one with this key away
+ * @property {() => Key[]} keys of those that are shown, or were
  */
 
 /**
@@ -39,9 +39,9 @@ import { skeletons } from "./skeleton.js";
  */
 
 /**
- * @template Item, Next
- * @param {Endless<Item, Next>} how
- * @returns {List<Item>}
+ * @template Item, Next, Key
+ * @param {Endless<Item, Next, Key>} how
+ * @returns {List<Item, Key>}
  */
 export function endless({ name, load, draw, key, none, look = "stack", height = "7rem", signal }) {
   const list = h("ul", { class: look });
@@ -50,8 +50,9 @@ export function endless({ name, load, draw, key, none, look = "stack", height = 
   /** @type {Shown<Item, Next>} */
   let state = { items: [], next: undefined, isWhole: false, pages: 0 };
   let isLoading = false;
+  /** @type {Set<Key>} */
   let keys = new Set();
-  /** @type {Map<unknown, {item: Item, root: HTMLElement}>} */
+  /** @type {Map<Key, {item: Item, root: HTMLElement}>} */
   let rows = new Map();
   /** Counts what took the place of the list: more of the one before is of no use any more. */
   let era = 0;
@@ -189,7 +190,7 @@ export function endless({ name, load, draw, key, none, look = "stack", height = 
     settle();
   }
 
-  /** @param {unknown} gone */
+  /** @param {Key} gone */
   function drop(gone) {
     // Whatever is on its way was asked for while there was this one; `keys` holds it, so that no page brings it back.
     asked += 1;
@@ -216,7 +217,7 @@ export function endless({ name, load, draw, key, none, look = "stack", height = 
     }
   }
 
-  return { root, reload, refresh, add, drop, holds: (wanted) => keys.has(wanted) };
+  return { root, reload, refresh, add, drop, keys: () => [...keys] };
 }
 
 /**

@@ -88,7 +88,8 @@ export function logInForm({ done, signal, phone: first = "" }) {
     busy(submit, async () => {
       const number = numberOf();
       if (!number) return;
-      const value = asked.input.value.trim();
+      // A password may begin or end with a space.
+      const value = typed.way === "code" ? asked.input.value.trim() : asked.input.value;
       asked.wrong(value ? "" : asked.missing);
       if (!value) return;
       try {

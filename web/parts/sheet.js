@@ -1,4 +1,4 @@
-// A dialog: from below on a phone, in the middle elsewhere. Escape and its ground close it.
+// A dialog: from below on a phone, in the middle elsewhere. Escape and its ground close it, and it goes with its screen.
 
 import { h } from "../core/dom.js";
 import { both } from "../core/language.js";
@@ -19,7 +19,10 @@ export function sheet(title, contents) {
     let beganOutside = false;
     dialog.addEventListener("pointerdown", (event) => (beganOutside = event.target === dialog));
     dialog.addEventListener("click", (event) => event.target === dialog && beganOutside && close());
+    // What it asks about is not shown any more.
+    addEventListener("hashchange", close);
     dialog.addEventListener("close", () => {
+      removeEventListener("hashchange", close);
       dialog.remove();
       done();
     });

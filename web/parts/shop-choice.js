@@ -16,7 +16,8 @@ let count = 0;
  * @param {string} label
  * @param {AbortSignal} signal
  * @param {{chosen?: ChosenShop, choose?: (shop: ChosenShop | undefined) => void, required?: boolean}} [how]
- * @returns {import("./field.js").Field<HTMLInputElement> & {value: () => ChosenShop | undefined}}
+ * @returns {import("./field.js").Field<HTMLInputElement> & {value: () => ChosenShop | undefined, unclear: () => string}} `unclear`: what
+ * is wrong with a text that names no shop
  */
 export function shopChoice(label, signal, { chosen, choose = () => {}, required = false } = {}) {
   const id = `shops-${(count += 1)}`;
@@ -34,10 +35,17 @@ export function shopChoice(label, signal, { chosen, choose = () => {}, required 
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
   signal.addEventListener("abort", () => clearTimeout(timer));
-  return { ...made, value: () => chosen };
+  return { ...made, value: () => chosen, unclear };
+
+  function unclear() {
+    return chosen || input.value.trim() === "" ? "" : both("请从列表里选一家店", "Please pick a shop from the list");
+  }
 
   function typed() {
     set(undefined);
+    made.wrong("");
+    // They are those of another text.
+    found = [];
     clearTimeout(timer);
     timer = setTimeout(find, PAUSE_MS);
   }
@@ -76,9 +84,11 @@ export function shopChoice(label, signal, { chosen, choose = () => {}, required 
       event.preventDefault();
       if (list.hidden) open(true);
       mark((marked + step + found.length) % found.length);
-    } else if (event.key === "Enter" && !list.hidden && found[marked]) {
+    } else if (event.key === "Enter") {
+      // A shop is looked for, and the form that it stands in is not sent.
       event.preventDefault();
-      pick(found[marked]);
+      const wanted = found[marked] ?? (found.length === 1 ? found[0] : undefined);
+      if (!list.hidden && wanted) pick(wanted);
     } else if (event.key === "Escape" && !list.hidden) {
       // The list alone, and not the dialog that it may stand in.
       event.preventDefault();

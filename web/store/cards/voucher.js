@@ -2,7 +2,7 @@
 
 import { h } from "../../core/dom.js";
 import { both } from "../../core/language.js";
-import { momentIn } from "../../core/moments.js";
+import { momentIn, until } from "../../core/moments.js";
 import { button, linkButton } from "../../parts/button.js";
 import { countdown } from "../../parts/countdown.js";
 import { bargain } from "../../parts/price.js";
@@ -33,12 +33,14 @@ export function voucherCard(voucher, buy) {
  * @param {Voucher} voucher
  * @param {import("../../core/api.js").Answer} live its sale
  * @param {AbortSignal} signal
+ * @param {() => unknown} over once it begins, or ends
  */
-export function saleVoucherCard(voucher, live, signal) {
+export function saleVoucherCard(voucher, live, signal, over) {
   const { state, stock, beginsInMs, endsInMs } = live.data;
   const isComing = state === "NOT_OPEN";
+  const moment = momentIn(isComing ? beginsInMs : endsInMs, live);
   const runs = h("span", { class: "row wrap small" }, stateChip({ state, stock }),
-    h("span", { class: "quiet" }, isComing ? both("距开抢 ", "opens in ") : both("距结束 ", "ends in "), countdown(momentIn(isComing ? beginsInMs : endsInMs, live), signal)));
+    h("span", { class: "quiet" }, isComing ? both("距开抢 ", "opens in ") : both("距结束 ", "ends in "), countdown(moment, signal, until(moment) > 0 ? over : undefined)));
   return card(voucher, [bargain(voucher.payValue, voucher.actualValue), runs],
     linkButton(state === "OPEN" ? both("去抢", "To the sale") : both("去看看", "Look"), `#/sale/${voucher.id}`, { look: state === "OPEN" ? ["sale"] : [] }));
 }

@@ -1,45 +1,66 @@
-// Where one writes a comment or an answer. What was typed stays until the mall has it.
+// Where one writes a comment or an answer. What was typed stays until the mall has it, and is said once.
 
-import { Unreachable, hasToken } from "../../core/api.js";
+import { hasToken, tokenNow } from "../../core/api.js";
+import { mayBeDone, settled } from "../../core/doubt.js";
 import { h } from "../../core/dom.js";
 import { both } from "../../core/language.js";
-import { knownMe } from "../../core/session.js";
+import { knownMe, me } from "../../core/session.js";
 import { busy, button } from "../../parts/button.js";
+import { say } from "../../parts/toast.js";
 import { toLogIn, wantsLogIn } from "../entry.js";
 
 const LONGEST = 512;
-/** What is typed stays while the screen is drawn anew, by who says it and to what. */
+/**
+ * What is typed, and what was sent without an answer: with what was there before it. Both stay while the screen is drawn anew.
+ * @typedef {{text: string, lost?: {content: string, known: number[]}}} Typed
+ */
+/** By what it is said to; and whose it is, as on one device another may log in. @type {Map<string, Typed & {token: string | null, person?: number}>} */
 const typed = new Map();
+
+/**
+ * @param {string} to
+ * @returns {Typed | undefined}
+ */
+function typedTo(to) {
+  const one = typed.get(to);
+  const isMine = one && (one.token === tokenNow() || (one.person !== undefined && one.person === knownMe()?.id));
+  return isMine ? one : undefined;
+}
+
+/**
+ * @param {string} to
+ * @param {Typed} what
+ */
+function keepTyped(to, { text, lost }) {
+  typed.set(to, { text, lost, token: tokenNow(), person: knownMe()?.id });
+}
 
 /**
  * @param {object} how
  * @param {string} how.to tells this form from others
  * @param {string} how.label
- * @param {(content: string) => Promise<unknown>} how.send
- * @param {(content: string) => Promise<boolean>} how.isThere whether it came, where no answer told
- * @param {(content: string) => unknown} how.sent
+ * @param {() => number[]} how.known what is there already
+ * @param {(content: string) => Promise<number>} how.send answers its id
+ * @param {() => Promise<import("./comments.js").Comment[]>} how.newest what was said last, by anybody
+ * @param {(content: string, id: number) => unknown} how.sent
  * @returns {{root: HTMLElement, input: HTMLTextAreaElement}}
  */
-export function commentForm({ to, label, send, isThere, sent }) {
-  let isUnsure = false;
+export function commentForm({ to, label, known, send, newest, sent }) {
   const input = h("textarea", { class: "input", rows: 1, maxlength: LONGEST, "aria-label": label, placeholder: label });
-  // On one device another may log in.
-  const by = `${knownMe()?.id} ${to}`;
-  input.value = typed.get(by) ?? "";
+  input.value = typedTo(to)?.text ?? "";
   const submit = h("button", { type: "submit", class: "button main" }, both("发送", "Send"));
   const root = h("form", { class: "row comment-form", onsubmit: press }, input, submit);
   input.addEventListener("input", () => {
-    isUnsure = false;
-    typed.set(by, input.value);
-    settle();
+    keepTyped(to, { ...typedTo(to), text: input.value });
+    fit();
   });
   input.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) root.requestSubmit();
   });
-  settle();
+  fit();
   return { root, input };
 
-  function settle() {
+  function fit() {
     submit.disabled = input.value.trim() === "";
     // As high as what is in it.
     input.style.height = "auto";
@@ -57,19 +78,48 @@ export function commentForm({ to, label, send, isThere, sent }) {
       const content = input.value.trim();
       if (!content) return;
       try {
-        if (!isUnsure || !(await isThere(content))) await send(content);
+        const { lost } = typedTo(to) ?? {};
+        // No answer came to it: it is looked for before anything is sent.
+        const there = lost && (await found(lost));
+        if (lost && there !== undefined) arrived(lost.content, there);
+        else arrived(content, await sentOff(content));
       } catch (error) {
-        // No answer came: it is looked for before it is sent again.
-        if (error instanceof Unreachable) isUnsure = true;
         if (!wantsLogIn(error)) throw error;
-        return;
       }
-      isUnsure = false;
-      typed.delete(by);
-      input.value = "";
-      settle();
-      sent(content);
     });
+  }
+
+  /** @param {NonNullable<Typed["lost"]>} lost */
+  async function found({ content, known: before }) {
+    const mine = (await me())?.id;
+    return (await newest()).find((one) => one.userId === mine && one.content === content && !before.includes(one.id))?.id;
+  }
+
+  /** @param {string} content */
+  async function sentOff(content) {
+    keepTyped(to, { text: input.value, lost: { content, known: known() } });
+    try {
+      return await send(content);
+    } catch (error) {
+      if (mayBeDone(error)) await settled();
+      // Whose it is stays as it was: they may have to log in again.
+      else delete typed.get(to)?.lost;
+      throw error;
+    }
+  }
+
+  /**
+   * @param {string} content
+   * @param {number} id
+   */
+  function arrived(content, id) {
+    // Something else may have been typed since.
+    const isSame = input.value.trim() === content;
+    if (isSame) input.value = "";
+    else say(both("刚才那条已经发出了", "What you sent before has arrived"));
+    keepTyped(to, { text: input.value });
+    fit();
+    sent(content, id);
   }
 }
 

@@ -33,6 +33,7 @@ const PAGE = 10;
 /**
  * @param {import("../cards/note.js").Note} note
  * @param {AbortSignal} signal
+ * @returns {{root: HTMLElement, renew: (fresh: {comments: number}) => void}} `renew`: when it is known how many there are now
  */
 export function comments(note, signal) {
   const count = h("span", { class: "number" }, note.comments || "");
@@ -50,32 +51,32 @@ export function comments(note, signal) {
     key: (one) => one.id,
     none: () => empty("comment", both("还没有评论，来说第一句吧。", "No comments yet; say the first word.")),
   });
-  /** @type {number | undefined} */
-  let written;
   const form = () => commentForm({
     to: `note ${note.id}`, label: both("说点什么…", "Say something…"),
-    send: async (content) => {
-      written = (await call("POST", "/blog-comments", { body: { blogId: note.id, content } })).data;
-    },
-    isThere: async (content) => {
-      /** @type {Thread[]} */
-      const newest = (await get(path, { query: { current: 1 } })) ?? [];
+    known: () => list.keys(),
+    send: async (content) => (await call("POST", "/blog-comments", { body: { blogId: note.id, content } })).data,
+    newest: async () => (await get(path, { query: { current: 1 } })) ?? [],
+    sent: async (content, id) => {
       const author = await me();
-      const mine = newest.find((one) => one.userId === author?.id && one.content === content && !list.holds(one.id));
-      written = mine?.id;
-      return mine !== undefined;
-    },
-    sent: async (content) => {
-      const author = await me();
-      if (!author || written === undefined || signal.aborted) return;
-      list.add({ ...fresh(written, author, content), answers: [], answerCount: 0 });
-      counted(1);
+      if (!author || signal.aborted) return;
       say(both("评论好了", "Your comment is there"));
+      // It may have been read meanwhile.
+      if (list.keys().includes(id)) return;
+      list.add({ ...fresh(id, author, content), answers: [], answerCount: 0 });
+      counted(1);
     },
   }).root;
-  return h("section", { class: "stack", "aria-label": both("评论", "Comments") },
+  const root = h("section", { class: "stack", "aria-label": both("评论", "Comments") },
     h("div", { class: "head" }, h("h2", null, both("评论 ", "Comments "), count)),
     !isKiosk && (hasToken() ? form() : logInToComment()), list.root);
+  return {
+    root,
+    /** @param {{comments: number}} fresh */
+    renew: (fresh) => {
+      total = fresh.comments;
+      counted(0);
+    },
+  };
 
   /** @param {number} more */
   function counted(more) {

@@ -1,6 +1,7 @@
 // A heart that is full at once, and empty again if the mall did not take it.
 
-import { Unreachable, hasToken } from "../../core/api.js";
+import { hasToken } from "../../core/api.js";
+import { mayBeDone, settled } from "../../core/doubt.js";
 import { h } from "../../core/dom.js";
 import { both } from "../../core/language.js";
 import { icon } from "../../parts/icons.js";
@@ -60,12 +61,22 @@ export function likeButton({ what, likes, toggle, look, changed }) {
       }
     } catch (error) {
       if (isKnown !== likes.isLike) turn();
-      if (wantsLogIn(error)) return;
-      tell(error);
-      if (error instanceof Unreachable) await look().then((fresh) => fresh && set(fresh), () => {});
+      if (!wantsLogIn(error)) tell(error);
+      if (mayBeDone(error)) await findOut();
     } finally {
       isAsking = false;
     }
+    // It was pressed while that was found out.
+    if (isKnown !== likes.isLike) ask();
+  }
+
+  async function findOut() {
+    const shown = likes;
+    await settled();
+    const fresh = await look().catch(() => undefined);
+    if (!fresh) return;
+    if (likes === shown) set(fresh);
+    else isKnown = fresh.isLike;
   }
 
   /** @param {Likes} fresh */

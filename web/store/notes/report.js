@@ -36,6 +36,8 @@ export async function report(kind, id) {
         await call("POST", "/report", { body: { kind, id, reason } });
       } catch (error) {
         if (!wantsLogIn(error)) throw error;
+        close();
+        return;
       }
       close();
       say(both("谢谢，管理员会看的", "Thank you; the operators will look at it"));

@@ -7,6 +7,7 @@ import { both } from "../../core/language.js";
 import { me } from "../../core/session.js";
 import { busy } from "../../parts/button.js";
 import { confirmed } from "../../parts/sheet.js";
+import { say } from "../../parts/toast.js";
 import { toLogIn, wantsLogIn } from "../entry.js";
 import { comment, fresh } from "./comment.js";
 import { commentForm } from "./comment-form.js";
@@ -36,17 +37,21 @@ export function thread(first, around) {
   const rows = h("ul", { class: "answers" });
   const more = h("button", { type: "button", class: "button bare small", onclick: () => busy(more, showMore) });
   const form = h("div", null);
-  const root = h("div", { class: "thread" });
+  const top = h("div", null);
+  const root = h("div", { class: "thread", tabindex: -1 }, top, h("div", { class: "thread-answers" }, rows, more, form));
   draw();
   return root;
 
   function draw() {
-    const top = comment(first, { note, answer: () => answer(first), remove: () => remove(first) });
+    const held = document.activeElement;
+    const had = root.contains(held);
+    fill(top, comment(first, { note, answer: () => answer(first), remove: () => remove(first) }));
     fill(rows, answers.map((one) => h("li", null, comment(one, { note, answer: () => answer(one), remove: () => remove(one) }))));
     const left = answerCount - answers.length;
     more.hidden = left <= 0;
     more.textContent = both(`还有 ${left} 条回复`, `${left} more ${left === 1 ? "answer" : "answers"}`);
-    fill(root, top, h("div", { class: "thread-answers" }, rows, more, form));
+    // What had the focus is not there any more.
+    if (had && (!held?.isConnected || (held === more && more.hidden))) root.focus({ preventScroll: true });
   }
 
   async function showMore() {
@@ -66,31 +71,28 @@ export function thread(first, around) {
       toLogIn();
       return;
     }
-    /** @type {number | undefined} */
-    let written;
     const made = commentForm({
       to: `comment ${to.id}`, label: both(`回复 ${to.name}`, `Answer ${to.name}`),
-      send: async (content) => {
-        written = (await call("POST", "/blog-comments", { body: { blogId: note.id, answerId: to.id, content } })).data;
-      },
-      isThere: async (content) => {
+      known: () => answers.map(({ id }) => id),
+      send: async (content) => (await call("POST", "/blog-comments", { body: { blogId: note.id, answerId: to.id, content } })).data,
+      newest: async () => {
         const last = Math.floor(answerCount / PAGE) + 1;
-        /** @type {Comment[]} */
-        const page = (await get(`/blog-comments/answers/${first.id}`, { query: { current: last } })) ?? [];
-        const author = await me();
-        const mine = page.find((one) => one.userId === author?.id && one.content === content && !answers.some(({ id }) => id === one.id));
-        written = mine?.id;
-        return mine !== undefined;
+        return (await get(`/blog-comments/answers/${first.id}`, { query: { current: last } })) ?? [];
       },
-      sent: async (content) => {
+      sent: async (content, id) => {
         const author = await me();
-        if (!author || written === undefined || signal.aborted) return;
-        answers = [...answers, { ...fresh(written, author, content), answerName: to === first ? undefined : to.name }];
-        answerCount += 1;
-        counted(1);
-        forget(`comments ${note.id}`);
+        if (!author || signal.aborted) return;
+        say(both("回复好了", "Your answer is there"));
         fill(form);
+        // It may have been read meanwhile.
+        if (!answers.some((one) => one.id === id)) {
+          answers = [...answers, { ...fresh(id, author, content), answerName: to === first ? undefined : to.name }];
+          answerCount += 1;
+          counted(1);
+        }
+        forget(`comments ${note.id}`);
         draw();
+        root.focus({ preventScroll: true });
       },
     });
     fill(form, made.root);
@@ -107,6 +109,7 @@ export function thread(first, around) {
       if (!wantsLogIn(error)) throw error;
       return;
     }
+    say(both("已删除", "Deleted"));
     counted(-1);
     forget(`comments ${note.id}`);
     if (which !== first) {

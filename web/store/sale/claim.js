@@ -74,8 +74,8 @@ async function findOut(voucher, lost, signal) {
   let isFirst = true;
   for (const wait of [...AGAIN_MS, 0]) {
     const outcome = await claimOnce(voucher, signal);
-    // It is not for who is there now.
-    signal.throwIfAborted();
+    // That nobody is logged in any more is for who pressed; all else is not for who is there now.
+    if (outcome?.refusal?.status !== 401) signal.throwIfAborted();
     // Bought by a claim whose answer was lost.
     if (outcome) return outcome.order && !isFirst ? { ...outcome, isNew: true } : outcome;
     lost();

@@ -14,6 +14,8 @@ import { toLogIn, wantsLogIn } from "../entry.js";
 import { claim, claiming, held } from "./claim.js";
 import { stateOf } from "./watch.js";
 
+/** A session ends when it was not used for half an hour, and looking at a sale does not use it. */
+const STAYS_MS = 10 * 60_000;
 /**
  * When a sale's button may be pressed again; it stays so when one leaves and comes back.
  * @type {Map<string, import("../../core/moments.js").Moment>}
@@ -40,6 +42,8 @@ export function counter(id, signal, look) {
   const root = h("div", { class: "sale-counter stack" }, said, press);
   const toOpening = successive(signal);
   every(250, signal, draw);
+  // Who waits for the opening stays logged in, or is told before it that they are not.
+  every(STAYS_MS, signal, () => hasToken() && held(id, signal).catch(() => {}));
   const before = claiming(id);
   if (before) follow(before);
   else if (hasToken()) held(id, signal).then((order) => order && !claiming(id) && have(order, false), () => {});

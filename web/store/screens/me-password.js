@@ -38,7 +38,7 @@ export function open({ root, signal, title }) {
       } catch (error) {
         if (wantsLogIn(error)) return;
         if (!(error instanceof Refusal) || error.isTrouble) throw error;
-        (error.code === "PASSWORD_WRONG" ? old : fresh).wrong(error.message);
+        (["PASSWORD_WRONG", "MISSING"].includes(error.code) ? old : fresh).wrong(error.message);
         return;
       }
       say(both("密码已保存", "Your password is saved"));

@@ -13,6 +13,7 @@ import { empty, failure } from "../../parts/empty.js";
 import { confirmed } from "../../parts/sheet.js";
 import { skeletons } from "../../parts/skeleton.js";
 import { say } from "../../parts/toast.js";
+import { wantsLogIn } from "../entry.js";
 import { article } from "../notes/article.js";
 import { comments } from "../notes/comments.js";
 import { report } from "../notes/report.js";
@@ -28,6 +29,8 @@ export async function open({ root, at, signal, title, settled }) {
   root.append(top, place);
   /** @type {ReturnType<typeof article> | undefined} */
   let drawn;
+  /** @type {ReturnType<typeof comments> | undefined} */
+  let said;
   await show();
 
   async function show() {
@@ -44,13 +47,14 @@ export async function open({ root, at, signal, title, settled }) {
   function draw(note) {
     if (drawn) {
       drawn.renew(note);
+      said?.renew(note);
       return;
     }
     title(note.title);
     drawn = article(note, signal);
-    const said = comments(note, signal);
+    said = comments(note, signal);
     fill(top, head(both("笔记", "Note"), { home: "/notes", actions: isKiosk ? [] : [action(note, signal)] }));
-    fill(place, drawn.pictures, h("div", { class: "note-side" }, drawn.text, said));
+    fill(place, drawn.pictures, h("div", { class: "note-side" }, drawn.text, said.root));
     settled();
   }
 }
@@ -65,7 +69,12 @@ function action(note, signal) {
     const isSure = await confirmed(both("删除这篇笔记？", "Delete this note?"),
       both("它和它的评论、赞都会消失，不能恢复。", "It goes with its comments and likes, and does not come back."), both("删除", "Delete"));
     if (!isSure) return;
-    await call("DELETE", `/blog/${note.id}`);
+    try {
+      await call("DELETE", `/blog/${note.id}`);
+    } catch (error) {
+      if (!wantsLogIn(error)) throw error;
+      return;
+    }
     forget("notes");
     forget("home notes");
     copyTo(`note ${note.id}`, undefined);

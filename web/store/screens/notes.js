@@ -85,7 +85,7 @@ function following(signal) {
 
   async function look() {
     const page = await load().catch(() => ({ items: [] }));
-    const fresh = page.items.filter(({ id }) => !feed.holds(id)).length;
+    const fresh = page.items.filter(({ id }) => !feed.keys().includes(id)).length;
     if (signal.aborted) return;
     if (fresh === 0) return fill(pill);
     const words = fresh === PAGE ? both("有很多新笔记", "Many new notes") : both(`${fresh} 篇新笔记`, `${fresh} new ${fresh === 1 ? "note" : "notes"}`);

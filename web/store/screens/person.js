@@ -77,7 +77,10 @@ export async function open({ root, at, signal, title, settled }) {
     opened.abort();
     opened = new AbortController();
     readdress(tab === "notes" ? `/person/${id}` : `/person/${id}?tab=${tab}`);
+    const had = switches.contains(document.activeElement);
     fill(switches, choice(both("看什么", "What to see"), tabs.map((value) => ({ value, text: nameOf(value) })), tab, show));
+    const chosen = had && switches.querySelector('[aria-pressed="true"]');
+    if (chosen instanceof HTMLElement) chosen.focus({ preventScroll: true });
     fill(list, h("h2", { class: "unseen" }, nameOf(tab)), listOf(tab, id, isMe, AbortSignal.any([signal, opened.signal])));
     settled();
   }

@@ -2,7 +2,7 @@
 
 import { Unreachable, get, hasToken } from "../../core/api.js";
 import { shown } from "../../core/copies.js";
-import { fill, h, successive } from "../../core/dom.js";
+import { fill, h, successive, whenSeenAgain } from "../../core/dom.js";
 import { isKiosk } from "../../core/kept.js";
 import { both } from "../../core/language.js";
 import { go } from "../../core/router.js";
@@ -28,6 +28,9 @@ import { readShelf } from "../shelf.js";
 /** @typedef {import("../cards/shop.js").Shop} Shop */
 /** @typedef {import("../cards/voucher.js").Voucher} Voucher */
 
+/** So long after a sale began or ended it is asked for again. */
+const AGAIN_MS = 1_000;
+
 /** @param {import("../../core/router.js").Showing} showing */
 export async function open({ root, at, signal, title, settled }) {
   title(both("店铺", "Shop"));
@@ -36,6 +39,7 @@ export async function open({ root, at, signal, title, settled }) {
     h("section", { class: "side", "aria-label": both("优惠券", "Vouchers") }, vouchers)));
   const ofVouchers = successive(signal);
   showVouchers();
+  whenSeenAgain(signal, showVouchers);
   await shown(`shop ${at.id}`, () => get(`/shop/${at.id}`, { signal }), (/** @type {Shop} */ shop) => {
     title(shop.name);
     const paths = allOf(shop.images);
@@ -44,11 +48,16 @@ export async function open({ root, at, signal, title, settled }) {
     settled();
   });
 
+  /** By then the mall says so as well. */
+  function soon() {
+    setTimeout(() => signal.aborted || showVouchers(), AGAIN_MS);
+  }
+
   async function showVouchers() {
     try {
       await shown(`shelf ${at.id}`, () => readShelf(at.id, signal), ({ ordinary, sales }) => {
         const whileDrawn = ofVouchers();
-        const cards = [...sales.map(({ voucher, live }) => saleVoucherCard(voucher, live, whileDrawn)), ...ordinary.map((voucher) => voucherCard(voucher, () => ask(voucher)))];
+        const cards = [...sales.map(({ voucher, live }) => saleVoucherCard(voucher, live, whileDrawn, soon)), ...ordinary.map((voucher) => voucherCard(voucher, () => ask(voucher)))];
         fill(vouchers, cards.length > 0 ? cards : empty("ticket", both("这家店现在没有优惠券。", "This shop has no vouchers now.")));
       });
     } catch (error) {

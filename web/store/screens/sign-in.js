@@ -2,7 +2,7 @@
 
 import { Unreachable, call, get } from "../../core/api.js";
 import { copyTo, forget, shown } from "../../core/copies.js";
-import { fill, h } from "../../core/dom.js";
+import { fill, h, whenSeenAgain } from "../../core/dom.js";
 import { both } from "../../core/language.js";
 import { head } from "../../parts/head.js";
 import { busy, iconButton } from "../../parts/button.js";
@@ -10,7 +10,7 @@ import { failure } from "../../parts/empty.js";
 import { icon } from "../../parts/icons.js";
 import { confirmed } from "../../parts/sheet.js";
 import { skeletons } from "../../parts/skeleton.js";
-import { say } from "../../parts/toast.js";
+import { say, tell } from "../../parts/toast.js";
 import { isIn, wantsLogIn } from "../entry.js";
 import { monthGrid, nextMonth, monthName } from "../people/month.js";
 
@@ -21,12 +21,14 @@ export async function open({ root, signal, title, settled }) {
   title(both("每日签到", "Sign in daily"));
   if (!isIn()) return;
   const top = h("section", { class: "card pad streak", "aria-live": "polite" }, skeletons(1, "8.75rem"));
-  const calendar = h("section", { class: "card pad stack" }, skeletons(1, "24rem"));
+  const calendar = h("section", { class: "card pad stack", tabindex: -1 }, skeletons(1, "24rem"));
   root.append(h("div", { class: "sign-in stack" }, head(both("每日签到", "Sign in daily"), { home: "/me" }), top, calendar));
   /** The month that is shown; the present one at first. */
   let month = "";
   /** @type {Calendar | undefined} what is known of the present month */
   let present;
+  // Another day may have begun.
+  whenSeenAgain(signal, () => month === "" && show());
   await show();
 
   async function show() {
@@ -48,7 +50,7 @@ export async function open({ root, signal, title, settled }) {
     const isPresent = one.today.startsWith(one.month);
     const later = iconButton("forward", both("下个月", "Next month"), () => turn(one.month, 1));
     later.disabled = isPresent;
-    const had = document.activeElement?.getAttribute("aria-label");
+    const had = calendar.contains(document.activeElement) ? document.activeElement?.getAttribute("aria-label") : undefined;
     fill(calendar,
       h("div", { class: "row apart" },
         iconButton("back", both("上个月", "Month before"), () => turn(one.month, -1)),
@@ -60,6 +62,7 @@ export async function open({ root, signal, title, settled }) {
     // What was pressed was drawn anew.
     const again = had && calendar.querySelector(`[aria-label="${CSS.escape(had)}"]:not(:disabled)`);
     if (again instanceof HTMLElement) again.focus();
+    else if (had) calendar.focus({ preventScroll: true });
     settled();
   }
 
@@ -77,8 +80,13 @@ export async function open({ root, signal, title, settled }) {
   function sign(pressed) {
     busy(pressed, async () => {
       // Again on the same day is no error: so a lost answer is asked for once more.
-      await call("POST", "/user/sign").catch((error) => (error instanceof Unreachable ? call("POST", "/user/sign") : Promise.reject(error)));
-      await renew();
+      try {
+        await call("POST", "/user/sign").catch((error) => (error instanceof Unreachable ? call("POST", "/user/sign") : Promise.reject(error)));
+        await renew();
+      } catch (error) {
+        if (!wantsLogIn(error)) throw error;
+        return;
+      }
       top.classList.add("just-signed");
       say(both(`签到成功，已连续 ${present?.streak ?? 1} 天`, `Signed in: ${present?.streak ?? 1} in a row`));
     });
@@ -91,9 +99,11 @@ export async function open({ root, signal, title, settled }) {
     try {
       await call("POST", "/user/sign/make-up", { query: { date: day } });
       say(both("补签成功", "Made up for"));
-    } finally {
-      await renew();
+    } catch (error) {
+      if (wantsLogIn(error)) return;
+      tell(error);
     }
+    await renew();
   }
 
   async function renew() {

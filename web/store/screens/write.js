@@ -52,6 +52,8 @@ export async function open({ root, at, signal, title: name }) {
   const text = field(both("正文", "Text"), "textarea", { class: "write-text", maxlength: LONGEST_TEXT, placeholder: both("味道、环境、服务……写下你的体验", "Taste, place, service: how was it?") }, draft.text);
   const images = pictures(draft, keep, signal);
   const shop = h("div", null);
+  /** @type {ReturnType<typeof shopChoice> | undefined} */
+  let choice;
   const submit = h("button", { type: "submit", class: "button main wide" }, both("发布", "Publish"));
   const notice = h("div", { role: "status" });
   const inside = h("fieldset", { class: "stack write" }, h("legend", { class: "unseen" }, both("笔记", "Note")), images.root, title.root, text.root, shop);
@@ -132,7 +134,9 @@ export async function open({ root, at, signal, title: name }) {
     const isLong = contentOf(draft.text).length > LONGEST_TEXT;
     text.wrong(isLong ? both("正文太长了", "The text is too long") : draft.text.trim() ? "" : both("正文不能是空的", "A text is needed"));
     title.wrong(draft.title.trim() ? "" : both("标题不能是空的", "A title is needed"));
-    if (!draft.title.trim() || !draft.text.trim() || isLong) return;
+    const unclear = choice?.unclear() ?? "";
+    if (unclear) choice?.wrong(unclear);
+    if (!draft.title.trim() || !draft.text.trim() || isLong || unclear) return;
     busy(submit, async () => {
       lock();
       const run = images.uploaded().then((paths) => publish(draft, paths, keep));
@@ -198,12 +202,13 @@ export async function open({ root, at, signal, title: name }) {
   }
 
   function showShop() {
-    fill(shop, shopChoice(both("说的是哪家店（可不选）", "The shop it is about (optional)"), signal, {
+    choice = shopChoice(both("说的是哪家店（可不选）", "The shop it is about (optional)"), signal, {
       chosen: draft.shop ?? undefined,
       choose: (chosen) => {
         draft.shop = chosen ? { id: chosen.id, name: chosen.name } : null;
         keep();
       },
-    }).root);
+    });
+    fill(shop, choice.root);
   }
 }

@@ -1,13 +1,11 @@
 // Publishing a note once, however often it is tried.
 
-import { Refusal, call, get } from "../../core/api.js";
+import { call, get } from "../../core/api.js";
+import { mayBeDone, settled } from "../../core/doubt.js";
 import { lines } from "../cards/note.js";
 
 /** @typedef {import("./draft.js").Draft} Draft */
 /** @typedef {import("../cards/note.js").Note} Note */
-
-/** The mall ends every call within so long: what was not written by then is not written any more. */
-const SETTLED_AFTER_MS = 2_000;
 
 /**
  * Publishes it, unless a try whose answer was lost has done so already.
@@ -25,10 +23,11 @@ export async function publish(draft, images, keep) {
   try {
     return (await call("POST", "/blog", { body })).data;
   } catch (error) {
-    if (error instanceof Refusal && !(error.status >= 500)) {
+    if (mayBeDone(error)) await settled();
+    else {
       draft.after = undefined;
       keep();
-    } else await new Promise((done) => setTimeout(done, SETTLED_AFTER_MS));
+    }
     throw error;
   }
 }
