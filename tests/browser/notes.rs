@@ -72,6 +72,14 @@ fn note(mall: &Mall, address: &str, phone: &str) -> Value {
     mall.call("GET", &format!("/api/blog/{id}"), &token, &Value::Null).unwrap().data().clone()
 }
 
+/// A note of Anne's that has its words.
+fn half_written(mall: &Mall) -> Page {
+    let page = browser_of(mall, ANNE).open("/#/write");
+    page.field("标题").fill(TITLE);
+    page.field("正文").fill("面要趁热吃。");
+    page
+}
+
 /// How many notes Anne has.
 fn own_notes(mall: &Mall) -> usize {
     let token = mall.log_in(ANNE).unwrap().token;
@@ -151,9 +159,7 @@ fn like_that_the_mall_does_not_take_is_taken_back() {
 fn note_that_is_on_its_way_is_not_published_from_another_screen() {
     let mall = evening().start().unwrap();
     let before = own_notes(&mall);
-    let page = browser_of(&mall, ANNE).open("/#/write");
-    page.field("标题").fill(TITLE);
-    page.field("正文").fill("面要趁热吃。");
+    let page = half_written(&mall);
     for slow in ["GET /blog/of/me", "POST /blog"] {
         mall.faults().add(Fault::at_endpoint(slow).delay(Duration::from_secs(1)).times(1)).unwrap();
     }
@@ -173,9 +179,7 @@ fn note_that_is_on_its_way_is_not_published_from_another_screen() {
 fn note_that_a_mall_in_trouble_took_is_published_once() {
     let mall = evening().start().unwrap();
     let before = own_notes(&mall);
-    let page = browser_of(&mall, ANNE).open("/#/write");
-    page.field("标题").fill(TITLE);
-    page.field("正文").fill("面要趁热吃。");
+    let page = half_written(&mall);
     // Longer than the mall lets anybody wait; it goes on all the same.
     page.forgive("503");
     mall.faults().add(Fault::at_endpoint("POST /blog").delay(Duration::from_secs(2)).times(1)).unwrap();
@@ -246,9 +250,7 @@ fn comment_whose_answer_is_lost_is_said_once() {
 fn note_is_not_published_by_who_looks_for_its_shop() {
     let mall = evening().start().unwrap();
     let before = own_notes(&mall);
-    let page = browser_of(&mall, ANNE).open("/#/write");
-    page.field("标题").fill(TITLE);
-    page.field("正文").fill("面要趁热吃。");
+    let page = half_written(&mall);
     page.field("哪家店").fill("面");
     page.press("Enter");
     page.button("发布").click();
