@@ -47,6 +47,9 @@ const ROUTES = [
   { path: "*", load: () => import("./screens/nowhere.js") },
 ];
 
+/** So long it is asked who logged in elsewhere. */
+const KNOWN_WITHIN_MS = 1_000;
+
 /** What the mall says of things that are not there: trying again does not help. */
 const GONE = ["NOT_FOUND", "UNKNOWN_SALE"];
 
@@ -68,7 +71,11 @@ bar.append(connectionBar());
 onLanguage(frame);
 onToken(frame);
 // What is shown is another one's.
-onKeptElsewhere("token", () => me().catch(() => {}).then(anew));
+onKeptElsewhere("token", async () => {
+  // Who it is should be known then, but the other one's screen does not wait for long.
+  await Promise.race([me().catch(() => {}), new Promise((done) => setTimeout(done, KNOWN_WITHIN_MS))]);
+  anew();
+});
 if (isKiosk) runKiosk();
 start(screen, ROUTES, (path) => {
   shownPath = path;

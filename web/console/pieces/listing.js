@@ -9,7 +9,7 @@ import { failure } from "../../parts/empty.js";
 import { icon } from "../../parts/icons.js";
 import { skeletons } from "../../parts/skeleton.js";
 import { oldNotice } from "./old-notice.js";
-import { samePlace } from "./same-place.js";
+import { samePlace } from "../../parts/same-place.js";
 
 /** @typedef {import("../../core/router.js").Showing} Showing */
 
@@ -53,10 +53,14 @@ export function listing({ at, signal, settled }, { load, size, draw, none }) {
   }
 
   function outdated() {
+    // What is on its way is from before.
+    reading();
     forget(`console ${path}`);
     // The next page would leave out as many as are not on the list any more.
     root.querySelector(".pager")?.replaceWith(button(both("接着看其余的", "Go on with the others"), () => {
       const to = withQuery({ current: "" });
+      // One begins at its top.
+      scrollTo(0, 0);
       if (to === address()) anew();
       else go(to);
     }, { icon: "forward" }));

@@ -51,7 +51,7 @@ export function saleActs(sale, changed) {
   }
 }
 
-/** What was asked for and got no answer, by sale: under the same name it is not done twice. @type {Map<number, {by: number, request: string}>} */
+/** What was asked for and got no answer, by sale and number: under the same name it is not done twice. @type {Map<number, Map<number, string>>} */
 const unanswered = new Map();
 
 /**
@@ -59,26 +59,26 @@ const unanswered = new Map();
  * @param {() => unknown} changed
  */
 function restock({ voucherId, left = 0 }, changed) {
-  const before = unanswered.get(voucherId);
-  const add = field(both("增加多少（负数为收回）", "How many to add; negative takes away"), "input", { type: "number", step: 1, required: true, placeholder: "100", value: before?.by });
+  const lost = unanswered.get(voucherId) ?? new Map();
+  const before = [...lost.keys()];
+  const add = field(both("增加多少（负数为收回）", "How many to add; negative takes away"), "input", { type: "number", step: 1, required: true, placeholder: "100", value: before.at(-1) });
   return formSheet(both("增减库存", "Change the stock"), [{ field: add, names: ["库存", "add", "stock"] }], both("确定", "Change it"), async () => {
     const by = numberIn(add.input) ?? 0;
     if (by === 0) {
       add.wrong(both("0 不改变什么", "0 changes nothing"));
       return false;
     }
-    const known = unanswered.get(voucherId);
-    const request = known?.by === by ? known.request : requestId();
+    const request = lost.get(by) ?? requestId();
     const data = await call("POST", `/ops/sales/${voucherId}/stock`, { body: { add: by, requestId: request } }).then((answer) => answer.data, (error) => {
       if (!mayBeDone(error)) throw error;
-      unanswered.set(voucherId, { by, request });
+      unanswered.set(voucherId, lost.set(by, request));
       throw new Unsure(error, unansweredText(by));
     });
-    unanswered.delete(voucherId);
+    lost.delete(by);
     say(data.by < 0 ? both(`收回了 ${-data.by} 份`, `Units taken away: ${-data.by}`) : both(`增加了 ${data.by} 份`, `Units added: ${data.by}`));
     await changed();
     return true;
-  }, before && h("p", { class: "notice bad" }, unansweredText(before.by)), h("p", { class: "quiet" }, both(`现在剩 ${left} 份。最多收回没人抢到的。`, `${left} are left now. Only what nobody holds can be taken away.`)));
+  }, before.map((by) => h("p", { class: "notice bad" }, unansweredText(by))), h("p", { class: "quiet" }, both(`现在剩 ${left} 份。最多收回没人抢到的。`, `${left} are left now. Only what nobody holds can be taken away.`)));
 }
 
 /** @param {number} by */

@@ -12,7 +12,7 @@ import { saleState, shelfStatus } from "../names.js";
 import { formSheet } from "./form.js";
 import { wasMadeText } from "./made-once.js";
 import { makeVoucher } from "./new-voucher.js";
-import { samePlace } from "./same-place.js";
+import { samePlace } from "../../parts/same-place.js";
 import { table } from "./table.js";
 import { voucherFields } from "./voucher-fields.js";
 

@@ -23,7 +23,7 @@ const [UNPAID, PAID, REFUNDING] = [1, 2, 5];
 export function open({ root, at, signal, title, settled }) {
   title(both("订单", "Order"));
   const copyName = `console order ${at.id}`;
-  const place = h("div", null, skeletons(1, "14rem"));
+  const place = h("div", { class: "stack" }, skeletons(1, "14rem"));
   root.append(head(both("订单", "Order"), { home: "/orders" }), place);
   look();
 

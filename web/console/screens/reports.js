@@ -11,7 +11,7 @@ import { countWaiting } from "../waiting.js";
 import { exactly } from "../pieces/exactly.js";
 import { heading } from "../pieces/heading.js";
 import { listing } from "../pieces/listing.js";
-import { samePlace } from "../pieces/same-place.js";
+import { samePlace } from "../../parts/same-place.js";
 
 /**
  * As `GET /ops/reports` tells it.

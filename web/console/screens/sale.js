@@ -16,7 +16,7 @@ import { books } from "../pieces/books.js";
 import { leftText } from "../pieces/drains.js";
 import { exactly } from "../pieces/exactly.js";
 import { saleActs } from "../pieces/sale-acts.js";
-import { samePlace } from "../pieces/same-place.js";
+import { samePlace } from "../../parts/same-place.js";
 
 /** @typedef {import("./sales.js").Sale & {books: import("../pieces/books.js").Books, balances?: boolean, findings?: import("../pieces/books.js").Finding[]}} Account */
 

@@ -17,6 +17,9 @@ const LONGEST = 512;
 /** By what it is said to; and whose it is, as on one device another may log in. @type {Map<string, Typed & {token: string | null, person?: number}>} */
 const typed = new Map();
 
+/** What is on its way, by who says it and to what: the screen may be left, and opened again. @type {Map<string, Promise<{content: string, id: number}>>} */
+const underWay = new Map();
+
 /**
  * @param {string} to
  * @returns {Typed | undefined}
@@ -78,11 +81,18 @@ export function commentForm({ to, label, known, send, newest, sent }) {
       const content = input.value.trim();
       if (!content) return;
       try {
+        const by = `${tokenNow()} ${to}`;
+        const running = await underWay.get(by)?.catch(() => undefined);
+        if (running) return arrived(running.content, running.id);
         const { lost } = typedTo(to) ?? {};
         // No answer came to it: it is looked for before anything is sent.
         const there = lost && (await found(lost));
         if (lost && there !== undefined) arrived(lost.content, there);
-        else arrived(content, await sentOff(content));
+        else {
+          const sending = sentOff(content).finally(() => underWay.delete(by));
+          underWay.set(by, sending);
+          arrived(content, (await sending).id);
+        }
       } catch (error) {
         if (!wantsLogIn(error)) throw error;
       }
@@ -99,7 +109,7 @@ export function commentForm({ to, label, known, send, newest, sent }) {
   async function sentOff(content) {
     keepTyped(to, { text: input.value, lost: { content, known: known() } });
     try {
-      return await send(content);
+      return { content, id: await send(content) };
     } catch (error) {
       if (mayBeDone(error)) await settled();
       // Whose it is stays as it was: they may have to log in again.

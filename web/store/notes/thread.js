@@ -76,13 +76,16 @@ export function thread(first, around) {
       known: () => answers.map(({ id }) => id),
       send: async (content) => (await call("POST", "/blog-comments", { body: { blogId: note.id, answerId: to.id, content } })).data,
       newest: async () => {
-        const last = Math.floor(answerCount / PAGE) + 1;
-        return (await get(`/blog-comments/answers/${first.id}`, { query: { current: last } })) ?? [];
+        const last = Math.max(1, Math.ceil(answerCount / PAGE));
+        // Where that one is full, it may be the first of the next.
+        const pages = answerCount % PAGE === 0 ? [last, last + 1] : [last];
+        return (await Promise.all(pages.map((current) => get(`/blog-comments/answers/${first.id}`, { query: { current } })))).flatMap((page) => page ?? []);
       },
       sent: async (content, id) => {
         const author = await me();
         if (!author || signal.aborted) return;
         say(both("回复好了", "Your answer is there"));
+        const had = form.contains(document.activeElement);
         fill(form);
         // It may have been read meanwhile.
         if (!answers.some((one) => one.id === id)) {
@@ -92,7 +95,7 @@ export function thread(first, around) {
         }
         forget(`comments ${note.id}`);
         draw();
-        root.focus({ preventScroll: true });
+        if (had) root.focus({ preventScroll: true });
       },
     });
     fill(form, made.root);

@@ -84,7 +84,8 @@ function following(signal) {
   return h("div", null, pill, feed.root);
 
   async function look() {
-    const page = await load().catch(() => ({ items: [] }));
+    const page = await load().catch(() => undefined);
+    if (!page) return;
     const fresh = page.items.filter(({ id }) => !feed.keys().includes(id)).length;
     if (signal.aborted) return;
     if (fresh === 0) return fill(pill);

@@ -1,7 +1,7 @@
 // A shop: what it looks like, where and when it is open, and what it sells.
 
 import { Unreachable, get, hasToken } from "../../core/api.js";
-import { shown } from "../../core/copies.js";
+import { copyTo, shown } from "../../core/copies.js";
 import { fill, h, successive, whenSeenAgain } from "../../core/dom.js";
 import { isKiosk } from "../../core/kept.js";
 import { both } from "../../core/language.js";
@@ -13,6 +13,7 @@ import { gallery } from "../../parts/gallery.js";
 import { icon } from "../../parts/icons.js";
 import { allOf } from "../../parts/picture.js";
 import { yuan } from "../../parts/price.js";
+import { samePlace } from "../../parts/same-place.js";
 import { confirmed } from "../../parts/sheet.js";
 import { skeletons } from "../../parts/skeleton.js";
 import { say } from "../../parts/toast.js";
@@ -38,8 +39,10 @@ export async function open({ root, at, signal, title, settled }) {
   root.append(head(both("店铺", "Shop"), { home: "/shops" }), h("div", { class: "two" }, h("div", { class: "stack" }, pictures, facts),
     h("section", { class: "side", "aria-label": both("优惠券", "Vouchers") }, vouchers)));
   const ofVouchers = successive(signal);
+  const shelfName = `shelf ${at.id}`;
+  const redraw = samePlace(vouchers);
   showVouchers();
-  whenSeenAgain(signal, showVouchers);
+  whenSeenAgain(signal, lookAgain);
   await shown(`shop ${at.id}`, () => get(`/shop/${at.id}`, { signal }), (/** @type {Shop} */ shop) => {
     title(shop.name);
     const paths = allOf(shop.images);
@@ -48,18 +51,28 @@ export async function open({ root, at, signal, title, settled }) {
     settled();
   });
 
+  /** @param {Awaited<ReturnType<typeof readShelf>>} shelf */
+  function draw({ ordinary, sales }) {
+    const whileDrawn = ofVouchers();
+    const cards = [...sales.map(({ voucher, live }) => saleVoucherCard(voucher, live, whileDrawn, soon)), ...ordinary.map((voucher) => voucherCard(voucher, () => ask(voucher)))];
+    redraw(() => fill(vouchers, cards.length > 0 ? cards : empty("ticket", both("这家店现在没有优惠券。", "This shop has no vouchers now."))));
+  }
+
   /** By then the mall says so as well. */
   function soon() {
-    setTimeout(() => signal.aborted || showVouchers(), AGAIN_MS);
+    setTimeout(() => signal.aborted || lookAgain(), AGAIN_MS);
+  }
+
+  function lookAgain() {
+    readShelf(at.id, signal).then((shelf) => {
+      copyTo(shelfName, shelf);
+      draw(shelf);
+    }, () => {});
   }
 
   async function showVouchers() {
     try {
-      await shown(`shelf ${at.id}`, () => readShelf(at.id, signal), ({ ordinary, sales }) => {
-        const whileDrawn = ofVouchers();
-        const cards = [...sales.map(({ voucher, live }) => saleVoucherCard(voucher, live, whileDrawn, soon)), ...ordinary.map((voucher) => voucherCard(voucher, () => ask(voucher)))];
-        fill(vouchers, cards.length > 0 ? cards : empty("ticket", both("这家店现在没有优惠券。", "This shop has no vouchers now.")));
-      });
+      await shown(shelfName, () => readShelf(at.id, signal), draw);
     } catch (error) {
       if (!signal.aborted) fill(vouchers, failure(error, showVouchers));
     }

@@ -8,6 +8,7 @@ import { head } from "../../parts/head.js";
 import { busy, iconButton } from "../../parts/button.js";
 import { failure } from "../../parts/empty.js";
 import { icon } from "../../parts/icons.js";
+import { samePlace } from "../../parts/same-place.js";
 import { confirmed } from "../../parts/sheet.js";
 import { skeletons } from "../../parts/skeleton.js";
 import { say, tell } from "../../parts/toast.js";
@@ -23,6 +24,7 @@ export async function open({ root, signal, title, settled }) {
   const top = h("section", { class: "card pad streak", "aria-live": "polite" }, skeletons(1, "8.75rem"));
   const calendar = h("section", { class: "card pad stack", tabindex: -1 }, skeletons(1, "24rem"));
   root.append(h("div", { class: "sign-in stack" }, head(both("每日签到", "Sign in daily"), { home: "/me" }), top, calendar));
+  const redraw = samePlace(top);
   /** The month that is shown; the present one at first. */
   let month = "";
   /** @type {Calendar | undefined} what is known of the present month */
@@ -45,7 +47,7 @@ export async function open({ root, signal, title, settled }) {
   function draw(one) {
     if (one.today.startsWith(one.month)) {
       present = one;
-      fill(top, streak(one, sign));
+      redraw(() => fill(top, streak(one, sign)));
     }
     const isPresent = one.today.startsWith(one.month);
     const later = iconButton("forward", both("下个月", "Next month"), () => turn(one.month, 1));
