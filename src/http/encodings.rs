@@ -40,8 +40,12 @@ pub(super) fn accepted(headers: &HeaderMap) -> impl Iterator<Item = Encoding> {
 
 /// A text that is made for this answer alone; `None` if the client takes it plain only.
 pub(super) fn gzipped(text: &str, headers: &HeaderMap) -> Option<Vec<u8>> {
-    accepted(headers).find(|encoding| *encoding == Encoding::Gzip)?;
-    gzip(text)
+    if takes_gzip(headers) { gzip(text) } else { None }
+}
+
+/// Whether the client takes it.
+pub(super) fn takes_gzip(headers: &HeaderMap) -> bool {
+    accepted(headers).any(|encoding| encoding == Encoding::Gzip)
 }
 
 /// A text, compressed.

@@ -21,7 +21,7 @@ use mallbox_storage::hex;
 use rust_embed::{EmbeddedFile, RustEmbed};
 use sha2::{Digest as _, Sha256};
 
-use super::encodings::{Encoding, accepted, gzip};
+use super::encodings::{Encoding, accepted, gzip, takes_gzip};
 use super::error::ApiError;
 use super::headers::{ASK_AGAIN, FOR_EVER, PICTURE_POLICY, is_known, quoted};
 
@@ -51,7 +51,7 @@ struct Made {
 
 struct Page {
     html: String,
-    gzip: Vec<u8>,
+    gzip: Option<Vec<u8>>,
     etag: HeaderValue,
     policy: HeaderValue,
 }
@@ -102,7 +102,7 @@ impl Page {
         let (source, style) = styled(source);
         let html = filled(&source, version, api);
         Self {
-            gzip: gzip(&html).unwrap_or_default(),
+            gzip: gzip(&html),
             etag: quoted(&hex(&Sha256::digest(&html)[..16])),
             policy: policy(&style),
             html,
@@ -113,9 +113,9 @@ impl Page {
         let kind = HeaderValue::from_static("text/html; charset=utf-8");
         let mut response = if is_known(headers, &self.etag) {
             StatusCode::NOT_MODIFIED.into_response()
-        } else if !self.gzip.is_empty() && accepted(headers).any(|encoding| encoding == Encoding::Gzip) {
+        } else if let Some(gzip) = self.gzip.as_ref().filter(|_| takes_gzip(headers)) {
             let encoding = HeaderValue::from_static(Encoding::Gzip.name());
-            ([(CONTENT_TYPE, kind), (CONTENT_ENCODING, encoding)], self.gzip.clone()).into_response()
+            ([(CONTENT_TYPE, kind), (CONTENT_ENCODING, encoding)], gzip.clone()).into_response()
         } else {
             ([(CONTENT_TYPE, kind)], self.html.clone()).into_response()
         };
