@@ -2,6 +2,7 @@
 
 import { Refusal, hasToken, setToken } from "../core/api.js";
 import { events } from "../core/events.js";
+import { pause } from "../core/moments.js";
 
 /**
  * How the mall is at one instant. Counts are since its start.
@@ -114,7 +115,7 @@ export async function listen() {
     if (mine.signal.aborted) return;
     if (away.aborted) continue;
     say("lost");
-    await new Promise((done) => setTimeout(done, AGAIN_MS));
+    await pause(AGAIN_MS);
   }
 }
 

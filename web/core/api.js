@@ -2,6 +2,7 @@
 
 import { language } from "./language.js";
 import { keep, kept, onKeptElsewhere } from "./kept.js";
+import { pause } from "./moments.js";
 
 /**
  * What the mall answered.
@@ -115,7 +116,7 @@ export async function read(path, asking = {}) {
       const isWorthIt = error instanceof Unreachable || (error instanceof Refusal && error.status === 503);
       if (!isWorthIt || asking.signal?.aborted) throw error;
     }
-    await new Promise((done) => setTimeout(done, wait));
+    await pause(wait);
   }
   return call("GET", path, asking);
 }
@@ -265,7 +266,7 @@ function heard(answered) {
 /** Asks until somebody answers. */
 async function knock() {
   while (!reachable) {
-    await new Promise((done) => setTimeout(done, 1_500));
+    await pause(1_500);
     if (await isThere()) heard(true);
   }
 }

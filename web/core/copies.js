@@ -32,6 +32,21 @@ export async function shown(name, fetched, show) {
 }
 
 /**
+ * Reads anew what is shown; where that fails it stays as it is.
+ * @template T
+ * @param {string} name
+ * @param {() => Promise<T>} fetched
+ * @param {(what: T) => void} show
+ * @returns {Promise<void>}
+ */
+export async function renewed(name, fetched, show) {
+  const fresh = await fetched().catch(() => undefined);
+  if (fresh === undefined) return;
+  copyTo(name, fresh);
+  show(fresh);
+}
+
+/**
  * Whether the mall said that there is no such thing, or not for this reader.
  * @param {unknown} error
  */

@@ -1,6 +1,7 @@
 // What got no answer, and may have been done all the same.
 
 import { Refusal, Unreachable } from "./api.js";
+import { pause } from "./moments.js";
 
 /** The mall ends every call within so long: what was not done by then is not done any more. */
 const SETTLED_AFTER_MS = 2_000;
@@ -15,5 +16,5 @@ export function mayBeDone(error) {
 
 /** Once it is decided: to look before would miss what is being done. */
 export async function settled() {
-  await new Promise((done) => setTimeout(done, SETTLED_AFTER_MS));
+  await pause(SETTLED_AFTER_MS);
 }

@@ -17,6 +17,15 @@ export function momentIn(ms, answer) {
 }
 
 /**
+ * Waits so many milliseconds.
+ * @param {number} ms
+ * @returns {Promise<void>}
+ */
+export function pause(ms) {
+  return new Promise((done) => setTimeout(done, ms));
+}
+
+/**
  * Milliseconds until then; negative once it is over.
  * @param {Moment} moment
  */

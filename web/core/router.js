@@ -70,6 +70,15 @@ export function anew() {
   dispatchEvent(new Event("hashchange"));
 }
 
+/**
+ * Shows this, from its beginning also if it is what is shown.
+ * @param {string} to
+ */
+export function goAnew(to) {
+  if (to === address()) anew();
+  else go(to);
+}
+
 /** Back to where one came from, or to `home` if one came from elsewhere. */
 export function back(home = "/") {
   if (history.state?.step > 0) history.back();

@@ -1,6 +1,7 @@
 // Pictures on their way to the mall: only an `XMLHttpRequest` tells how far a body has come.
 
 import { Refusal, answered, base, headers, tokenNow, unanswered } from "./api.js";
+import { pause } from "./moments.js";
 
 /** Longer than anything else may take: a phone sends a picture slowly. */
 const PATIENCE_MS = 60_000;
@@ -20,7 +21,7 @@ export async function upload(picture, how = {}) {
     } catch (error) {
       if (!(error instanceof Refusal) || error.status !== 503) throw error;
     }
-    await new Promise((done) => setTimeout(done, wait));
+    await pause(wait);
   }
   return once(picture, how);
 }

@@ -3,6 +3,7 @@
 import { Refusal, Unreachable, call } from "../core/api.js";
 import { forget } from "../core/copies.js";
 import { keep, kept } from "../core/kept.js";
+import { pause } from "../core/moments.js";
 import { requestId } from "../core/request-id.js";
 import { me } from "../core/session.js";
 
@@ -28,7 +29,7 @@ export async function buy(voucher) {
     } catch (error) {
       if (!(error instanceof Unreachable)) throw error;
     }
-    await new Promise((done) => setTimeout(done, wait));
+    await pause(wait);
   }
   return ask();
 

@@ -4,6 +4,7 @@ import { Refusal, hasToken, onToken } from "../core/api.js";
 import { fill, h } from "../core/dom.js";
 import { isKiosk, onKeptElsewhere } from "../core/kept.js";
 import { both, language, onLanguage, speak } from "../core/language.js";
+import { pause } from "../core/moments.js";
 import { anew, loadAhead, start } from "../core/router.js";
 import { me } from "../core/session.js";
 import { linkButton } from "../parts/button.js";
@@ -73,7 +74,7 @@ onToken(frame);
 // What is shown is another one's.
 onKeptElsewhere("token", async () => {
   // Who it is should be known then, but the other one's screen does not wait for long.
-  await Promise.race([me().catch(() => {}), new Promise((done) => setTimeout(done, KNOWN_WITHIN_MS))]);
+  await Promise.race([me().catch(() => {}), pause(KNOWN_WITHIN_MS)]);
   anew();
 });
 if (isKiosk) runKiosk();

@@ -2,7 +2,7 @@
 
 import { h } from "../../core/dom.js";
 import { both } from "../../core/language.js";
-import { address, anew, go } from "../../core/router.js";
+import { goAnew } from "../../core/router.js";
 import { field } from "../../parts/field.js";
 import { icon } from "../../parts/icons.js";
 import { withQuery } from "./listing.js";
@@ -28,8 +28,6 @@ export function filters(at, filters) {
   function find(event) {
     event.preventDefault();
     const values = Object.fromEntries(fields.map(({ name, input }) => [name, input.value.trim()]));
-    const to = withQuery({ ...values, current: "" });
-    if (to === address()) anew();
-    else go(to);
+    goAnew(withQuery({ ...values, current: "" }));
   }
 }

@@ -3,7 +3,7 @@
 import { copyOf, copyTo, forget, isDenied } from "../../core/copies.js";
 import { fill, h, successive } from "../../core/dom.js";
 import { both } from "../../core/language.js";
-import { address, anew, go } from "../../core/router.js";
+import { address, goAnew } from "../../core/router.js";
 import { button } from "../../parts/button.js";
 import { failure } from "../../parts/empty.js";
 import { icon } from "../../parts/icons.js";
@@ -58,11 +58,9 @@ export function listing({ at, signal, settled }, { load, size, draw, none }) {
     forget(`console ${path}`);
     // The next page would leave out as many as are not on the list any more.
     root.querySelector(".pager")?.replaceWith(button(both("接着看其余的", "Go on with the others"), () => {
-      const to = withQuery({ current: "" });
       // One begins at its top.
       scrollTo(0, 0);
-      if (to === address()) anew();
-      else go(to);
+      goAnew(withQuery({ current: "" }));
     }, { icon: "forward" }));
   }
 

@@ -2,6 +2,7 @@
 
 import { mayBeDone } from "../../core/doubt.js";
 import { both } from "../../core/language.js";
+import { pause } from "../../core/moments.js";
 import { Unsure } from "./unsure.js";
 
 /** Work may go on for a while after the mall has given up waiting for it: so long it is looked for, and so often. */
@@ -50,7 +51,7 @@ export function madeOnce({ those, id, marks, make }) {
    */
   async function lookedFor(body, { name, before }) {
     for (const wait of [0, ...LOOK_AGAIN_MS]) {
-      await new Promise((done) => setTimeout(done, wait));
+      await pause(wait);
       const found = (await those(body)).find((one) => !before.has(id(one)) && nameOf(one) === name);
       if (found) return found;
     }

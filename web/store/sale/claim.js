@@ -2,6 +2,7 @@
 // so nobody buys twice.
 
 import { Refusal, Unreachable, call, get, isReachable, onReachable, onToken } from "../../core/api.js";
+import { pause } from "../../core/moments.js";
 import { STATUS } from "../orders.js";
 
 /**
@@ -80,7 +81,7 @@ async function findOut(voucher, lost, signal) {
     if (outcome) return outcome.order && !isFirst ? { ...outcome, isNew: true } : outcome;
     lost();
     isFirst = false;
-    await new Promise((done) => setTimeout(done, wait));
+    await pause(wait);
   }
   for (;;) {
     await reached(signal);

@@ -1,11 +1,12 @@
 // The sales that are open or will open, looked at again and again.
 
 import { read } from "../../core/api.js";
-import { copyTo, shown } from "../../core/copies.js";
+import { renewed, shown } from "../../core/copies.js";
 import { every, fill, h, successive } from "../../core/dom.js";
 import { both } from "../../core/language.js";
 import { isSameMoment, momentIn } from "../../core/moments.js";
 import { empty, failure } from "../../parts/empty.js";
+import { samePlace } from "../../parts/same-place.js";
 import { saleCard } from "../cards/sale.js";
 
 /** @typedef {import("../cards/sale.js").Sale} Sale */
@@ -23,12 +24,14 @@ const PASSING = ["serverTime", "beginsInMs", "endsInMs"];
  */
 export function salesOn(list, most, { signal, settled }) {
   const ofCards = successive(signal);
+  const redraw = samePlace(list);
   /** As it is drawn. */
   let looks = "";
   /** @type {import("../../core/moments.js").Moment | undefined} the end of the first */
   let end;
   look();
-  every(AGAIN_MS, signal, renew);
+  // The bar above says if the mall does not answer.
+  every(AGAIN_MS, signal, () => renewed(NAME, ask, draw));
 
   async function look() {
     try {
@@ -36,16 +39,6 @@ export function salesOn(list, most, { signal, settled }) {
       settled();
     } catch (error) {
       if (!signal.aborted) fill(list, h("li", { class: "all" }, failure(error, look)));
-    }
-  }
-
-  async function renew() {
-    try {
-      const answer = await ask();
-      copyTo(NAME, answer);
-      draw(answer);
-    } catch {
-      // What is drawn stays; the bar above says that the mall does not answer.
     }
   }
 
@@ -62,13 +55,7 @@ export function salesOn(list, most, { signal, settled }) {
     if (signal.aborted || (fresh === looks && isSameMoment(end, ends))) return;
     [looks, end] = [fresh, ends];
     const whileShown = ofCards();
-    const focused = links().findIndex((link) => link === document.activeElement);
-    fill(list, sales.length > 0 ? sales.map((sale) => h("li", null, saleCard(sale, answer, whileShown)))
-      : h("li", { class: "all" }, empty("bolt", both("现在没有秒杀，晚点再来看看。", "No sale right now; look again later."))));
-    if (focused >= 0) links()[focused]?.focus({ preventScroll: true });
-  }
-
-  function links() {
-    return [...list.querySelectorAll("a")];
+    redraw(() => fill(list, sales.length > 0 ? sales.map((sale) => h("li", null, saleCard(sale, answer, whileShown)))
+      : h("li", { class: "all" }, empty("bolt", both("现在没有秒杀，晚点再来看看。", "No sale right now; look again later.")))));
   }
 }

@@ -1,7 +1,7 @@
 // A shop: what it looks like, where and when it is open, and what it sells.
 
 import { Unreachable, get, hasToken } from "../../core/api.js";
-import { copyTo, shown } from "../../core/copies.js";
+import { renewed, shown } from "../../core/copies.js";
 import { fill, h, successive, whenSeenAgain } from "../../core/dom.js";
 import { isKiosk } from "../../core/kept.js";
 import { both } from "../../core/language.js";
@@ -40,6 +40,7 @@ export async function open({ root, at, signal, title, settled }) {
     h("section", { class: "side", "aria-label": both("优惠券", "Vouchers") }, vouchers)));
   const ofVouchers = successive(signal);
   const shelfName = `shelf ${at.id}`;
+  const read = () => readShelf(at.id, signal);
   const redraw = samePlace(vouchers);
   showVouchers();
   whenSeenAgain(signal, lookAgain);
@@ -64,15 +65,12 @@ export async function open({ root, at, signal, title, settled }) {
   }
 
   function lookAgain() {
-    readShelf(at.id, signal).then((shelf) => {
-      copyTo(shelfName, shelf);
-      draw(shelf);
-    }, () => {});
+    renewed(shelfName, read, draw);
   }
 
   async function showVouchers() {
     try {
-      await shown(shelfName, () => readShelf(at.id, signal), draw);
+      await shown(shelfName, read, draw);
     } catch (error) {
       if (!signal.aborted) fill(vouchers, failure(error, showVouchers));
     }
