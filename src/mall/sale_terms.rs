@@ -14,7 +14,9 @@ use super::recent::Recent;
 
 /// How old a copy, or the memory that there is no such sale, may be.
 const FRESH: Duration = Duration::from_secs(1);
-/// Copies that nobody asked for during this long are dropped.
+/// Real time that a claim with an older copy at hand waits for a fresh one: some reads of a database that is well.
+const READ_WAIT_MAX: Duration = Duration::from_millis(50);
+/// Copies that no claim used during this span are not read again until one does.
 const IDLE: Duration = Duration::from_secs(60);
 /// Ids remembered as unknown: 2 MB at the most. More at once, and some are looked up again.
 const ABSENT: usize = 32_768;
@@ -43,11 +45,13 @@ impl Known {
 
 type Found = Result<Option<Arc<Known>>, Arc<StoreError>>;
 
-/// Copies of the sales that are asked for, read by each claim and written once in half a second.
+/// Copies of the sales, read by each claim and written once in half a second while claims come.
 ///
 /// - A copy is at most [`FRESH`] old; one reading serves all who ask at once.
-/// - While the record cannot be read, the last copy serves on: what it says is decided again where the unit is taken, and
-///   terms are changed through the record.
+/// - Stale-while-revalidate: while the database refuses or is silent, the last copy serves on, and a claim waits for a
+///   fresh one no longer than [`READ_WAIT_MAX`], once in [`FRESH`]. Where the unit is taken the terms are decided again,
+///   and terms are changed through the database.
+/// - The copy of a sale that has not ended is never dropped, so that a database that falls silent stops no sale.
 /// - An id that is no sale is remembered too, so that unknown ids cost the record one reading each a second; and hardly any
 ///   reading once it is known [which vouchers there are](IdFilter).
 ///
@@ -79,7 +83,7 @@ impl SaleTerms {
 
     /// The sale's copy; `None` if the voucher is no sale.
     pub(super) async fn get(
-        &self,
+        self: &Arc<Self>,
         voucher: VoucherId,
         now: Timestamp,
     ) -> Result<Option<Arc<Known>>, StoreError> {
@@ -98,10 +102,27 @@ impl SaleTerms {
             // Who adds a sale puts it in the store's memory, and need not know that its id was asked for too early.
             self.absent.lock().remove(&voucher);
         }
-        let found = self.flights.share(voucher, || self.find(voucher, now)).await;
+        let found = match self.last_copy(voucher) {
+            Some(last) => self.reread(voucher, last, now).await,
+            None => self.flights.share(voucher, || self.find(voucher, now)).await,
+        };
         found
             .inspect(|known| known.iter().for_each(|known| known.touch(now)))
             .map_err(|error| shared("sale terms", &error))
+    }
+
+    /// Keeps the copy of a sale that was just read and has not ended, so that a later claim needs no database. `changes` is
+    /// the value of [`changes`](Self::changes) before the read.
+    pub(super) fn keep(&self, voucher: &Voucher, changes: u64, now: Timestamp) {
+        if let Some(sale) = voucher.sale.filter(|sale| now < sale.terms.end) {
+            // Not used yet: read again once a claim comes.
+            self.put(voucher.id, Some((voucher.clone(), sale)), changes, (now, Timestamp::from_millis(0)));
+        }
+    }
+
+    /// Counts what was [forgotten](Self::forget).
+    pub(super) fn changes(&self) -> u64 {
+        self.changes.load(Ordering::SeqCst)
     }
 
     /// Learns anew which vouchers there are.
@@ -122,19 +143,23 @@ impl SaleTerms {
         self.absent.lock().remove(&voucher);
     }
 
-    /// Reads the copies in use anew and drops the others.
+    /// Reads the copies in use anew and drops those of sales that have ended and are not in use.
+    ///
+    /// # Errors
+    /// The first [`StoreError`]: all copies serve on for [`FRESH`], and none further is read.
     pub(super) async fn refresh(&self, now: Timestamp) -> Result<(), StoreError> {
-        let idle_ms = (now - IDLE).as_millis();
+        let is_used = |known: &Known| known.used_ms.load(Ordering::Relaxed) >= (now - IDLE).as_millis();
         let in_use: Vec<VoucherId> = {
             let mut known = self.known.write();
-            known.retain(|_, known| known.used_ms.load(Ordering::Relaxed) >= idle_ms);
-            known.keys().copied().collect()
+            known.retain(|_, known| is_used(known) || now < known.sale.terms.end);
+            known.iter().filter(|(_, known)| is_used(known)).map(|(voucher, _)| *voucher).collect()
         };
         for voucher in in_use {
-            self.flights
-                .share(voucher, || self.read(voucher, now))
-                .await
-                .map_err(|error| shared("sale terms", &error))?;
+            // Its own reading, and not one that claims wait for.
+            if let Err(error) = self.read(voucher, now).await {
+                self.serve_on(now);
+                return Err(shared("sale terms", &error));
+            }
         }
         Ok(())
     }
@@ -142,6 +167,26 @@ impl SaleTerms {
     /// Whether there is anything to refresh.
     pub(super) fn is_empty(&self) -> bool {
         self.known.read().is_empty()
+    }
+
+    /// What the database says soon, or else the last copy. The reading goes on in a task of its own: nobody who waits for it
+    /// breaks it off.
+    async fn reread(self: &Arc<Self>, voucher: VoucherId, last: Arc<Known>, now: Timestamp) -> Found {
+        let terms = Arc::clone(self);
+        let reading =
+            tokio::spawn(async move { terms.flights.share(voucher, || terms.find(voucher, now)).await });
+        if let Ok(Ok(found)) = tokio::time::timeout(READ_WAIT_MAX, reading).await {
+            return found;
+        }
+        self.serve_on(now);
+        Ok(Some(last))
+    }
+
+    /// Lets every copy count as fresh at `now`: the database does not answer, and no other claim is to find that out.
+    fn serve_on(&self, now: Timestamp) {
+        for known in self.known.read().values() {
+            known.read_ms.store(now.as_millis(), Ordering::Relaxed);
+        }
     }
 
     fn copy(&self, voucher: VoucherId, now: Timestamp) -> Option<Arc<Known>> {
@@ -164,40 +209,52 @@ impl SaleTerms {
             return Ok(None);
         }
         match self.read(voucher, now).await {
-            Err(error) if error.is_transient() => self.last_copy(voucher, now).map(Some).ok_or(error),
+            Err(error) if error.is_transient() => {
+                self.serve_on(now);
+                self.last_copy(voucher).map(Some).ok_or(error)
+            }
             found => found,
         }
     }
 
-    /// The copy there is, however old; it counts as fresh, so that not every claim waits for a record that is away.
-    fn last_copy(&self, voucher: VoucherId, now: Timestamp) -> Option<Arc<Known>> {
-        let known = self.known.read();
-        let known = known.get(&voucher)?;
-        known.read_ms.store(now.as_millis(), Ordering::Relaxed);
-        Some(Arc::clone(known))
+    /// The copy there is, however old.
+    fn last_copy(&self, voucher: VoucherId) -> Option<Arc<Known>> {
+        self.known.read().get(&voucher).map(Arc::clone)
     }
 
     async fn read(&self, voucher: VoucherId, now: Timestamp) -> Found {
         self.figures.count(Counted::Rebuild);
-        let changes = self.changes.load(Ordering::SeqCst);
+        let changes = self.changes();
         let found = self.storage.vouchers.get(voucher).await.map_err(Arc::new)?;
         let found = found.and_then(|voucher| voucher.sale.map(|sale| (voucher, sale)));
+        Ok(self.put(voucher, found, changes, (now, now)))
+    }
+
+    /// Keeps what was read at `read`, unless something was forgotten since. A copy that is there was used when it was
+    /// used; another one at `used`.
+    fn put(
+        &self,
+        voucher: VoucherId,
+        found: Option<(Voucher, SaleRecord)>,
+        changes: u64,
+        (read, used): (Timestamp, Timestamp),
+    ) -> Option<Arc<Known>> {
         let mut known = self.known.write();
-        let used_ms = known.get(&voucher).map_or(now.as_millis(), |old| old.used_ms.load(Ordering::Relaxed));
+        let used_ms = known.get(&voucher).map_or(used.as_millis(), |old| old.used_ms.load(Ordering::Relaxed));
         let copy = found.map(|(voucher, sale)| {
-            let (read_ms, used_ms) = (now.as_millis().into(), used_ms.into());
+            let (read_ms, used_ms) = (read.as_millis().into(), used_ms.into());
             Arc::new(Known { voucher, sale, read_ms, used_ms })
         });
-        if self.changes.load(Ordering::SeqCst) == changes {
+        if self.changes() == changes {
             match &copy {
                 Some(copy) => drop(known.insert(voucher, Arc::clone(copy))),
                 None => {
                     known.remove(&voucher);
-                    self.absent.lock().insert(voucher, now);
+                    self.absent.lock().insert(voucher, read);
                 }
             }
         }
-        Ok(copy)
+        copy
     }
 }
 

@@ -44,7 +44,7 @@ pub struct SaleCounter {
 
 struct Inner {
     context: Context,
-    terms: SaleTerms,
+    terms: Arc<SaleTerms>,
     shelf: Shelf,
     numbers: OrderNumbers,
     backlog: Backlog,
@@ -62,7 +62,7 @@ impl SaleCounter {
     #[must_use]
     pub fn new(context: Context) -> Self {
         let inner = Inner {
-            terms: SaleTerms::new(context.storage.clone()),
+            terms: Arc::new(SaleTerms::new(context.storage.clone())),
             shelf: Shelf::of(&context.storage),
             numbers: OrderNumbers::new(),
             backlog: Backlog::new(),
@@ -188,10 +188,11 @@ impl SaleCounter {
         voucher: VoucherId,
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError> {
+        // Before it is read: what is read now stays as a copy.
+        self.inner.terms.forget(voucher);
         let told = self.put_as_recorded(turn, voucher, now).await?;
-        match &told {
-            Some(Voucher { text, .. }) => self.voucher_changed(voucher, text.shop).await,
-            None => self.inner.terms.forget(voucher),
+        if let Some(Voucher { text, .. }) = &told {
+            self.shelf_changed(text.shop).await;
         }
         self.inner.out_of_step.lock().remove(&voucher);
         Ok(told.and_then(|told| told.sale))
@@ -219,8 +220,12 @@ impl SaleCounter {
         voucher: VoucherId,
         now: Timestamp,
     ) -> Result<Option<Voucher>, StoreError> {
-        let storage = &self.inner.context.storage;
+        let (storage, terms) = (&self.inner.context.storage, &self.inner.terms);
+        let changes = terms.changes();
         let found = storage.vouchers.get(voucher).await?;
+        if let Some(found) = &found {
+            terms.keep(found, changes, now);
+        }
         if let Some(sale) = found.as_ref().and_then(|found| found.sale)
             && (now < sale.terms.end || storage.sales.units(voucher).await?.is_some())
         {
@@ -374,8 +379,12 @@ impl Inner {
         let storage = &self.context.storage;
         let put = self.puts.share(voucher, || async {
             let turn = self.turns.next().await.map_err(Arc::new)?;
+            let changes = self.terms.changes();
             let found = storage.vouchers.get(voucher).await.map_err(Arc::new)?;
-            let Some(sale) = found.and_then(|voucher| voucher.sale) else { return Ok(false) };
+            let Some((found, sale)) = found.and_then(|found| found.sale.map(|sale| (found, sale))) else {
+                return Ok(false);
+            };
+            self.terms.keep(&found, changes, self.context.now());
             turn.check().map_err(Arc::new)?;
             storage.sales.put(sale.terms).await.map_err(Arc::new)?;
             Ok(true)
