@@ -48,6 +48,9 @@ pub(super) struct OrderAnswer {
     #[schemars(example = 4_750)]
     pay_value: i64,
     pay_type: u8,
+    /// How it is paid for: `none`, final without a payment; or `sandbox`, imaginary money.
+    #[schemars(example = &"sandbox")]
+    payment: &'static str,
     /// 0 on its way to the record, 1 unpaid, 2 paid, 3 used, 4 cancelled, 5 refunding, 6 refunded.
     #[schemars(example = 1)]
     status: u8,
@@ -83,6 +86,7 @@ impl OrderAnswer {
             title,
             pay_value: order.pay_value.get(),
             pay_type: order.pay_type,
+            payment: order.payment.name(),
             status: order.status as u8,
             create_time: text(order.created),
             pay_time: order.paid.map(text),
@@ -179,7 +183,7 @@ async fn refund(
 
 #[cfg(test)]
 mod tests {
-    use mallbox_storage::{Cents, Order, OrderStatus, UserId};
+    use mallbox_storage::{Cents, Order, OrderStatus, PaymentMode, UserId};
 
     use super::*;
 
@@ -194,6 +198,7 @@ mod tests {
                 status,
                 pay_value: Cents::new(1),
                 pay_type: 1,
+                payment: PaymentMode::Sandbox,
                 created: at(0),
                 deadline: at(1_000),
                 paid: None,

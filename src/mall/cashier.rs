@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mallbox_storage::{
-    Order, OrderStatus, Payment, PaymentId, PaymentState, Step, Stepped, StoreError, Timestamp,
+    Order, OrderStatus, Payment, PaymentId, PaymentMode, PaymentState, Step, Stepped, StoreError, Timestamp,
 };
 use parking_lot::Mutex;
 
@@ -66,6 +66,10 @@ impl Cashier {
     /// the gateway cannot be reached, in which case the chore goes on.
     pub(super) async fn give_back(&self, order: Order, now: Timestamp) -> Result<Order, Failure> {
         let storage = &self.context.storage;
+        // An imported one: those that begin here are never refunding.
+        if order.payment == PaymentMode::None {
+            return self.finish_refund(&order, now).await;
+        }
         let rows = storage.payments.of_order(order.id).await?;
         let Some(payment) = rows.iter().find(|row| row.state == PaymentState::Captured) else {
             // Somebody else may have finished it since.
@@ -77,7 +81,12 @@ impl Cashier {
         if self.gateway.refund(payment).await.is_err() {
             return Ok(order);
         }
-        match storage.orders.step(order.id, Step::FinishRefund, now).await? {
+        self.finish_refund(&order, now).await
+    }
+
+    /// The money is back: the order is refunded, and its unit goes back too.
+    async fn finish_refund(&self, order: &Order, now: Timestamp) -> Result<Order, Failure> {
+        match self.context.storage.orders.step(order.id, Step::FinishRefund, now).await? {
             Stepped::Done(order) | Stepped::Stands(order) if order.status == OrderStatus::Refunded => {
                 closed(&self.context, &order).await?;
                 Ok(order)

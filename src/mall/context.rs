@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
-use mallbox_storage::{Limit, Pass, Storage, Timestamp, UserId};
+use mallbox_storage::{Limit, Pass, PaymentMode, Storage, Timestamp, UserId};
 
 use super::{Clock, Copies, Failure, Refusal, Settings};
 
@@ -33,6 +33,16 @@ impl Context {
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    /// How orders that are written now are paid for. Read at each call: other instances may change it.
+    ///
+    /// # Errors
+    /// The database cannot be read, or names a mode that this version does not know.
+    pub async fn payment_mode(&self) -> Result<PaymentMode, Failure> {
+        let stored = self.storage.upkeep.setting(PaymentMode::SETTING).await?;
+        PaymentMode::from_setting(stored.as_deref())
+            .ok_or_else(|| Failure::Bug(format!("the payment mode {stored:?} is unknown to this version")))
     }
 
     /// Counts a call of a user, if there is a limit on what they do.

@@ -271,7 +271,7 @@ impl Worker {
             let order = logged.claim.order;
             match outcome {
                 Persisted::Written { deadline } => {
-                    deadlines.push((order, *deadline));
+                    deadlines.extend(deadline.map(|deadline| (order, deadline)));
                     written += 1;
                 }
                 Persisted::Repeat => {

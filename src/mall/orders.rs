@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mallbox_storage::{
-    Claim, Order, OrderId, OrderStatus, Page, ShopId, Step, Stepped, Timestamp, UserId, Voucher, VoucherId,
-    VoucherStatus,
+    Claim, Order, OrderId, OrderStatus, Page, PaymentMode, ShopId, Step, Stepped, Timestamp, UserId, Voucher,
+    VoucherId, VoucherStatus,
 };
 
 use super::cashier::{Cashier, closed};
@@ -123,7 +123,7 @@ impl OrderDesk {
         })
     }
 
-    /// Buys an ordinary voucher: an unpaid order with a deadline. A repeat under the same name of the request (1 to 64
+    /// Buys an ordinary voucher: an unpaid order with a deadline, or in [`PaymentMode::None`] one that is final. A repeat under the same name of the request (1 to 64
     /// characters) answers the order that was bought then.
     ///
     /// # Errors
@@ -154,14 +154,15 @@ impl OrderDesk {
             return Err(Refusal::SoldInSale.into());
         }
         let (id, _) = self.numbers.next(storage, voucher, now).await?;
+        let payment = self.context.payment_mode().await?;
         let order = Order {
             deadline: now + self.context.settings.pay_within,
-            ..unpaid(id, &found, user, now, OrderStatus::Unpaid)
+            ..new_order(id, &found, user, now, (payment.first_status(), payment))
         };
         let context = self.context.clone();
         detached(async move {
             let bought = context.storage.orders.insert(&order, request.as_deref()).await?;
-            if bought == order.id {
+            if bought == order.id && order.status == OrderStatus::Unpaid {
                 context.storage.deadlines.set(&[(order.id, order.deadline)]).await?;
             }
             Ok(bought)
@@ -197,7 +198,7 @@ impl OrderDesk {
     }
 
     /// Asks for the money of one's paid order back. The order is refunded when this answers, or refunding if the gateway
-    /// cannot be reached just now.
+    /// cannot be reached just now. An order without a payment is given back, and no money moves.
     ///
     /// # Errors
     /// [`Refusal::OrderStands`], [`Refusal::NotYet`], or the store is in trouble: a repeat goes on.
@@ -301,7 +302,8 @@ impl OrderDesk {
             Failure::Bug(format!("the claim {} is for voucher {}, which is gone", claim.order, claim.voucher))
         })?;
         let pay_within = voucher.sale.map_or(self.context.settings.pay_within, |sale| sale.pay_within);
-        let order = unpaid(claim.order, &voucher, claim.user, claim.at, OrderStatus::Pending);
+        let standing = (OrderStatus::Pending, self.context.payment_mode().await?);
+        let order = new_order(claim.order, &voucher, claim.user, claim.at, standing);
         Ok(Order { deadline: claim.at + pay_within, ..order })
     }
 
@@ -347,8 +349,7 @@ async fn refund(
     now: Timestamp,
 ) -> Result<Order, Failure> {
     match context.storage.orders.step(order, Step::StartRefund, now).await? {
-        Stepped::Done(order) => cashier.give_back(order, now).await,
-        Stepped::Stands(order) => match order.status {
+        Stepped::Done(order) | Stepped::Stands(order) => match order.status {
             OrderStatus::Refunding => cashier.give_back(order, now).await,
             OrderStatus::Refunded => {
                 closed(context, &order).await?;
@@ -360,7 +361,13 @@ async fn refund(
     }
 }
 
-fn unpaid(id: OrderId, voucher: &Voucher, user: UserId, at: Timestamp, status: OrderStatus) -> Order {
+fn new_order(
+    id: OrderId,
+    voucher: &Voucher,
+    user: UserId,
+    at: Timestamp,
+    (status, payment): (OrderStatus, PaymentMode),
+) -> Order {
     Order {
         id,
         voucher: voucher.id,
@@ -368,6 +375,7 @@ fn unpaid(id: OrderId, voucher: &Voucher, user: UserId, at: Timestamp, status: O
         status,
         pay_value: voucher.text.pay_value,
         pay_type: PAY_TYPE,
+        payment,
         created: at,
         deadline: at,
         paid: None,

@@ -243,8 +243,11 @@ pub trait Importing: Send {
     ///
     /// - A sale's initial units are those that remain and those that its live orders hold.
     /// - Of several live orders of a user in a sale the one that is furthest stays; each other becomes a dead letter.
-    /// - Unpaid orders can be paid for `pay_within` from `now`, and sales give their buyers as long.
-    /// - A paid order has a captured payment, a refunded one a payment that was given back.
+    /// - Orders take the [`PaymentMode`](crate::PaymentMode) that moved in as a setting. Without a payment, unpaid orders
+    ///   are final, as where they come from.
+    /// - Other unpaid orders can be paid for `pay_within` from `now`, and sales give their buyers as long.
+    /// - A paid order has a captured payment, a refunded one a payment that was given back, unless the mode is
+    ///   [`PaymentMode::None`](crate::PaymentMode::None).
     /// - An answer that stands below no comment of its own note, or below another answer, stands below the note itself.
     /// - No note says that it has fewer comments than came with it.
     /// - Order numbers that the mall's own scheme could give again are passed over.

@@ -79,7 +79,7 @@ pub use order_log::{LogPosition, LogState, Logged, OrderLog};
 pub use orders::{Order, OrderCounts, OrderFilter, OrderStatus, Orders, Persisted, Step, Stepped};
 pub use outbox::{Errand, Outbox};
 pub use page::Page;
-pub use payments::{Payment, PaymentFaults, PaymentRows, PaymentState};
+pub use payments::{Payment, PaymentFaults, PaymentMode, PaymentRows, PaymentState};
 pub use pictures::{
     NewPicture, Picture, PictureKind, PicturePut, PictureRemoval, PictureRoom, PictureSweep, Pictures,
 };

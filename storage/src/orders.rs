@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use crate::{Cents, DeadReason, Logged, OrderId, Page, PaymentId, StoreError, Timestamp, UserId, VoucherId};
+use crate::{
+    Cents, DeadReason, Logged, OrderId, Page, PaymentId, PaymentMode, StoreError, Timestamp, UserId,
+    VoucherId,
+};
 
 /// Where an order stands. The numbers are hm-dianping's; 0 is mallbox's own.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -65,11 +68,13 @@ pub struct Order {
     pub pay_value: Cents,
     /// 1 balance, 2 Alipay, 3 WeChat; as hm-dianping counts.
     pub pay_type: u8,
+    /// How it is paid for.
+    pub payment: PaymentMode,
     /// When it was claimed.
     pub created: Timestamp,
-    /// Until when it can be paid.
+    /// Until when it can be paid. Means nothing in [`PaymentMode::None`].
     pub deadline: Timestamp,
-    /// When it was paid.
+    /// When its payment was captured; never set in [`PaymentMode::None`].
     pub paid: Option<Timestamp>,
     /// When it was redeemed.
     pub used: Option<Timestamp>,
@@ -80,10 +85,10 @@ pub struct Order {
 /// What became of a claim in the record.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Persisted {
-    /// It is an order now, to be paid until then.
+    /// It is an order now.
     Written {
-        /// The order's deadline.
-        deadline: Timestamp,
+        /// Until when the order can be paid; `None` in [`PaymentMode::None`].
+        deadline: Option<Timestamp>,
     },
     /// It already was an order, or a dead letter: the log handed it out twice.
     Repeat,
@@ -100,7 +105,7 @@ pub enum Step {
     Cancel,
     /// Paid → used.
     Use,
-    /// Paid → refunding.
+    /// Paid → refunding; in [`PaymentMode::None`], where no money goes back, paid → refunded at once.
     StartRefund,
     /// Refunding → refunded, and its captured payment's row → refunded, in one transaction.
     FinishRefund,
@@ -108,8 +113,9 @@ pub enum Step {
 
 impl Step {
     /// From where it leads, and to where.
-    pub(crate) fn change(self) -> (OrderStatus, OrderStatus) {
+    pub(crate) fn change(self, payment: PaymentMode) -> (OrderStatus, OrderStatus) {
         match self {
+            Self::StartRefund if payment == PaymentMode::None => (OrderStatus::Paid, OrderStatus::Refunded),
             Self::Pay(_) => (OrderStatus::Unpaid, OrderStatus::Paid),
             Self::Cancel => (OrderStatus::Unpaid, OrderStatus::Cancelled),
             Self::Use => (OrderStatus::Paid, OrderStatus::Used),
@@ -189,6 +195,21 @@ pub(crate) fn deadline(claimed: Timestamp, pay_within: Duration, now: Timestamp)
     (claimed + pay_within).max(now + LEAST_TO_PAY)
 }
 
+impl PaymentMode {
+    /// Until when the order of a claim can be paid, if it has to be.
+    pub(crate) fn deadline(
+        self,
+        claimed: Timestamp,
+        pay_within: Duration,
+        now: Timestamp,
+    ) -> Option<Timestamp> {
+        match self {
+            Self::None => None,
+            Self::Sandbox => Some(deadline(claimed, pay_within, now)),
+        }
+    }
+}
+
 /// Orders: their record, and the second lock of every sale.
 ///
 /// - [`persist`](Orders::persist) is one transaction: orders, dead letters, stock, and the mark of what has been
@@ -201,7 +222,8 @@ pub(crate) fn deadline(claimed: Timestamp, pay_within: Duration, now: Timestamp)
 pub trait Orders: Send + Sync {
     /// Writes claims as orders. Answers one [`Persisted`] a claim, in their order; all are settled by it.
     ///
-    /// A claim's deadline is its time + the sale's time to pay, but at least 5 minutes after `now`.
+    /// Orders take the mall's [`PaymentMode`], read in the same transaction. A claim's deadline, where the mode has one, is
+    /// its time + the sale's time to pay, but at least 5 minutes after `now`.
     ///
     /// # Errors
     /// Transient: nothing was written, or the answer was lost; call again. [`StoreError::Refused`]: the record
@@ -223,7 +245,7 @@ pub trait Orders: Send + Sync {
         now: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Writes the order of an ordinary voucher, unpaid. Such orders are not limited to one a user. A repeat changes
+    /// Writes the order of an ordinary voucher, as it is given: unpaid, or paid in [`PaymentMode::None`]. Such orders are not limited to one a user. A repeat changes
     /// nothing. Answers the order that there is now.
     ///
     /// Under the name of a request that the user made for this voucher before, nothing is written, and the answer is the

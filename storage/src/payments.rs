@@ -2,7 +2,53 @@
 
 use async_trait::async_trait;
 
-use crate::{Cents, OrderId, PaymentId, StoreError, Timestamp};
+use crate::{Cents, OrderId, OrderStatus, PaymentId, StoreError, Timestamp};
+
+/// How an order is paid for: a setting of the mall, and a property of each order.
+///
+/// An order takes the mode that the mall has when the order is written, and keeps it for ever: a changed setting touches
+/// no existing order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum PaymentMode {
+    /// No payment: an order is written as [`Paid`](crate::OrderStatus::Paid), without deadline and without payment row.
+    None,
+    /// Imaginary money: an order is unpaid until a payment is captured or its deadline cancels it. The mode of malls that
+    /// were made before modes were stored.
+    #[default]
+    Sandbox,
+}
+
+impl PaymentMode {
+    /// The name of the mall's [setting](crate::Upkeep::setting). Without one, new orders are [`PaymentMode::Sandbox`].
+    pub const SETTING: &str = "payment";
+
+    /// The value of the setting.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Sandbox => "sandbox",
+        }
+    }
+
+    /// Parses the value of the setting; `None` for a mode that this version does not know.
+    #[must_use]
+    pub fn from_setting(value: Option<&str>) -> Option<Self> {
+        match value {
+            None => Some(Self::default()),
+            Some(name) => [Self::None, Self::Sandbox].into_iter().find(|mode| mode.name() == name),
+        }
+    }
+
+    /// The status of a new order.
+    #[must_use]
+    pub fn first_status(self) -> OrderStatus {
+        match self {
+            Self::None => OrderStatus::Paid,
+            Self::Sandbox => OrderStatus::Unpaid,
+        }
+    }
+}
 
 /// Where a payment stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,7 +81,7 @@ pub struct Payment {
 /// What [`PaymentRows`] say does not add up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PaymentFaults {
-    /// Paid, used or refunding orders without a captured payment.
+    /// Paid, used or refunding orders without a captured payment, unless their mode is [`PaymentMode::None`].
     pub paid_without_payment: u64,
     /// Cancelled orders whose payment is captured and not refunded.
     pub captured_on_cancelled: u64,

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use crate::{
-    DeadState, OrderCounts, OrderStatus, PaymentState, PictureKind, Role, Visibility, VoucherStatus,
+    DeadState, OrderCounts, OrderStatus, PaymentMode, PaymentState, PictureKind, Role, Visibility,
+    VoucherStatus,
 };
 
 /// What is stored as a number.
@@ -38,6 +39,8 @@ numbered! {
     DeadState { 0 = Open, 1 = Replayed, 2 = Voided }
     Visibility { 0 = Shown, 1 = Reported, 2 = Hidden, 3 = Deleted }
     PictureKind { 1 = Jpeg, 2 = Webp }
+    // 1 and 3 are kept for payments at the counter and through a webhook.
+    PaymentMode { 0 = None, 2 = Sandbox }
     PaymentState { 0 = Started, 1 = Captured, 2 = Refunded, 3 = Failed }
 }
 

@@ -6,7 +6,9 @@ use std::time::Duration;
 use mallbox::fixture::Fault;
 use mallbox::mall::SaleCounter;
 use mallbox::mall::order_workers::OrderWorkers;
-use mallbox_storage::{Claim, ClaimAnswer, NewSale, Order, OrderId, OrderStatus, Terms, VoucherId};
+use mallbox_storage::{
+    Claim, ClaimAnswer, NewSale, Order, OrderId, OrderStatus, PaymentMode, Terms, VoucherId,
+};
 use tokio_util::sync::CancellationToken;
 
 use super::forgetful::Forgetful;
@@ -48,6 +50,7 @@ async fn an_unpaid_order_whose_deadline_nobody_knows_ends_all_the_same() {
         status: OrderStatus::Unpaid,
         pay_value: PRICE,
         pay_type: 1,
+        payment: PaymentMode::Sandbox,
         created: w.now(),
         deadline,
         paid: None,

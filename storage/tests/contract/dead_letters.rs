@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use mallbox_storage::{
     Cents, ClaimAnswer, DeadLetter, DeadLetterId, DeadReason, DeadState, Logged, Order, OrderCounts, OrderId,
-    OrderStatus, Page, Persisted, Release, Replayed, Reservation, Step, StockChange, StockChanged, Units,
-    UserId, Voided, VoucherId,
+    OrderStatus, Page, PaymentMode, Persisted, Release, Replayed, Reservation, Step, StockChange,
+    StockChanged, Units, UserId, Voided, VoucherId,
 };
 
 use crate::orders::{logged, persist, stock};
@@ -30,13 +30,13 @@ pub async fn letters(w: &World) -> Vec<DeadLetter> {
     letters
 }
 
-async fn bury(w: &World, voucher: VoucherId, user: u64, attempts: u32) -> DeadLetter {
+pub async fn bury(w: &World, voucher: VoucherId, user: u64, attempts: u32) -> DeadLetter {
     let claim = Logged { attempts, ..logged(claim(voucher, user, user)) };
     w.storage.orders.bury(&claim, DeadReason::Refused, "the record's words", NOON).await.unwrap();
     letters(w).await.pop().unwrap()
 }
 
-async fn replay(w: &World, letter: &DeadLetter) -> Replayed {
+pub async fn replay(w: &World, letter: &DeadLetter) -> Replayed {
     w.storage.dead_letters.replay(letter.id, NOON + HOUR).await.unwrap()
 }
 
@@ -104,6 +104,7 @@ async fn a_replayed_letter_is_an_order_with_a_fresh_deadline(w: &World) {
         status: OrderStatus::Unpaid,
         pay_value: Cents::new(100),
         pay_type: 1,
+        payment: PaymentMode::Sandbox,
         created: NOON,
         deadline: NOON + HOUR + Duration::from_secs(900),
         paid: None,

@@ -30,6 +30,7 @@ mod order_log;
 mod orders;
 mod orders_model;
 mod outbox;
+mod payment_modes;
 mod payments;
 mod pictures;
 mod production_world;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mallbox_storage::{
     Cents, Claim, DeadReason, LogPosition, Logged, Order, OrderCounts, OrderId, OrderStatus, Page, PaymentId,
-    Persisted, Step, Stepped, StoreError, Timestamp, UserId, VoucherId,
+    PaymentMode, Persisted, Step, Stepped, StoreError, Timestamp, UserId, VoucherId,
 };
 use tokio::runtime::Handle;
 
@@ -61,7 +61,7 @@ pub fn is_done(stepped: &Stepped) -> bool {
 }
 
 const WRITTEN: Persisted =
-    Persisted::Written { deadline: Timestamp::from_millis(NOON.as_millis() + 900_000) };
+    Persisted::Written { deadline: Some(Timestamp::from_millis(NOON.as_millis() + 900_000)) };
 
 async fn what_nobody_ordered_is_unknown(w: &World) {
     let orders = &w.storage.orders;
@@ -93,6 +93,7 @@ async fn a_claim_becomes_an_unpaid_order(w: &World) {
         status: OrderStatus::Unpaid,
         pay_value: Cents::new(100),
         pay_type: 1,
+        payment: PaymentMode::Sandbox,
         created: NOON,
         deadline: NOON + Duration::from_secs(900),
         paid: None,
@@ -114,7 +115,7 @@ async fn a_late_claim_leaves_five_minutes_to_pay(w: &World) {
         let answer = w.storage.orders.persist(&[claim], NOON + minutes(late)).await.unwrap();
         assert_eq!(
             answer,
-            [Persisted::Written { deadline: NOON + minutes(expected) }],
+            [Persisted::Written { deadline: Some(NOON + minutes(expected)) }],
             "{late} minutes late"
         );
     }

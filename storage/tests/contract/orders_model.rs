@@ -209,7 +209,7 @@ async fn persist(w: &World, model: &mut Model, claims: &[Claim]) {
             Persisted::Repeat
         } else {
             match expected.next().unwrap() {
-                None => Persisted::Written { deadline: NOON + Duration::from_secs(900) },
+                None => Persisted::Written { deadline: Some(NOON + Duration::from_secs(900)) },
                 Some(reason) => Persisted::DeadLetter(reason),
             }
         };

@@ -65,6 +65,7 @@ async fn an_ordinary_voucher_has_nothing_to_release(w: &World) {
         status: OrderStatus::Unpaid,
         pay_value: mallbox_storage::Cents::new(100),
         pay_type: 1,
+        payment: mallbox_storage::PaymentMode::Sandbox,
         created: NOON,
         deadline: NOON,
         paid: None,

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use mallbox_storage::{Cents, Order, OrderCounts, OrderId, OrderStatus, Step, StoreError, UserId, VoucherId};
+use mallbox_storage::{
+    Cents, Order, OrderCounts, OrderId, OrderStatus, PaymentMode, Step, StoreError, UserId, VoucherId,
+};
 use tokio::task::JoinSet;
 
 use crate::orders::is_done;
@@ -24,6 +26,7 @@ fn order(number: u64, voucher: VoucherId) -> Order {
         status: OrderStatus::Unpaid,
         pay_value: Cents::new(50),
         pay_type: 3,
+        payment: PaymentMode::Sandbox,
         created: NOON,
         deadline: NOON + HOUR,
         paid: None,

@@ -125,7 +125,7 @@ fn max(dice: &mut Dice, scene: &Scene) -> usize {
 
 fn deadline((logged, persisted): (&Logged, &Persisted)) -> Option<(OrderId, Timestamp)> {
     match persisted {
-        Persisted::Written { deadline } => Some((logged.claim.order, *deadline)),
+        Persisted::Written { deadline } => deadline.map(|deadline| (logged.claim.order, deadline)),
         Persisted::Repeat | Persisted::DeadLetter(_) => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use mallbox_storage::{
     Cents, Claim, DeadReason, Errand, LogPosition, Logged, Order, OrderFilter, OrderId, OrderStatus, Page,
-    Step as Move, Timestamp, UserId, VoucherId,
+    PaymentMode, Step as Move, Timestamp, UserId, VoucherId,
 };
 
 use crate::dice::Dice;
@@ -197,13 +197,15 @@ fn order(dice: &mut Dice, scene: &mut Scene) -> Order {
             id
         }
     };
+    let payment = dice.pick(&[PaymentMode::None, PaymentMode::Sandbox]);
     Order {
         id,
         voucher,
         user,
-        status: OrderStatus::Unpaid,
+        status: payment.first_status(),
         pay_value: Cents::new(dice.pick(&[0, 1, 4_750, i64::MAX])),
         pay_type: dice.pick(&[1, 2, 3]),
+        payment,
         created: scene.now,
         deadline: scene.now + minutes(15),
         paid: None,

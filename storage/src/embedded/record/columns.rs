@@ -6,7 +6,7 @@ use rusqlite::Row;
 
 use super::trouble::unreadable;
 use crate::stored::Numbered;
-use crate::{OrderStatus, Timestamp};
+use crate::{OrderStatus, PaymentMode, Timestamp};
 
 /// An id, or a count below 2^63. Every id can be looked up, those above 2^63 as negative numbers that no row has.
 pub(super) fn id(number: u64) -> i64 {
@@ -48,6 +48,13 @@ pub(super) fn get_span(row: &Row<'_>, column: usize) -> rusqlite::Result<Duratio
 pub(super) fn status(row: &Row<'_>, column: usize) -> rusqlite::Result<OrderStatus> {
     let number = row.get(column)?;
     OrderStatus::in_row(number).ok_or_else(|| unreadable(column, number))
+}
+
+/// Reads the mall's setting of how new orders are paid for.
+pub(super) fn payment_setting(row: &Row<'_>, column: usize) -> rusqlite::Result<PaymentMode> {
+    let setting: Option<String> = row.get(column)?;
+    PaymentMode::from_setting(setting.as_deref())
+        .ok_or_else(|| unreadable(column, setting.unwrap_or_default()))
 }
 
 /// Reads something that is stored as a number.

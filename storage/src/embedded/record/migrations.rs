@@ -19,6 +19,7 @@ const VERSIONS: &[&str] = &[
     include_str!("migrations/0012_pictures.sql"),
     include_str!("migrations/0013_purchases.sql"),
     include_str!("migrations/0014_visits.sql"),
+    include_str!("migrations/0015_payment_modes.sql"),
 ];
 
 /// The version that this program writes, and the newest it can read: SQLite's `user_version`.

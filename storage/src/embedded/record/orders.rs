@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 
-use super::columns::{after, get_count, get_id, get_time, get_time_if_any, id, status};
+use super::columns::{after, get_count, get_id, get_known, get_time, get_time_if_any, id, status};
 use super::settings::LogMarks;
 use super::{Database, burial, counts, holders, persist, purchases, settings, steps};
 use crate::embedded::settled::Settled;
@@ -31,7 +31,7 @@ impl EmbeddedOrders {
 /// Every query for orders begins with it; [`order`] reads it.
 const SELECT: &str =
     "SELECT id, voucher_id, user_id, status, pay_value, pay_type, created_ms, deadline_ms, paid_ms,
-    used_ms, refunded_ms FROM orders";
+    used_ms, refunded_ms, payment_mode FROM orders";
 
 #[async_trait]
 impl Orders for EmbeddedOrders {
@@ -265,5 +265,6 @@ fn order(row: &Row<'_>) -> rusqlite::Result<Order> {
         paid: get_time_if_any(row, 8)?,
         used: get_time_if_any(row, 9)?,
         refunded: get_time_if_any(row, 10)?,
+        payment: get_known(row, 11)?,
     })
 }

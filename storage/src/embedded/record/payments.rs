@@ -65,8 +65,8 @@ impl PaymentRows for EmbeddedPayments {
             let count = |sql| conn.prepare_cached(sql)?.query_row([], |row| get_count(row, 0));
             Ok(PaymentFaults {
                 paid_without_payment: count(
-                    "SELECT COUNT(*) FROM orders WHERE status IN (2, 3, 5) AND NOT EXISTS
-                       (SELECT 1 FROM payments WHERE order_id = orders.id AND state = 1)",
+                    "SELECT COUNT(*) FROM orders WHERE status IN (2, 3, 5) AND payment_mode <> 0
+                       AND NOT EXISTS (SELECT 1 FROM payments WHERE order_id = orders.id AND state = 1)",
                 )?,
                 captured_on_cancelled: count(
                     "SELECT COUNT(*) FROM payments JOIN orders ON orders.id = order_id

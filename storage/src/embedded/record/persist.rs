@@ -7,15 +7,17 @@ use std::time::Duration;
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::burial;
-use super::columns::{get_count, get_id, get_span, id};
+use super::columns::{get_count, get_id, get_span, id, payment_setting};
 use super::trouble::{is_refusal, refuse};
-use crate::{Claim, DeadReason, Logged, OrderId, Persisted, Timestamp, UserId, VoucherId, orders};
+use crate::stored::Numbered as _;
+use crate::{Claim, DeadReason, Logged, OrderId, PaymentMode, Persisted, Timestamp, UserId, VoucherId};
 
 /// What a sale says about each of its orders.
 #[derive(Clone, Copy)]
 struct Offer {
     pay_value: i64,
     pay_within: Duration,
+    payment: PaymentMode,
 }
 
 /// Writes the claims in the caller's transaction. One answer a claim, in their order.
@@ -54,7 +56,7 @@ pub(super) fn revive(
     let Some(offer) = offer(conn, claim.voucher)? else {
         return Ok(Err((DeadReason::Refused, format!("voucher {} is no sale", claim.voucher))));
     };
-    let deadline = orders::deadline(now, offer.pay_within, now);
+    let deadline = offer.payment.deadline(now, offer.pay_within, now);
     match insert(conn, claim, &offer, deadline) {
         Ok(true) if holds_unit || take(conn, claim.voucher, 1, (claim.order, claim.order))? => Ok(Ok(())),
         Ok(true) => {
@@ -107,18 +109,28 @@ fn offers(conn: &Connection, claims: &[Logged]) -> rusqlite::Result<HashMap<Vouc
 
 fn offer(conn: &Connection, voucher: VoucherId) -> rusqlite::Result<Option<Offer>> {
     conn.prepare_cached(
-        "SELECT pay_value, pay_within_ms FROM vouchers JOIN sales ON voucher_id = id WHERE id = ?1",
+        "SELECT pay_value, pay_within_ms, (SELECT value FROM meta WHERE name = 'setting.payment')
+         FROM vouchers JOIN sales ON voucher_id = id WHERE id = ?1",
     )?
-    .query_row([id(voucher.get())], |row| Ok(Offer { pay_value: row.get(0)?, pay_within: get_span(row, 1)? }))
+    .query_row([id(voucher.get())], |row| {
+        let (pay_value, pay_within) = (row.get(0)?, get_span(row, 1)?);
+        Ok(Offer { pay_value, pay_within, payment: payment_setting(row, 2)? })
+    })
     .optional()
 }
 
 /// `false` if a key does not allow it.
-fn insert(conn: &Connection, claim: &Claim, offer: &Offer, deadline: Timestamp) -> rusqlite::Result<bool> {
+fn insert(
+    conn: &Connection,
+    claim: &Claim,
+    offer: &Offer,
+    deadline: Option<Timestamp>,
+) -> rusqlite::Result<bool> {
     let inserted = conn
         .prepare_cached(
-            "INSERT INTO orders (id, user_id, voucher_id, slot, status, pay_value, pay_type, created_ms, deadline_ms)
-             VALUES (?1, ?2, ?3, 0, 1, ?4, 1, ?5, ?6) ON CONFLICT DO NOTHING",
+            "INSERT INTO orders (id, user_id, voucher_id, slot, status, pay_value, pay_type, created_ms, deadline_ms,
+               payment_mode)
+             VALUES (?1, ?2, ?3, 0, ?7, ?4, 1, ?5, ?6, ?8) ON CONFLICT DO NOTHING",
         )?
         .execute([
             id(claim.order.get()),
@@ -126,7 +138,9 @@ fn insert(conn: &Connection, claim: &Claim, offer: &Offer, deadline: Timestamp) 
             id(claim.voucher.get()),
             offer.pay_value,
             claim.at.as_millis(),
-            deadline.as_millis(),
+            deadline.unwrap_or(claim.at).as_millis(),
+            offer.payment.first_status() as i64,
+            offer.payment.number(),
         ])?;
     Ok(inserted == 1)
 }
@@ -150,7 +164,7 @@ fn write(
             continue;
         }
         let Some(offer) = offers.get(&claim.voucher) else { continue };
-        let deadline = orders::deadline(claim.at, offer.pay_within, now);
+        let deadline = offer.payment.deadline(claim.at, offer.pay_within, now);
         answers[index] = if insert(conn, claim, offer, deadline)? {
             Persisted::Written { deadline }
         } else {

@@ -5,6 +5,7 @@ use rusqlite::{Connection, OptionalExtension as _, named_params, params};
 use super::columns::{get_id, id};
 use super::persist;
 use super::trouble::refuse;
+use crate::stored::Numbered as _;
 use crate::{Order, OrderId, Timestamp, UserId, VoucherId};
 
 /// Writes an order in the caller's transaction, unless the request was made before. The order that there is now.
@@ -61,9 +62,9 @@ fn write(conn: &Connection, order: &Order) -> rusqlite::Result<()> {
     }
     conn.prepare_cached(
         "INSERT INTO orders (id, user_id, voucher_id, slot, status, pay_value, pay_type, created_ms, deadline_ms,
-           paid_ms, used_ms, refunded_ms)
+           paid_ms, used_ms, refunded_ms, payment_mode)
          VALUES (:id, :user, :voucher, :id, :status, :pay_value, :pay_type, :created, :deadline, :paid, :used,
-           :refunded)",
+           :refunded, :payment)",
     )?
     .execute(named_params! {
         ":id": id(order.id.get()),
@@ -77,6 +78,7 @@ fn write(conn: &Connection, order: &Order) -> rusqlite::Result<()> {
         ":paid": order.paid.map(Timestamp::as_millis),
         ":used": order.used.map(Timestamp::as_millis),
         ":refunded": order.refunded.map(Timestamp::as_millis),
+        ":payment": order.payment.number(),
     })
     .map(drop)
 }

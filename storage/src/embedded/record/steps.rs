@@ -6,7 +6,7 @@ use super::columns::id;
 use super::orders::by_id;
 use super::trouble::refuse;
 use super::{outbox, payments};
-use crate::{Order, OrderId, PaymentId, Step, Stepped, Timestamp, UserId, VoucherId};
+use crate::{Order, OrderId, OrderStatus, PaymentId, Step, Stepped, Timestamp, UserId, VoucherId};
 
 /// Takes the step in the caller's transaction.
 pub(super) fn step(
@@ -16,7 +16,7 @@ pub(super) fn step(
     now: Timestamp,
 ) -> rusqlite::Result<Stepped> {
     let Some(mut order) = by_id(conn, which)? else { return Ok(Stepped::Unknown) };
-    let (from, to) = step.change();
+    let (from, to) = step.change(order.payment);
     if order.status != from {
         return Ok(Stepped::Stands(order));
     }
@@ -26,6 +26,8 @@ pub(super) fn step(
             capture(conn, which, payment, now)?;
             order.paid = Some(now);
         }
+        // Without a payment there is no money to give back.
+        Step::StartRefund if to == OrderStatus::Refunded => order.refunded = Some(now),
         Step::Cancel | Step::StartRefund => payments::mark_stray(conn, which)?,
         Step::Use => order.used = Some(now),
         Step::FinishRefund => {

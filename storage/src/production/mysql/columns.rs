@@ -7,7 +7,7 @@ use mysql_async::{Conn, Params, Row};
 
 use super::trouble::Fault;
 use crate::stored::Numbered;
-use crate::{OrderStatus, Timestamp};
+use crate::{OrderStatus, PaymentMode, Timestamp};
 
 /// All rows of an answer.
 pub(super) async fn all<T>(
@@ -87,6 +87,13 @@ impl Columns {
     /// Something that is stored as a number.
     pub(super) fn known<T: Numbered>(&mut self) -> Result<T, Fault> {
         self.read_number(T::numbered)
+    }
+
+    /// The mall's setting of how new orders are paid for.
+    pub(super) fn payment_setting(&mut self) -> Result<PaymentMode, Fault> {
+        let setting: Option<String> = self.next()?;
+        PaymentMode::from_setting(setting.as_deref())
+            .ok_or_else(|| self.unreadable_last(setting.unwrap_or_default()))
     }
 
     /// An order's status in a row. No row is pending.

@@ -57,6 +57,7 @@ const STEPS: &[(&str, &str)] = steps![
     "0035_users_by_icon",
     "0036_purchases",
     "0037_shop_types_draw_ids",
+    "0038_payment_modes",
 ];
 
 /// The step up to which this program knows the record.

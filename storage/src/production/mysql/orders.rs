@@ -21,7 +21,7 @@ pub(super) struct MysqlOrders(pub(super) Database);
 /// Every query for orders begins with it; [`order`] reads it.
 pub(super) const SELECT: &str =
     "SELECT id, voucher_id, user_id, status, pay_value, pay_type, created_ms, deadline_ms, paid_ms,
-    used_ms, refunded_ms FROM orders";
+    used_ms, refunded_ms, payment_mode FROM orders";
 
 #[async_trait]
 impl Orders for MysqlOrders {
@@ -215,5 +215,6 @@ pub(super) fn order(row: &mut Columns) -> Result<Order, Fault> {
         paid: row.time_if_any()?,
         used: row.time_if_any()?,
         refunded: row.time_if_any()?,
+        payment: row.known()?,
     })
 }

@@ -77,8 +77,8 @@ impl PaymentRows for MysqlPayments {
             .look("payment faults", |conn| {
                 run(async move {
                     let paid_without_payment =
-                        "SELECT COUNT(*) FROM orders WHERE status IN (2, 3, 5) AND NOT EXISTS
-                 (SELECT 1 FROM payments WHERE order_id = orders.id AND state = 1)";
+                        "SELECT COUNT(*) FROM orders WHERE status IN (2, 3, 5) AND payment_mode <> 0
+                 AND NOT EXISTS (SELECT 1 FROM payments WHERE order_id = orders.id AND state = 1)";
                     let captured_on_cancelled =
                         "SELECT COUNT(*) FROM payments JOIN orders ON orders.id = order_id
                  WHERE state = 1 AND status = 4";

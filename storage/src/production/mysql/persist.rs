@@ -16,8 +16,9 @@ use super::sale_rows::{self, Lock, SaleRow, Taking};
 use super::trouble::Fault;
 use super::verdict::{self, Known};
 use super::{burial, many};
+use crate::stored::Numbered as _;
 use crate::{
-    Claim, DeadReason, Logged, OrderId, Persisted, StoreError, Timestamp, UserId, VoucherId, orders,
+    Claim, DeadReason, Logged, OrderId, PaymentMode, Persisted, StoreError, Timestamp, UserId, VoucherId,
 };
 
 /// How often a batch is looked at claim by claim, if its keys are taken by others in between.
@@ -53,7 +54,7 @@ pub(super) async fn revive(
     let Some(sale) = sale_rows::get(conn, claim.voucher, Lock::Yes).await? else {
         return Ok(Err((DeadReason::Refused, format!("voucher {} is no sale", claim.voucher))));
     };
-    let row = (*claim, orders::deadline(now, sale.pay_within, now));
+    let row = (*claim, sale.payment.deadline(now, sale.pay_within, now));
     let reason = match insert(conn, &[row], &BTreeMap::from([(claim.voucher, sale)])).await {
         Ok(()) if holds_unit || sale_rows::take(conn, claim.voucher, Taking::one(claim.order)).await? => {
             return Ok(Ok(()));
@@ -95,7 +96,7 @@ async fn write_all(conn: &mut Conn, claims: &[Logged], now: Timestamp) -> Result
     let mut takings: BTreeMap<VoucherId, Taking> = BTreeMap::new();
     for Logged { claim, .. } in claims {
         let Some(sale) = sales.get(&claim.voucher) else { continue };
-        orders.push((*claim, orders::deadline(claim.at, sale.pay_within, now)));
+        orders.push((*claim, sale.payment.deadline(claim.at, sale.pay_within, now)));
         takings.entry(claim.voucher).or_default().add(claim.order);
     }
     let answers = orders.iter().map(|(_, deadline)| Persisted::Written { deadline: *deadline }).collect();
@@ -143,25 +144,29 @@ async fn known(conn: &mut Conn, claims: &[Logged]) -> Result<Known, Fault> {
 
 async fn insert(
     conn: &mut Conn,
-    orders: &[(Claim, Timestamp)],
+    orders: &[(Claim, Option<Timestamp>)],
     sales: &BTreeMap<VoucherId, SaleRow>,
 ) -> Result<(), Fault> {
-    let head = "INSERT INTO orders (id, user_id, voucher_id, pay_value, created_ms, deadline_ms, of_sale, status, pay_type)";
-    let rows: Vec<[Value; 6]> = orders
+    let head = "INSERT INTO orders (id, user_id, voucher_id, pay_value, created_ms, deadline_ms, status, payment_mode, of_sale, pay_type)";
+    let rows: Vec<[Value; 8]> = orders
         .iter()
         .map(|(claim, deadline)| {
-            let pay_value = sales.get(&claim.voucher).map_or(0, |sale| sale.pay_value);
+            let (pay_value, payment) = sales
+                .get(&claim.voucher)
+                .map_or((0, PaymentMode::default()), |sale| (sale.pay_value, sale.payment));
             [
                 claim.order.get().into(),
                 claim.user.get().into(),
                 claim.voucher.get().into(),
                 pay_value.into(),
                 claim.at.as_millis().into(),
-                deadline.as_millis().into(),
+                deadline.unwrap_or(claim.at).as_millis().into(),
+                (payment.first_status() as u8).into(),
+                payment.number().into(),
             ]
         })
         .collect();
-    many::insert(conn, head, "(?, ?, ?, ?, ?, ?, 1, 1, 1)", &rows).await
+    many::insert(conn, head, "(?, ?, ?, ?, ?, ?, ?, ?, 1, 1)", &rows).await
 }
 
 /// A key that is taken is somebody else's doing, since the batch was looked at.

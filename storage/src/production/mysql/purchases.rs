@@ -5,6 +5,7 @@ use mysql_async::{Conn, params};
 use super::columns::{Columns, execute, first};
 use super::persist;
 use super::trouble::Fault;
+use crate::stored::Numbered as _;
 use crate::{Order, OrderId, Timestamp, UserId, VoucherId};
 
 /// Writes an order in the caller's transaction, unless the request was made before. The order that there is now.
@@ -61,9 +62,9 @@ async fn is_repeat(conn: &mut Conn, order: &Order) -> Result<(), Fault> {
 
 async fn write(conn: &mut Conn, order: &Order) -> Result<(), Fault> {
     let sql = "INSERT INTO orders (id, user_id, voucher_id, of_sale, status, pay_value, pay_type, created_ms,
-                 deadline_ms, paid_ms, used_ms, refunded_ms)
+                 deadline_ms, paid_ms, used_ms, refunded_ms, payment_mode)
                VALUES (:id, :user, :voucher, 0, :status, :pay_value, :pay_type, :created, :deadline, :paid, :used,
-                 :refunded)";
+                 :refunded, :payment)";
     let params = params! {
         "id" => order.id.get(),
         "user" => order.user.get(),
@@ -76,6 +77,7 @@ async fn write(conn: &mut Conn, order: &Order) -> Result<(), Fault> {
         "paid" => order.paid.map(Timestamp::as_millis),
         "used" => order.used.map(Timestamp::as_millis),
         "refunded" => order.refunded.map(Timestamp::as_millis),
+        "payment" => order.payment.number(),
     };
     execute(conn, sql, params).await.map(drop)
 }

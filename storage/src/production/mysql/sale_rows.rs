@@ -8,13 +8,14 @@ use mysql_async::Conn;
 use super::columns::{execute, first};
 use super::outbox;
 use super::trouble::Fault;
-use crate::{Logged, OrderId, UserId, VoucherId};
+use crate::{Logged, OrderId, PaymentMode, UserId, VoucherId};
 
 /// What a sale says about each of its orders.
 #[derive(Clone, Copy)]
 pub(super) struct SaleRow {
     pub(super) pay_value: i64,
     pub(super) pay_within: Duration,
+    pub(super) payment: PaymentMode,
     /// `None` = unlimited.
     pub(super) stock: Option<u64>,
 }
@@ -74,17 +75,20 @@ pub(super) async fn of_claims(
 
 /// A sale; `None` if there is none.
 pub(super) async fn get(conn: &mut Conn, voucher: VoucherId, lock: Lock) -> Result<Option<SaleRow>, Fault> {
+    // `FOR UPDATE` locks no row of the setting, since a nested query is read without a lock.
     let sql = match lock {
         Lock::No => {
-            "SELECT pay_value, pay_within_ms, stock FROM sales JOIN vouchers ON id = voucher_id WHERE voucher_id = ?"
+            "SELECT pay_value, pay_within_ms, (SELECT value FROM settings WHERE name = 'payment'), stock
+             FROM sales JOIN vouchers ON id = voucher_id WHERE voucher_id = ?"
         }
         Lock::Yes => {
-            "SELECT pay_value, pay_within_ms, stock FROM sales JOIN vouchers ON id = voucher_id WHERE voucher_id = ?
-             FOR UPDATE"
+            "SELECT pay_value, pay_within_ms, (SELECT value FROM settings WHERE name = 'payment'), stock
+             FROM sales JOIN vouchers ON id = voucher_id WHERE voucher_id = ? FOR UPDATE"
         }
     };
     first(conn, sql, (voucher.get(),), |row| {
-        Ok(SaleRow { pay_value: row.next()?, pay_within: row.span()?, stock: row.next()? })
+        let (pay_value, pay_within) = (row.next()?, row.span()?);
+        Ok(SaleRow { pay_value, pay_within, payment: row.payment_setting()?, stock: row.next()? })
     })
     .await
 }

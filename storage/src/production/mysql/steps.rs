@@ -6,7 +6,7 @@ use super::columns::execute;
 use super::orders::{SELECT, order};
 use super::trouble::Fault;
 use super::{columns, payments, sale_rows};
-use crate::{Order, OrderId, PaymentId, Step, Stepped, Timestamp};
+use crate::{Order, OrderId, OrderStatus, PaymentId, Step, Stepped, Timestamp};
 
 /// Takes the step in the caller's transaction. Locks the order, then its payment, then its sale.
 pub(super) async fn step(
@@ -19,7 +19,7 @@ pub(super) async fn step(
     let Some(mut order) = columns::first(conn, sql, (which.get(),), order).await? else {
         return Ok(Stepped::Unknown);
     };
-    let (from, to) = step.change();
+    let (from, to) = step.change(order.payment);
     if order.status != from {
         return Ok(Stepped::Stands(order));
     }
@@ -29,6 +29,8 @@ pub(super) async fn step(
             capture(conn, which, payment, now).await?;
             order.paid = Some(now);
         }
+        // Without a payment there is no money to give back.
+        Step::StartRefund if to == OrderStatus::Refunded => order.refunded = Some(now),
         Step::Cancel | Step::StartRefund => payments::mark_stray(conn, which).await?,
         Step::Use => order.used = Some(now),
         Step::FinishRefund => {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::burial::Burial;
 use super::sale_rows::{SaleRow, Taking};
-use crate::{Claim, DeadReason, Logged, OrderId, Persisted, Timestamp, UserId, VoucherId, orders};
+use crate::{Claim, DeadReason, Logged, OrderId, Persisted, Timestamp, UserId, VoucherId};
 
 /// What the record holds of a batch's claims. Nobody changes any of it meanwhile: the sales are locked.
 #[derive(Default)]
@@ -23,7 +23,7 @@ pub(super) struct Verdict {
     /// One answer a claim, in their order.
     pub(super) answers: Vec<Persisted>,
     /// Claims that become orders, by id, with their deadlines.
-    pub(super) orders: Vec<(Claim, Timestamp)>,
+    pub(super) orders: Vec<(Claim, Option<Timestamp>)>,
     /// Claims that die.
     pub(super) burials: Vec<Burial>,
     /// What is taken from each sale.
@@ -94,7 +94,7 @@ fn by_keys(
             None => {
                 known.owners.insert(order, (user, voucher));
                 known.live.insert((user, voucher));
-                Persisted::Written { deadline: orders::deadline(at, sale.pay_within, now) }
+                Persisted::Written { deadline: sale.payment.deadline(at, sale.pay_within, now) }
             }
         };
     }

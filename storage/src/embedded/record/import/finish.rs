@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use rusqlite::{Connection, params};
 
-use super::super::columns::{get_id, id};
+use super::super::columns::{get_id, id, payment_setting};
 use super::super::orders::highest_counts;
 use super::super::sequences::pass_over;
 use super::insert::SaleIds;
-use crate::stored::span;
-use crate::{DeadReason, ImportFinding, ImportFindings, ImportKind, Timestamp};
+use crate::stored::{Numbered as _, span};
+use crate::{DeadReason, ImportFinding, ImportFindings, ImportKind, PaymentMode, Timestamp};
 
 /// Ids that a finding names.
 const EXAMPLES: usize = 5;
@@ -34,7 +34,8 @@ pub(super) fn finish(
     let mut findings = findings.findings;
     conn.execute("UPDATE sales SET pay_within_ms = ?1", [span(pay_within)])?;
     findings.extend(bury_doubles(conn, now)?);
-    complete_orders(conn, now + pay_within)?;
+    let payment = payment_mode(conn)?;
+    complete_orders(conn, now + pay_within, payment)?;
     count_units(conn)?;
     write_payments(conn)?;
     for (day, highest) in highest_counts(conn)? {
@@ -192,23 +193,32 @@ fn bury_doubles(conn: &Connection, now: Timestamp) -> rusqlite::Result<Option<Im
     Ok((count > 0).then_some(ImportFindings { kind, finding, count, examples }))
 }
 
-/// What an order costs, until when it can be paid, and whether it is its user's one live order of a sale. Some at a time:
+/// How the mall's orders are paid for, as it moved in.
+fn payment_mode(conn: &Connection) -> rusqlite::Result<PaymentMode> {
+    conn.query_row("SELECT (SELECT value FROM meta WHERE name = 'setting.payment')", [], |row| {
+        payment_setting(row, 0)
+    })
+}
+
+/// What an order costs, how it is paid for, until when it can be paid, and whether it is its user's one live order of a sale. Some at a time:
 /// SQLite keeps a list of the rows that one statement moves in the index.
-fn complete_orders(conn: &Connection, deadline: Timestamp) -> rusqlite::Result<()> {
+fn complete_orders(conn: &Connection, deadline: Timestamp, payment: PaymentMode) -> rusqlite::Result<()> {
     const AT_ONCE: i64 = 50_000;
     let mut end = conn
         .prepare("SELECT MAX(id) FROM (SELECT id FROM orders WHERE id > ?1 ORDER BY id LIMIT ?2) AS page")?;
     let mut complete = conn.prepare(
         "UPDATE orders SET
            pay_value = (SELECT pay_value FROM vouchers WHERE vouchers.id = voucher_id),
+           payment_mode = ?4,
+           status = CASE status WHEN 1 THEN ?5 ELSE status END,
            deadline_ms = CASE status WHEN 1 THEN ?3 ELSE deadline_ms END,
            slot = CASE WHEN status NOT IN (4, 6)
              AND EXISTS (SELECT 1 FROM sales WHERE sales.voucher_id = orders.voucher_id) THEN 0 ELSE id END
          WHERE id > ?1 AND id <= ?2",
     )?;
-    let mut after = 0;
+    let (mut after, first_status) = (0, payment.first_status() as i64);
     while let Some(last) = end.query_row([after, AT_ONCE], |row| row.get::<_, Option<i64>>(0))? {
-        complete.execute([after, last, deadline.as_millis()])?;
+        complete.execute([after, last, deadline.as_millis(), payment.number(), first_status])?;
         after = last;
     }
     Ok(())
@@ -246,7 +256,7 @@ fn write_payments(conn: &Connection) -> rusqlite::Result<()> {
         "INSERT INTO payments (order_id, amount, state, started_ms, updated_ms, needs_look)
          SELECT id, pay_value, CASE status WHEN 6 THEN 2 ELSE 1 END, COALESCE(paid_ms, created_ms),
            COALESCE(refunded_ms, paid_ms, created_ms), status = 5
-         FROM orders WHERE status IN (2, 3, 5, 6) ORDER BY id",
+         FROM orders WHERE status IN (2, 3, 5, 6) AND payment_mode <> 0 ORDER BY id",
         [],
     )
     .map(drop)

@@ -8,13 +8,13 @@ use mysql_async::Conn;
 use super::SaleIds;
 use super::references::{self, EXAMPLES};
 use crate::production::mysql::burial::{self, Burial};
-use crate::production::mysql::columns::{Columns, all, execute};
+use crate::production::mysql::columns::{Columns, all, execute, first};
 use crate::production::mysql::trouble::Fault;
 use crate::production::mysql::{counts, many};
-use crate::stored::span;
+use crate::stored::{Numbered as _, span};
 use crate::{
-    Claim, DeadReason, ImportFinding, ImportFindings, ImportKind, LogPosition, Logged, OrderId, Timestamp,
-    UserId, VoucherId,
+    Claim, DeadReason, ImportFinding, ImportFindings, ImportKind, LogPosition, Logged, OrderId, PaymentMode,
+    Timestamp, UserId, VoucherId,
 };
 
 /// The name of the mall's counter of order ids.
@@ -31,7 +31,8 @@ pub(super) async fn finish(
     count_comments(conn).await?;
     execute(conn, "UPDATE sales SET pay_within_ms = ?", (span(pay_within),)).await?;
     findings.extend(bury_doubles(conn, now).await?);
-    complete_orders(conn, now + pay_within).await?;
+    let payment = payment_mode(conn).await?;
+    complete_orders(conn, now + pay_within, payment).await?;
     count_units(conn).await?;
     write_payments(conn).await?;
     for (day, highest) in counts::highest(conn).await? {
@@ -105,14 +106,23 @@ async fn doubled(conn: &mut Conn) -> Result<Vec<(Claim, i64)>, Fault> {
     .await
 }
 
-/// What an order costs, until when it can be paid, and whether it is one of a sale, of which its user has one that is
+/// How the mall's orders are paid for, as it moved in.
+async fn payment_mode(conn: &mut Conn) -> Result<PaymentMode, Fault> {
+    let sql = "SELECT (SELECT value FROM settings WHERE name = 'payment')";
+    Ok(first(conn, sql, (), Columns::payment_setting).await?.unwrap_or_default())
+}
+
+/// What an order costs, how it is paid for, until when it can be paid, and whether it is one of a sale, of which its user has one that is
 /// live.
-async fn complete_orders(conn: &mut Conn, deadline: Timestamp) -> Result<(), Fault> {
+async fn complete_orders(conn: &mut Conn, deadline: Timestamp, payment: PaymentMode) -> Result<(), Fault> {
+    // From left to right: the deadline is decided by the status that moved in.
     let sql = "UPDATE orders SET
          pay_value = (SELECT vouchers.pay_value FROM vouchers WHERE vouchers.id = orders.voucher_id),
          deadline_ms = CASE status WHEN 1 THEN ? ELSE deadline_ms END,
+         status = CASE status WHEN 1 THEN ? ELSE status END,
+         payment_mode = ?,
          of_sale = EXISTS (SELECT 1 FROM sales WHERE sales.voucher_id = orders.voucher_id)";
-    execute(conn, sql, (deadline.as_millis(),)).await.map(drop)
+    execute(conn, sql, (deadline.as_millis(), payment.first_status() as u8, payment.number())).await.map(drop)
 }
 
 /// Initial units, and the first and the last of each sale's orders. Counted row by row: in an index, whatever this very
@@ -145,6 +155,6 @@ async fn write_payments(conn: &mut Conn) -> Result<(), Fault> {
     let sql = "INSERT INTO payments (order_id, amount, state, started_ms, updated_ms, needs_look)
        SELECT id, pay_value, CASE status WHEN 6 THEN 2 ELSE 1 END, COALESCE(paid_ms, created_ms),
          COALESCE(refunded_ms, paid_ms, created_ms), status = 5
-       FROM orders WHERE status IN (2, 3, 5, 6) ORDER BY id";
+       FROM orders WHERE status IN (2, 3, 5, 6) AND payment_mode <> 0 ORDER BY id";
     execute(conn, sql, ()).await.map(drop)
 }
