@@ -166,6 +166,8 @@ fn a_mall_is_served_checked_and_stopped() {
     assert_eq!(code, 0, "{error}");
     let report: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!(report["findings"], serde_json::json!([]));
+    assert_eq!((&report["version"], &report["balances"]), (&1.into(), &true.into()), "{out}");
+    assert_eq!(report["totals"]["orders"], 0, "{out}");
 
     let (code, _, error) = said(&[&serve[..], &["--zone", "Europe/Berlin"]].concat());
     assert_eq!(code, 1);

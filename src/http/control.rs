@@ -31,6 +31,7 @@ use super::envelope::{Answer, Reply};
 use super::extract::Now;
 use super::front::{Front, FrontOptions, Outcome, guarded};
 use super::{ApiError, App, Language};
+use crate::mall::ledger::Document;
 use crate::mall::operator::By;
 
 pub use people::USERS_A_PAGE;
@@ -50,12 +51,16 @@ pub fn routes(app: App) -> Router {
 struct Verified {
     balances: bool,
     text: String,
-    report: crate::mall::books::Report,
+    report: Document,
 }
 
 async fn verify(State(app): State<App>) -> Reply<Verified> {
     let report = app.books.verify().await?;
-    Ok(Answer::ok(Verified { balances: report.balances(), text: report.text(Language::spoken()), report }))
+    Ok(Answer::ok(Verified {
+        balances: report.balances(),
+        text: report.text(Language::spoken()),
+        report: report.into_document(),
+    }))
 }
 
 /// Has every sale loaded anew in which something does not add up, and verifies again.

@@ -7,11 +7,11 @@ use mallbox_storage::{Storage, StoreError, deadlines};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::books::Books;
 use super::cache_aside::CacheFigures;
 use super::cashier::Cashier;
 use super::chores::Chores;
 use super::copy_chores::LookAfterCopies;
+use super::ledger::LedgerCheck;
 use super::operator::{DeadLetterOffice, OrderOffice, ReportOffice, SaleOffice, VoucherOffice};
 use super::order_workers::{OrderWorkers, WorkerFigures};
 use super::payments::Payments;
@@ -90,7 +90,7 @@ pub struct Mall {
     /// Notes and comments that were reported.
     pub report_office: ReportOffice,
     /// Whether everything adds up.
-    pub books: Books,
+    pub books: LedgerCheck,
     /// Whether it moved in from elsewhere: not all pictures that it names may have come with it.
     pub is_imported: bool,
     workers: OrderWorkers,
@@ -116,7 +116,7 @@ impl Mall {
         chores.extend([pictures.sweeper(), FeedBook::passer(&context), visits.gatherer()]);
         let audit = AuditLog::new(context.clone());
         let orders = OrderDesk::new(context.clone(), cashier);
-        let books = Books::new(context.clone(), sales.clone());
+        let books = LedgerCheck::new(context.clone(), sales.clone());
         let sale_office =
             SaleOffice::new(context.clone(), sales.clone(), Arc::clone(&shops), books.clone(), audit.clone());
         let mall = Self {

@@ -35,6 +35,8 @@ pub struct LogState {
     pub oldest: Option<Timestamp>,
     /// Why claims are refused at present, if they are.
     pub trouble: Option<String>,
+    /// Whether the cause is too little room on the disk: nothing is damaged, and claims resume once there is room.
+    pub is_short_of_space: bool,
 }
 
 /// Accepted claims until they are in the record.

@@ -137,8 +137,7 @@ fn a_count_that_is_not_what_its_comments_make_is_named() {
     ] {
         w.ground().sql(spoil);
         let report = w.mall.books().unwrap();
-        let found =
-            report.findings.iter().find(|found| found.term.en == "notes that miscount their comments");
+        let found = report.findings.iter().find(|found| found.term == "notes that miscount their comments");
         assert!(found.is_some_and(|found| found.expected == "0" && found.found != "0"), "{spoil}: {report}");
         w.ground().sql(undo);
         w.assert_balanced();

@@ -91,7 +91,7 @@ async fn each_spoiled_term_is_named() {
         w.ground().sql(spoil);
         let report = w.books.verify().await.unwrap();
         assert!(!report.balances(), "{spoil}");
-        let found = report.findings.iter().find(|finding| finding.term.en == term);
+        let found = report.findings.iter().find(|finding| finding.term == term);
         let found = found.unwrap_or_else(|| panic!("{spoil} is not named: {report}"));
         assert!(found.voucher.is_none_or(|named| named == voucher.get()), "{found:?}");
         assert_ne!(found.expected, found.found, "{found:?}");
@@ -112,7 +112,7 @@ async fn a_user_with_two_live_orders_is_named() {
         ],
     });
     let report = w.books.verify().await.unwrap();
-    let doubles = report.findings.iter().find(|finding| finding.term.en == "users with two live orders");
+    let doubles = report.findings.iter().find(|finding| finding.term == "users with two live orders");
     let doubles = doubles.unwrap_or_else(|| panic!("not named: {report}"));
     assert_eq!((doubles.voucher, &*doubles.found), (Some(voucher.get()), "1"), "{doubles:?}");
 }

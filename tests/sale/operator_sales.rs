@@ -136,7 +136,7 @@ async fn a_sale_is_shown_with_its_books() {
     w.ground().sql("UPDATE sales SET stock = stock - 1 WHERE initial IS NOT NULL");
     let account = w.sale_office.account(limited, w.now()).await.unwrap();
     let findings = account.findings.unwrap();
-    assert_eq!(findings[0].term.en, "stock kept by the order transactions");
+    assert_eq!(findings[0].term, "stock kept by the order transactions");
     // Over, and out of memory: the unlimited one too is shown with what was taken.
     w.ground().sql("UPDATE sales SET stock = stock + 1 WHERE initial IS NOT NULL");
     w.work();

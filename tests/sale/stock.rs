@@ -7,7 +7,7 @@ use std::time::Duration;
 use mallbox::fixture::Fault;
 use mallbox::mall::operator::SaleOffice;
 use mallbox::mall::operator::sales::{Restocked, StockForm, WindowForm};
-use mallbox::mall::{AuditLog, Books, Context, Failure, Refusal, SaleCounter, ShopDirectory};
+use mallbox::mall::{AuditLog, Context, Failure, LedgerCheck, Refusal, SaleCounter, ShopDirectory};
 use mallbox_storage::{Page, UserId, VoucherId};
 
 use super::watched::Watched;
@@ -122,7 +122,7 @@ async fn a_sale_that_is_over_can_be_stocked_up_and_opened_again() {
 /// The stock office of a mall that is made of this.
 fn office_of(context: Context) -> (Arc<SaleOffice>, SaleCounter) {
     let counter = SaleCounter::new(context.clone());
-    let books = Books::new(context.clone(), counter.clone());
+    let books = LedgerCheck::new(context.clone(), counter.clone());
     let shops = Arc::new(ShopDirectory::new(context.clone()));
     let office = SaleOffice::new(context.clone(), counter.clone(), shops, books, AuditLog::new(context));
     (Arc::new(office), counter)

@@ -11,7 +11,7 @@ use mallbox::mall::operator::{By, DeadLetterOffice, OrderOffice, SaleOffice};
 use mallbox::mall::order_workers::{OrderWorkers, WorkerFigures, drained};
 use mallbox::mall::payments::Sandbox;
 use mallbox::mall::{
-    AuditLog, Books, Cashier, Clock, Context, Failure, ManualClock, OrderDesk, Refusal, SaleCounter,
+    AuditLog, Cashier, Clock, Context, Failure, LedgerCheck, ManualClock, OrderDesk, Refusal, SaleCounter,
     Settings, ShopDirectory, sale_chores,
 };
 use mallbox_storage::{
@@ -37,7 +37,7 @@ pub struct World {
     pub clock: Arc<ManualClock>,
     pub sales: SaleCounter,
     pub orders: OrderDesk,
-    pub books: Books,
+    pub books: LedgerCheck,
     pub audit: AuditLog,
     pub sale_office: SaleOffice,
     pub order_office: OrderOffice,
@@ -81,7 +81,7 @@ async fn open(ground: Ground, settings: Settings, now: Timestamp, gateway: Arc<S
     let chores = sale_chores::chores(&context, &sales, &cashier);
     let workers = Arc::new(OrderWorkers::new(context.clone()));
     let (audit, orders) = (AuditLog::new(context.clone()), OrderDesk::new(context.clone(), cashier));
-    let books = Books::new(context.clone(), sales.clone());
+    let books = LedgerCheck::new(context.clone(), sales.clone());
     World {
         sale_office: SaleOffice::new(
             context.clone(),

@@ -13,7 +13,7 @@ use crate::http::extract::{Json, Now, Operator, Path, Query, Watcher};
 use crate::http::page_query::PageQuery;
 use crate::http::voucher::shelf_number;
 use crate::language::{Language, both};
-use crate::mall::books::{Finding, SaleBooks};
+use crate::mall::ledger::{Code, Finding, SaleTerms};
 use crate::mall::operator::By;
 use crate::mall::operator::sales::{Restocked, SaleAccount, SaleView, StockForm, WindowForm};
 use crate::mall::{Refusal, wall_time};
@@ -126,7 +126,7 @@ async fn page(
 struct AccountAnswer {
     #[serde(flatten)]
     sale: SaleAnswer,
-    books: SaleBooks,
+    books: SaleTerms,
     #[serde(skip_serializing_if = "Option::is_none")]
     balances: Option<bool>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -136,6 +136,8 @@ struct AccountAnswer {
 /// A term of a sale's books that is not what it should be.
 #[derive(Serialize, JsonSchema)]
 struct FindingAnswer {
+    /// Stable name of the kind of finding.
+    code: Code,
     /// In the language of the request.
     #[schemars(example = &"内存中已占用的库存")]
     term: &'static str,
@@ -145,8 +147,8 @@ struct FindingAnswer {
 
 impl From<Finding> for FindingAnswer {
     fn from(finding: Finding) -> Self {
-        let Finding { term, expected, found, .. } = finding;
-        Self { term: term.spoken(Language::spoken()), expected, found }
+        let Finding { code, expected, found, .. } = finding;
+        Self { code, term: code.term().spoken(Language::spoken()), expected, found }
     }
 }
 

@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 
 use super::AuditLog;
 use super::act::{By, Deed, act};
-use crate::mall::books::{Finding, SaleBooks};
+use crate::mall::ledger::{Finding, SaleTerms};
 use crate::mall::request_name::fit_request;
 use crate::mall::sale_turn::Turn;
 use crate::mall::sales::SaleState;
 use crate::mall::vouchers::EXACT;
-use crate::mall::{Books, Context, Failure, Refusal, SaleCounter, ShopDirectory};
+use crate::mall::{Context, Failure, LedgerCheck, Refusal, SaleCounter, ShopDirectory};
 
 /// A sale as its operator sees it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -42,7 +42,7 @@ pub struct SaleAccount {
     /// The sale.
     pub view: SaleView,
     /// The terms of its equation.
-    pub books: SaleBooks,
+    pub books: SaleTerms,
     /// What does not add up; `None` while it never stood still.
     pub findings: Option<Vec<Finding>>,
 }
@@ -85,7 +85,7 @@ pub struct SaleOffice {
     context: Context,
     counter: SaleCounter,
     shops: Arc<ShopDirectory>,
-    books: Books,
+    books: LedgerCheck,
     audit: AuditLog,
 }
 
@@ -99,7 +99,7 @@ impl SaleOffice {
         context: Context,
         counter: SaleCounter,
         shops: Arc<ShopDirectory>,
-        books: Books,
+        books: LedgerCheck,
         audit: AuditLog,
     ) -> Self {
         Self { context, counter, shops, books, audit }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::journal::Journal;
+use super::journal::{Journal, Trouble};
 use super::pending::Pending;
 use super::queue::Queue;
 use super::settled::Settled;
@@ -72,10 +72,12 @@ impl OrderLog for EmbeddedOrderLog {
     }
 
     async fn state(&self) -> LogState {
+        let trouble = self.journal.trouble();
         LogState {
             pending: self.pending.len(),
             oldest: self.queue.oldest(),
-            trouble: self.journal.trouble().map(|trouble| trouble.text()),
+            is_short_of_space: matches!(trouble, Some(Trouble::Full(_))),
+            trouble: trouble.map(|trouble| trouble.text()),
         }
     }
 }

@@ -43,7 +43,7 @@ pub async fn claim_answer(storage: &Storage, claim: &Claim, answer: ClaimAnswer)
 }
 
 /// Where the clock was set back, the oldest claim is the first of the log or of a partition.
-pub fn log_state(LogState { pending, oldest, trouble }: LogState) -> String {
+pub fn log_state(LogState { pending, oldest, trouble, .. }: LogState) -> String {
     format!("{pending} pending, an oldest: {}, {trouble:?}", oldest.is_some())
 }
 

@@ -338,12 +338,14 @@ impl OrderLog for RedisOrderLog {
                 let pending = partitions.iter().map(|(pending, _)| pending).sum();
                 self.pending.store(pending, Ordering::Relaxed);
                 let oldest = partitions.iter().filter_map(|(_, oldest)| *oldest).min();
-                LogState { pending, oldest: oldest.map(Timestamp::from_millis), trouble: None }
+                let oldest = oldest.map(Timestamp::from_millis);
+                LogState { pending, oldest, trouble: None, is_short_of_space: false }
             }
             Err(error) => LogState {
                 pending: self.pending.load(Ordering::Relaxed),
                 oldest: None,
                 trouble: Some(error.to_string()),
+                is_short_of_space: false,
             },
         }
     }

@@ -1,5 +1,7 @@
-//! Do the books balance? Rows and log entries counted one by one, against what is kept by counting along.
+//! The ledger check: rows and log entries counted one by one, compared with running counts and with each other.
 
+mod code;
+mod object;
 mod report;
 
 use std::sync::Arc;
@@ -10,9 +12,11 @@ use mallbox_storage::{LogState, OrderCounts, SaleRecord, StoreError, Units, Vouc
 use super::Context;
 use super::order_numbers::SEQUENCE;
 use super::sales::SaleCounter;
-use crate::language::both;
 
-pub use report::{Finding, Report, SaleBooks};
+pub use code::Code;
+pub use object::{Kind, Object};
+pub use report::{Document, Finding, Report, SaleTerms, Totals};
+use report::{Warning, of_sale};
 
 /// How often a sale is read before it is said never to have stood still.
 const READINGS: usize = 20;
@@ -23,9 +27,9 @@ const AGREEING: usize = 3;
 /// Between two readings of a sale that did not balance, in real time.
 const PAUSE: Duration = Duration::from_millis(25);
 
-/// Checks the books. Cheap to clone.
+/// Checks the ledger. Cheap to clone.
 #[derive(Clone)]
-pub struct Books {
+pub struct LedgerCheck {
     context: Context,
     sales: SaleCounter,
     /// One at a time: it holds claims.
@@ -50,8 +54,8 @@ enum Counted {
     Near,
 }
 
-impl Books {
-    /// The books of the mall whose claims this counter takes.
+impl LedgerCheck {
+    /// The ledger of the mall whose claims this counter takes.
     #[must_use]
     pub fn new(context: Context, sales: SaleCounter) -> Self {
         Self { context, sales, turn: Arc::default() }
@@ -71,6 +75,7 @@ impl Books {
         let mut report = Report::default();
         let mut after = VoucherId::new(0);
         let counted = self.context.storage.orders.count_all().await?;
+        counted.values().for_each(|counts| report.totals.add_orders(counts));
         loop {
             let sales = self.context.storage.vouchers.sales(None, after, PAGE).await?;
             let Some(last) = sales.last() else { break };
@@ -84,18 +89,10 @@ impl Books {
         self.verify_ids(&mut report).await?;
         self.verify_notes(&mut report).await?;
         if let Some(fault) = self.context.storage.audit.verify().await?.fault {
-            report.findings.push(Finding::new(
-                None,
-                both("审计日志", "audit log"),
-                "one unbroken chain",
-                fault,
-            ));
+            report.find(Finding::new(Code::AuditChain, Object::MALL, "one unbroken chain", fault));
         }
-        let LogState { pending, trouble, .. } = self.context.storage.order_log.state().await;
-        report.pending = pending;
-        if let Some(trouble) = trouble {
-            report.findings.push(Finding::new(None, both("订单日志", "order log"), "in order", trouble));
-        }
+        self.verify_log(&mut report).await;
+        report.totals.sales = (report.sales.len() + report.unsettled.len()) as u64;
         Ok(report)
     }
 
@@ -107,16 +104,16 @@ impl Books {
     pub async fn of_sale(
         &self,
         voucher: VoucherId,
-    ) -> Result<Option<(SaleBooks, Option<Vec<Finding>>)>, StoreError> {
+    ) -> Result<Option<(SaleTerms, Option<Vec<Finding>>)>, StoreError> {
         let mut last: Option<Reading> = None;
         loop {
             let Some(reading) = self.read(voucher, Counted::Near).await? else { return Ok(None) };
             let findings = reading.findings();
             if findings.is_empty() || (last == Some(reading) && !self.sales.is_changing(voucher)) {
-                return Ok(Some((reading.books(), Some(findings))));
+                return Ok(Some((reading.terms(), Some(findings))));
             }
             if last.is_some() {
-                return Ok(Some((reading.books(), None)));
+                return Ok(Some((reading.terms(), None)));
             }
             last = Some(reading);
             tokio::time::sleep(PAUSE).await;
@@ -135,7 +132,7 @@ impl Books {
         let (pending, units) = (storage.order_log.count(voucher).await?, storage.sales.units(voucher).await?);
         let first = Reading { sale, counts, pending, units };
         if first.findings().is_empty() {
-            report.sales.push(first.books());
+            report.sales.push(first.terms());
             return Ok(());
         }
         let mut last: Option<Reading> = None;
@@ -156,8 +153,8 @@ impl Books {
                 agreeing = 0;
             }
             if findings.is_empty() || agreeing >= AGREEING {
-                report.sales.push(reading.books());
-                report.findings.extend(findings);
+                report.sales.push(reading.terms());
+                findings.into_iter().for_each(|finding| report.find(finding));
                 return Ok(());
             }
             last = Some(reading);
@@ -195,32 +192,36 @@ impl Books {
             tokio::time::sleep(PAUSE).await;
         }
         let Some(faults) = last else { return Ok(()) };
-        for (term, found) in [
-            (
-                both("已支付订单缺少到账的付款", "paid orders without a captured payment"),
-                faults.paid_without_payment,
-            ),
-            (
-                both("已取消订单仍有到账的付款", "captured payments on cancelled orders"),
-                faults.captured_on_cancelled,
-            ),
+        for (code, found) in [
+            (Code::PaymentMissing, faults.paid_without_payment),
+            (Code::PaymentOnCancelled, faults.captured_on_cancelled),
         ] {
             if found > 0 {
-                report.findings.push(Finding::new(None, term, 0, found));
+                report.find(Finding::new(code, Object::MALL, 0, found));
             }
         }
         Ok(())
     }
 
+    async fn verify_log(&self, report: &mut Report) {
+        let LogState { pending, trouble, is_short_of_space, .. } =
+            self.context.storage.order_log.state().await;
+        (report.pending, report.totals.pending) = (pending, pending);
+        match trouble {
+            Some(trouble) if is_short_of_space => report.warnings.push(Warning::low_disk_space(trouble)),
+            Some(trouble) => report.find(Finding::new(Code::OrderLog, Object::MALL, "in order", trouble)),
+            None => {}
+        }
+    }
+
     async fn verify_notes(&self, report: &mut Report) -> Result<(), StoreError> {
         let storage = &self.context.storage;
-        let comments = both("评论数与评论不符的笔记", "notes that miscount their comments");
-        let likes = both("点赞数与点赞不符的笔记和评论", "notes and comments that miscount their likes");
-        for (term, miscounted) in
-            [(comments, storage.comments.miscounted().await?), (likes, storage.likes.miscounted().await?)]
-        {
+        for (code, miscounted) in [
+            (Code::NoteComments, storage.comments.miscounted().await?),
+            (Code::Likes, storage.likes.miscounted().await?),
+        ] {
             if miscounted > 0 {
-                report.findings.push(Finding::new(None, term, 0, miscounted));
+                report.find(Finding::new(code, Object::MALL, 0, miscounted));
             }
         }
         Ok(())
@@ -234,12 +235,7 @@ impl Books {
             if high_water.is_none_or(|high_water| high_water < highest) {
                 let found = high_water.map_or_else(|| "none".to_owned(), |mark| mark.to_string());
                 let expected = format!("at least {highest} on day {day}");
-                report.findings.push(Finding::new(
-                    None,
-                    both("订单号的最高水位", "order ids' high-water mark"),
-                    expected,
-                    found,
-                ));
+                report.find(Finding::new(Code::OrderNumbers, Object::MALL, expected, found));
             }
         }
         Ok(())
@@ -247,9 +243,9 @@ impl Books {
 }
 
 impl Reading {
-    fn books(&self) -> SaleBooks {
+    fn terms(&self) -> SaleTerms {
         let Self { sale, counts, pending, units } = self;
-        SaleBooks {
+        SaleTerms {
             voucher: sale.terms.voucher.get(),
             initial: sale.initial,
             added: sale.added,
@@ -275,27 +271,27 @@ impl Reading {
     fn findings(&self) -> Vec<Finding> {
         let Self { sale, counts, pending, units } = self;
         let mut findings = Vec::new();
-        let mut check = |term, expected: i64, found: i64| {
+        let mut check = |code, expected: i64, found: i64| {
             if expected != found {
-                findings.push(Finding::new(Some(sale.terms.voucher), term, expected, found));
+                findings.push(of_sale(code, sale.terms.voucher, expected, found));
             }
         };
         let held = signed(counts.held());
         let pending = signed(*pending);
-        check(both("持有两张有效订单的用户", "users with two live orders"), 0, signed(counts.doubles));
+        check(Code::SaleDoubleBuyers, 0, signed(counts.doubles));
         if let Some(initial) = sale.initial {
             let total = signed(initial) + sale.added;
             let stock = sale.stock.map_or(-1, signed);
-            check(both("订单事务记录的库存", "stock kept by the order transactions"), total - held, stock);
+            check(Code::SaleStock, total - held, stock);
             if let Some(remaining) = self.remaining() {
-                check(both("初始 + 追加", "initial + added"), remaining + pending + held, total);
+                check(Code::SaleEquation, remaining + pending + held, total);
             }
             if let Some(units) = units {
-                check(both("内存中的总数", "units in memory"), total, units.units.map_or(-1, signed));
+                check(Code::SaleUnitsInMemory, total, units.units.map_or(-1, signed));
             }
         }
         if let Some(units) = units {
-            check(both("内存中已售的数量", "units taken in memory"), held + pending, signed(units.taken));
+            check(Code::SaleTakenInMemory, held + pending, signed(units.taken));
         }
         findings
     }
@@ -358,7 +354,7 @@ mod tests {
         let spoil = |spoil: Spoil| {
             let mut reading = balanced();
             spoil(&mut reading);
-            reading.findings().into_iter().map(|finding| finding.term.en).collect::<Vec<_>>()
+            reading.findings().into_iter().map(|finding| finding.term).collect::<Vec<_>>()
         };
         let rows: [(Spoil, &str); 12] = [
             (|r| r.sale.initial = Some(101), "initial + added"),
@@ -383,22 +379,60 @@ mod tests {
     fn the_report_reads_alone() {
         let mut reading = balanced();
         reading.sale.stock = Some(104);
-        let report =
-            Report { sales: vec![reading.books()], findings: reading.findings(), ..Report::default() };
+        let mut report = Report { sales: vec![reading.terms()], ..Report::default() };
+        reading.findings().into_iter().for_each(|finding| report.find(finding));
+        report.warnings.push(Warning::low_disk_space("12 MiB free".into()));
         assert!(!report.balances());
         let text = report.to_string();
         assert!(text.contains("initial 100 + added 20 = remaining 98 + pending 7 + unpaid 5"), "{text}");
         assert!(
-            text.contains("sale 7: stock kept by the order transactions: expected 105, found 104"),
+            text.contains(
+                "sale 7: stock kept by the order transactions: expected 105, found 104 [SALE_STOCK]"
+            ),
             "{text}"
         );
         let text = report.text(Language::Zh);
         assert!(text.contains("秒杀7：初始100 + 追加20 = 剩余98 + 待入库7 + 未支付5"), "{text}");
-        assert!(text.contains("有误：秒杀7：订单事务记录的库存：应为105，实为104"), "{text}");
+        assert!(text.contains("有误：秒杀7：订单事务记录的库存：应为105，实为104 [SALE_STOCK]"), "{text}");
+        assert!(text.contains("注意：磁盘空间不足，暂不接受新的抢购：12 MiB free"), "{text}");
         assert!(text.ends_with("账目不平衡：1场秒杀中有1处不符"), "{text}");
-        let json = serde_json::to_value(&report).unwrap();
-        assert_eq!(json["findings"][0]["voucher"], 7);
-        assert_eq!(json["findings"][0]["term"], "stock kept by the order transactions");
+        let json = serde_json::to_value(report.into_document()).unwrap();
+        assert_eq!((&json["version"], &json["balances"]), (&1.into(), &false.into()));
+        let finding = &json["findings"][0];
+        assert_eq!((&finding["code"], &finding["voucher"]), (&"SALE_STOCK".into(), &7.into()));
+        assert_eq!(finding["object"], serde_json::json!({ "kind": "sale", "id": "7" }));
+        assert_eq!(finding["term"], "stock kept by the order transactions");
         assert_eq!(json["sales"][0]["deadLetters"], 1);
+        assert_eq!(json["warnings"][0]["code"], "LOW_DISK_SPACE");
+        assert_eq!(json["totals"]["findings"]["SALE_STOCK"], 1);
+    }
+
+    #[test]
+    fn a_shortage_of_space_alone_is_no_imbalance() {
+        let warnings = vec![Warning::low_disk_space("12 MiB free".into())];
+        assert!(Report { warnings, ..Report::default() }.balances());
+    }
+
+    #[test]
+    fn findings_of_one_code_are_listed_up_to_a_bound_and_counted_beyond_it() {
+        let mut report = Report::default();
+        for number in 0..=Report::EXAMPLES {
+            report.find(of_sale(Code::SaleStock, VoucherId::new(number), 1, 0));
+        }
+        assert_eq!(report.findings.len() as u64, Report::EXAMPLES);
+        assert_eq!(report.totals.findings["SALE_STOCK"], Report::EXAMPLES + 1);
+        assert!(report.text(Language::En).ends_with("101 findings in 0 sales"));
+    }
+
+    #[test]
+    fn the_manual_names_every_code() {
+        let manual = include_str!("../../docs/verify.md");
+        for code in Code::ALL {
+            assert!(
+                manual.contains(&format!("| `{}` |", code.name())),
+                "{} is not in the manual",
+                code.name()
+            );
+        }
     }
 }
