@@ -1,17 +1,20 @@
 //! Puts the demo's catalogue into a mall.
 
+mod sales;
+#[cfg(test)]
+mod tests;
+
 use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
 use mallbox_storage::{
-    Actor, Card, Cents, Commented, LikeChange, NewSale, NoteId, NoteText, Page, Phone, Post, Role,
-    SaleRecord, ShopId, ShopText, ShopType, ShopTypeId, Timestamp, UserId, VoucherId, VoucherStatus,
-    VoucherText, geo_index,
+    Actor, Card, Cents, Commented, LikeChange, NoteId, NoteText, Page, Phone, Post, Role, ShopId, ShopText,
+    ShopType, ShopTypeId, Timestamp, UserId, VoucherId, VoucherStatus, VoucherText, geo_index,
 };
 
 use super::catalogue::{
-    DemoComment, DemoNote, DemoPerson, DemoSale, DemoShop, FOLLOWS, NOTES, OPENING_SALE, PEOPLE,
-    RUNNING_SALE, SHOPS, TYPES, VOUCHERS, note_images, shop_images,
+    DemoComment, DemoNote, DemoPerson, DemoShop, FOLLOWS, NOTES, PEOPLE, SHOPS, TYPES, VOUCHERS, note_images,
+    shop_images,
 };
 use crate::mall::Mall;
 use crate::mall::operator::By;
@@ -35,7 +38,6 @@ pub struct Seeded {
 const DONE: &str = "demo seeded";
 const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-const PAY_WITHIN: Duration = Duration::from_secs(15 * 60);
 
 /// Fills a mall that is new with everything that the passing of time does not change.
 ///
@@ -59,12 +61,8 @@ pub async fn furnish(mall: &Mall) -> anyhow::Result<()> {
 pub async fn seed(mall: &Mall, opens_in: Duration) -> anyhow::Result<Seeded> {
     furnish(mall).await?;
     let now = mall.context.now();
-    let running = match running(mall, now).await? {
-        Some(sale) => sale.terms.voucher,
-        // On its first day, or a week later.
-        None => add_sale(mall, &RUNNING_SALE, now - Duration::from_secs(3600), 7 * DAY).await?,
-    };
-    let opening = add_sale(mall, &OPENING_SALE, now + opens_in, DAY).await?;
+    let running = sales::running(mall, now).await?;
+    let opening = sales::opening(mall, now, now + opens_in).await?;
     Ok(Seeded { customer: PEOPLE[1].phone, operator: PEOPLE[0].phone, running, opening, shops: SHOPS.len() })
 }
 
@@ -208,32 +206,6 @@ async fn add_likes(mall: &Mall, people: &People, id: NoteId, number: u64) -> any
         likes.change(*user, Post::Note(id), LikeChange::Like, now).await?;
     }
     Ok(())
-}
-
-/// A sale that anybody may buy in now.
-async fn running(mall: &Mall, now: Timestamp) -> anyhow::Result<Option<SaleRecord>> {
-    /// More sales than a demo has.
-    const MOST: u32 = 1_000;
-    let sales = mall.context.storage.vouchers.sales(Some(now), VoucherId::new(0), MOST).await?;
-    Ok(sales.into_iter().find(|sale| sale.terms.refusal(now).is_none() && sale.stock != Some(0)))
-}
-
-async fn add_sale(
-    mall: &Mall,
-    sale: &DemoSale,
-    begin: Timestamp,
-    lasts: Duration,
-) -> anyhow::Result<VoucherId> {
-    let text = voucher_text(
-        sale.shop_id,
-        [sale.title, sale.sub_title, sale.rules],
-        [sale.pay_value, sale.actual_value],
-    );
-    let terms =
-        NewSale { units: Some(sale.stock), begin, end: begin + lasts, pay_within: PAY_WITHIN, min_level: 0 };
-    let voucher = mall.context.storage.vouchers.insert(&text, Some(&terms), mall.context.now()).await?;
-    mall.sales.opened(voucher).await?;
-    Ok(voucher)
 }
 
 fn voucher_text(shop: u64, words: [&str; 3], cents: [i64; 2]) -> VoucherText {

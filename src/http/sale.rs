@@ -30,7 +30,10 @@ pub fn routes() -> Calls {
         .get(
             "/sale/on",
             on,
-            both("进行中和即将开始的秒杀，每页10场", "The sales that are open or will open, 10 a page"),
+            both(
+                "进行中和即将开始的秒杀，每页10场：能抢的在前，其次是即将开始的，已暂停或抢光的在最后",
+                "The sales that are not over, 10 a page: those that sell, those to come, those on hold or sold out",
+            ),
         )
         .get("/sale/{voucherId}", live, both("倒计时所需的一切", "What a countdown needs, as of now"))
         .get(
@@ -129,7 +132,8 @@ impl OnAnswer {
     }
 }
 
-/// First those in their window, by their end; then those to come, by their begin. Of more than 200 the first ones.
+/// First those that sell, by their end; then those to come, by their begin; then those on hold or sold out. Of more than
+/// 200 the first ones.
 async fn on(State(app): State<App>, Now(now): Now, Query(query): Query<PageQuery>) -> Reply<Paged<OnAnswer>> {
     let (sales, total) = app.sales.on(query.number(), now).await?;
     let list: Vec<_> = sales.into_iter().map(|sale| OnAnswer::new(sale, &app.context)).collect();

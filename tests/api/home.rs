@@ -68,11 +68,24 @@ fn what_opens_moves_up_and_what_is_over_or_off_the_shelf_is_gone_at_once() {
     assert_eq!(on(&w, 1).0, [2, 3]);
 
     w.told("POST", "/ops/sales/2/pause", &w.operator);
-    assert_eq!(on(&w, 1).1["data"][0]["state"], "PAUSED");
+    assert_eq!(on(&w, 1).1["data"][1]["state"], "PAUSED");
     w.told("POST", "/ops/sales/2/end", &w.operator);
     assert_eq!(on(&w, 1).0, [3]);
     w.advance(Duration::from_secs(2 * 60 * 60));
     assert_eq!(on(&w, 1), (vec![], json!({"success": true, "data": [], "total": 0})));
+}
+
+#[test]
+fn a_sale_that_is_held_or_sold_out_comes_after_all_that_sell_or_will() {
+    let w = world();
+    // It ends first, so it would be first.
+    let one_left = w.add("/voucher/seckill", &sale("2026-11-21T19:00:00", TEN, 1));
+    let held = w.add("/voucher/seckill", &sale("2026-11-21T19:00:00", NINE, 5));
+    assert_eq!(on(&w, 1).0, [held, one_left, 2, 3]);
+    w.told("POST", &format!("/ops/sales/{held}/pause"), &w.operator);
+    assert_eq!(on(&w, 1).0, [one_left, 2, 3, held]);
+    w.call("POST", &format!("/voucher-order/seckill/{one_left}"), &w.customer, "");
+    assert_eq!(on(&w, 1).0, [2, 3, held, one_left]);
 }
 
 #[test]

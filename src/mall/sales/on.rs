@@ -1,8 +1,8 @@
 //! The sales that a home page shows.
 
-use mallbox_storage::{SaleRecord, Shop, Timestamp, Voucher, VoucherId};
+use mallbox_storage::{SaleRecord, Shop, Terms, Timestamp, Voucher, VoucherId};
 
-use super::{LiveSale, SaleCounter};
+use super::{LiveSale, SaleCounter, SaleState};
 use crate::mall::Failure;
 
 /// Sales on a page.
@@ -20,11 +20,11 @@ pub struct SaleOn {
 }
 
 impl SaleCounter {
-    /// A page of the sales that are not over, counted from 1, and how many there are of them: first those in their window,
-    /// by their end; then those to come, by their begin. Of more than 200 the first ones.
+    /// A page of the sales that are not over, counted from 1, and their number: first those that sell, by their end; then
+    /// those to come, by their begin; then those on hold or sold out. Of more than 200 the first ones.
     ///
-    /// Which there are is told from a copy that is seconds old, and forgotten with every change of a sale; what is left of
-    /// each is asked for.
+    /// Which sales are on which page comes from a copy that is seconds old and dropped with every change of a sale. Stock
+    /// and state of each sale are current, and a sale that has just sold its last unit is last on its page.
     ///
     /// # Errors
     /// [`Refusal::Busy`](crate::mall::Refusal::Busy) while the record is slow and there is no copy; or the store is in
@@ -42,13 +42,19 @@ impl SaleCounter {
             let shop = self.inner.context.copies.shops.get(voucher.text.shop, now).await?;
             on.push(SaleOn { voucher, live, shop });
         }
+        // The copy may not know yet.
+        on.sort_by_key(|sale| sale.live.state == SaleState::SoldOut);
         Ok((on, total))
     }
 }
 
-/// What the list is ordered by, which is the record's order too: it may have been another when the copy was made.
-fn place(sale: &SaleRecord, now: Timestamp) -> (bool, Timestamp, VoucherId) {
-    let terms = &sale.terms;
-    let is_to_come = now < terms.begin;
-    (is_to_come, if is_to_come { terms.begin } else { terms.end }, terms.voucher)
+/// Sort key of the list; the database's order may have been another when the copy was made.
+fn place(sale: &SaleRecord, now: Timestamp) -> (u8, Timestamp, VoucherId) {
+    let Terms { begin, end, paused, voucher, .. } = sale.terms;
+    let (rank, instant) = match () {
+        () if paused || sale.stock == Some(0) => (2, end),
+        () if now < begin => (1, begin),
+        () => (0, end),
+    };
+    (rank, instant, voucher)
 }

@@ -1,0 +1,86 @@
+//! What repeated starts of a demo do with its sales.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::tz::TimeZone;
+use mallbox_storage::{Durability, EmbeddedOptions, Phone, Place, Storage, Timestamp, VoucherId};
+use tempfile::TempDir;
+
+use super::seed;
+use crate::mall::payments::Sandbox;
+use crate::mall::sms::Inbox;
+use crate::mall::{Mall, ManualClock, Means, Random, Settings};
+
+const OPENS_IN: Duration = Duration::from_secs(30);
+const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
+
+struct Demo {
+    mall: Arc<Mall>,
+    clock: Arc<ManualClock>,
+    _dir: TempDir,
+}
+
+async fn demo() -> Demo {
+    let dir = tempfile::tempdir().unwrap();
+    let options =
+        EmbeddedOptions { durability: Durability::Memory, ..EmbeddedOptions::new(dir.path().join("mall")) };
+    let clock = Arc::new(ManualClock::new(NOON));
+    let mall = Mall::open(Means {
+        storage: Storage::open(&Place::Embedded(options)).await.unwrap(),
+        clock: clock.clone(),
+        zone: TimeZone::UTC,
+        settings: Settings::default().without_limits(),
+        sms: Arc::new(Inbox::default()),
+        inbox: None,
+        payments: Arc::new(Sandbox::default()),
+        random: Arc::new(Random::seeded(0)),
+    });
+    Demo { mall: mall.await.unwrap(), clock, _dir: dir }
+}
+
+impl Demo {
+    async fn start(&self) -> VoucherId {
+        seed(&self.mall, OPENS_IN).await.unwrap().opening
+    }
+
+    /// Sales that are not over, as the home page lists them.
+    async fn on(&self) -> Vec<VoucherId> {
+        self.clock.advance(Duration::from_secs(60));
+        let now = self.mall.context.now();
+        let (sales, _) = self.mall.sales.on(1, now).await.unwrap();
+        sales.iter().map(|sale| sale.voucher.id).collect()
+    }
+
+    async fn buys(&self, sale: VoucherId) {
+        let phone = Phone::parse("13800000001").unwrap();
+        let now = self.mall.context.now();
+        let user = self.mall.context.storage.users.find_or_create(&phone, "anna", now).await.unwrap();
+        self.mall.sales.claim(user.id, sale, now).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_later_start_opens_the_same_sale_again_if_nobody_bought_in_it() {
+    let demo = demo().await;
+    let first = demo.start().await;
+    let listed = demo.on().await;
+    assert_eq!(listed.len(), 2, "{listed:?}");
+    let begin = demo.mall.context.now() + OPENS_IN;
+    assert_eq!(demo.start().await, first);
+    let voucher = demo.mall.context.storage.vouchers.get(first).await.unwrap().unwrap();
+    assert_eq!(voucher.sale.unwrap().terms.begin, begin);
+    assert_eq!(demo.on().await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_later_start_ends_the_sale_in_which_somebody_bought_and_adds_one() {
+    let demo = demo().await;
+    let first = demo.start().await;
+    demo.on().await;
+    demo.buys(first).await;
+    let second = demo.start().await;
+    assert_ne!(second, first);
+    let listed = demo.on().await;
+    assert!(listed.contains(&second) && !listed.contains(&first) && listed.len() == 2, "{listed:?}");
+}
