@@ -7,6 +7,7 @@ mod common;
 
 mod console;
 mod customer;
+mod dialogs;
 mod harness;
 mod kiosk;
 mod notes;
@@ -14,6 +15,7 @@ mod operator;
 mod own;
 mod people;
 mod rivals;
+mod sales;
 mod screens;
 mod town;
 mod words;

@@ -89,6 +89,23 @@ fn own_notes(mall: &Mall) -> usize {
 
 #[test]
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn picture_that_is_refused_for_want_of_room_arrives_by_itself() {
+    let mall = evening().start().unwrap();
+    let dir = TempDir::new().unwrap();
+    let page = half_written(&mall);
+    mall.faults().add(Fault::at_endpoint("POST /upload/blog").error(503).times(4)).unwrap();
+    page.forgive("/api/upload/blog");
+    page.will_choose(&[photograph(dir.path(), "red.jpg", [200, 40, 40])]);
+    page.button("添加图片").click();
+    until("the picture is in the mall", || {
+        let there = page.run("document.querySelectorAll('.draft-picture.is-there').length");
+        if there == 1 { Ok(()) } else { Err(page.text()) }
+    });
+    page.sees_no("没传上");
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
 fn note_with_pictures_comes_to_who_follows() {
     let mall = evening().start().unwrap();
     let reader = browser_of(&mall, BEN).open("/#/notes?tab=following");

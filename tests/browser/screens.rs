@@ -21,6 +21,7 @@ type Entry = (&'static str, &'static str, &'static str, [&'static str; 2]);
 /// Every one. A new screen belongs here.
 const SCREENS: &[Entry] = &[
     ("home", NOBODY, "/", ["限时秒杀", "Flash sales"]),
+    ("sales", NOBODY, "/#/sales", ["限时秒杀", "Flash sales"]),
     ("login", NOBODY, "/#/login", ["获取验证码", "Send code"]),
     ("shops", NOBODY, "/#/shops", ["离我最近", "Nearest"]),
     ("search", NOBODY, "/#/search", ["搜索店铺", "Search shops"]),
@@ -112,6 +113,9 @@ fn look(way: &str, dressed: impl Fn(Browser) -> Browser) {
         } else {
             dressed(browser_of(&town.mall, phone)).running(words::LISTEN).open(&address)
         };
+        if way == "large" {
+            page.enlarges_text();
+        }
         page.sees(says[at]);
         match way {
             "phone" | "desktop" => page.is_accessible(),
@@ -135,7 +139,8 @@ fn look(way: &str, dressed: impl Fn(Browser) -> Browser) {
         }
     };
     // All of them, however many fail.
-    let bad = SCREENS.iter().filter(|entry| {
+    let shown = SCREENS.iter().filter(|(name, ..)| way != "large" || !name.starts_with("kiosk"));
+    let bad = shown.filter(|entry| {
         let failed = catch_unwind(AssertUnwindSafe(|| look(entry))).is_err();
         if failed {
             eprintln!("that was {}, {way}", entry.0);
@@ -168,6 +173,13 @@ fn screens_on_a_desk() {
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
 fn screens_in_the_dark() {
     look("dark", Browser::dark);
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn screens_with_large_text() {
+    // A kiosk is no phone, and enlarges its text by itself.
+    look("large", |browser| browser.on(Screen::Phone));
 }
 
 #[test]

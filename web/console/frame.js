@@ -6,6 +6,7 @@ import { both } from "../core/language.js";
 import { knownMe, logOut } from "../core/session.js";
 import { icon } from "../parts/icons.js";
 import { sheet } from "../parts/sheet.js";
+import { skip } from "../parts/skip.js";
 import { tongue } from "../parts/tongue.js";
 import { isHearing, latest } from "./figures.js";
 import { knownStanding } from "./standing.js";
@@ -44,7 +45,7 @@ export function frame(rail, path) {
   rail.setAttribute("aria-label", both("管理台", "Console"));
   document.body.classList.toggle("outside", !isOperator);
   const here = AREAS.find((area) => (path === "/" ? "/live" : path).startsWith(area.begins));
-  fill(rail,
+  fill(rail, skip(),
     h("a", { class: "brand", href: "#/live", "aria-label": "mallbox" }, icon("shop"), h("span", null, "mallbox")),
     isOperator && AREAS.map((area, index) => areaLink(area, area === here, index)),
     isOperator && moreButton(here !== undefined && AREAS.indexOf(here) >= FIRST),

@@ -100,6 +100,7 @@ export function start(root, routes, opened, failed) {
 
   async function show() {
     const isSame = shownAddress === address();
+    const isFirst = current === null;
     if (current) scrolled.set(shownAddress, scrollY);
     shownAddress = address();
     // An entry of the history that was shown before has its step.
@@ -134,8 +135,8 @@ export function start(root, routes, opened, failed) {
       if (mine.signal.aborted) return;
       root.replaceChildren(fresh);
       opened(path);
-      // Who reads by ear or by key begins at the new screen.
-      if (!isSame) root.focus({ preventScroll: true });
+      // Who reads by ear or by key begins at the new screen; at the first one, at the top of the page.
+      if (!isSame && !isFirst) root.focus({ preventScroll: true });
       scrollTo(0, top);
       await screen.open(showing);
       showing.settled();

@@ -5,11 +5,27 @@ import { pause } from "./moments.js";
 
 /** Longer than anything else may take: a phone sends a picture slowly. */
 const PATIENCE_MS = 60_000;
-/** The mall draws a few pictures at a time; one that does not get its turn is sent again after so many milliseconds. */
-const AGAIN_MS = [1_000, 3_000];
+/** The mall draws a few pictures at a time. A picture that is refused for now is sent again after so many milliseconds, or later
+ * if the mall asks for it. */
+const AGAIN_MS = [1_000, 3_000, 5_000, 10_000, 15_000, 20_000];
+/** As long as somebody waits for the next try. */
+const RETRY_AFTER_MAX_MS = 60_000;
+
+/** The mall has no room for the picture now. */
+class NotNow extends Error {
+  /**
+   * @param {Refusal} refusal
+   * @param {number} afterMs as `Retry-After` says; 0: it does not
+   */
+  constructor(refusal, afterMs) {
+    super(refusal.message);
+    this.refusal = refusal;
+    this.afterMs = afterMs;
+  }
+}
 
 /**
- * Twice is no harm: what no note shows goes by itself.
+ * Uploads a picture; tries again by itself while the mall has no room for it. Twice is no harm: what no note shows goes by itself.
  * @param {Blob} picture a JPEG, PNG, WebP or GIF of up to 5 MiB
  * @param {{progress?: (part: number) => void, signal?: AbortSignal}} [how] `progress`: told from 0 to 1
  * @returns {Promise<string>} where it is: `/imgs/blogs/…`
@@ -19,11 +35,14 @@ export async function upload(picture, how = {}) {
     try {
       return await once(picture, how);
     } catch (error) {
-      if (!(error instanceof Refusal) || error.status !== 503) throw error;
+      if (!(error instanceof NotNow)) throw error;
+      await pause(Math.min(RETRY_AFTER_MAX_MS, Math.max(wait, error.afterMs)));
     }
-    await pause(wait);
+    how.signal?.throwIfAborted();
   }
-  return once(picture, how);
+  return once(picture, how).catch((error) => {
+    throw error instanceof NotNow ? error.refusal : error;
+  });
 }
 
 /**
@@ -47,5 +66,10 @@ async function once(picture, { progress, signal }) {
   signal?.removeEventListener("abort", giveUp);
   if (signal?.aborted) throw new DOMException("given up", "AbortError");
   if (request.status === 0) throw unanswered("upload");
-  return `/imgs${answered(request.status, request.responseText, { by, sent, came: performance.now() }).data}`;
+  try {
+    return `/imgs${answered(request.status, request.responseText, { by, sent, came: performance.now() }).data}`;
+  } catch (error) {
+    if (!(error instanceof Refusal) || ![429, 503].includes(error.status)) throw error;
+    throw new NotNow(error, 1_000 * (Number(request.getResponseHeader("retry-after")) || 0));
+  }
 }

@@ -25,17 +25,20 @@ export function field(label, name, attributes, ...children) {
   const input = h(name, { ...attributes, id }, ...children);
   const said = h("p", { class: "wrong", id: `${id}-wrong`, role: "alert" });
   const root = h("div", { class: "field" }, h("label", { for: id }, label), input, said);
-  return {
-    root,
-    input,
-    wrong: (text) => {
-      said.textContent = text;
-      input.toggleAttribute("aria-invalid", text !== "");
-      if (text) {
-        input.setAttribute("aria-invalid", "true");
-        input.setAttribute("aria-describedby", said.id);
-        input.focus();
-      } else input.removeAttribute("aria-describedby");
-    },
-  };
+  // What was said was about what stood there before.
+  input.addEventListener("input", () => said.textContent && wrong(""));
+  return { root, input, wrong };
+
+  /** @param {string} text */
+  function wrong(text) {
+    said.textContent = text;
+    if (text) {
+      input.setAttribute("aria-invalid", "true");
+      input.setAttribute("aria-describedby", said.id);
+      input.focus();
+    } else {
+      input.removeAttribute("aria-invalid");
+      input.removeAttribute("aria-describedby");
+    }
+  }
 }

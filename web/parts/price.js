@@ -20,5 +20,5 @@ export function price(cents) {
  * @param {number} worth
  */
 export function bargain(pay, worth) {
-  return h("span", { class: "row" }, price(pay), worth > pay && h("s", { class: "worth" }, yuan(worth)));
+  return h("span", { class: "row wrap" }, price(pay), worth > pay && h("s", { class: "worth" }, yuan(worth)));
 }

@@ -32,22 +32,24 @@ export function sheet(title, contents) {
 }
 
 /**
- * Asks before something is done that cannot be undone.
+ * Asks before an action. In every dialog the button that acts is the last one, and the first one leaves things as they are.
  * @param {string} title
  * @param {string} text what will happen
- * @param {string} yes what the button says that does it
+ * @param {string} yes label of the button that acts
+ * @param {{no?: string, danger?: boolean}} [how] `no`: label of the other button, where "Cancel" would be ambiguous; `danger`:
+ * the action cannot be undone
  * @returns {Promise<boolean>}
  */
-export async function confirmed(title, text, yes) {
+export async function confirmed(title, text, yes, { no = both("取消", "Cancel"), danger = false } = {}) {
   let isSure = false;
   await sheet(title, (close) => [
     h("p", null, text),
     h("div", { class: "buttons" },
-      button(both("取消", "Cancel"), close),
+      button(no, close),
       button(yes, () => {
         isSure = true;
         close();
-      }, { look: ["main"] })),
+      }, { look: danger ? ["main", "danger"] : ["main"] })),
   ]);
   return isSure;
 }

@@ -1,13 +1,30 @@
-// Short messages at the foot of the screen, read aloud as well.
+// Short messages over the page, read aloud as well. They cover no button if there is room elsewhere, and go with their page.
 
 import { Refusal, Unreachable } from "../core/api.js";
 import { h } from "../core/dom.js";
 import { both } from "../core/language.js";
 
 const SHOWN_MS = 4_000;
+/** A message as young as this belongs to the page that is being opened: "Published", and on to the note. */
+const YOUNG_MS = 1_000;
+/** Classes of the places, in order of preference. */
+const PLACES = ["toasts", "toasts at-head", "toasts at-middle"];
+const PRESSED = "button, .button, input, select, textarea, summary, .tab";
 
-const list = h("div", { class: "toasts", role: "status", "aria-live": "polite" });
+const list = h("div", { class: PLACES[0], role: "status", "aria-live": "polite" });
 document.body.append(list);
+/** @type {WeakMap<Element, number>} */
+const born = new WeakMap();
+
+/** What is below the messages may be drawn anew while they are shown. */
+const redrawn = new MutationObserver(() => {
+  if (list.childElementCount === 0) redrawn.disconnect();
+  else giveWay();
+});
+
+addEventListener("hashchange", () => {
+  for (const toast of [...list.children]) if (performance.now() - (born.get(toast) ?? 0) > YOUNG_MS) toast.remove();
+});
 
 /**
  * @param {string} text
@@ -21,8 +38,34 @@ export function say(text, { bad = false } = {}) {
     dialog.append(list);
     dialog.addEventListener("close", () => document.body.append(list), { once: true });
   }
+  born.set(toast, performance.now());
   list.append(toast);
+  giveWay();
+  redrawn.observe(document.body, { childList: true, subtree: true });
   setTimeout(() => toast.remove(), SHOWN_MS);
+}
+
+/** Puts the messages where they cover the fewest buttons and inputs. */
+function giveWay() {
+  const page = document.querySelector("dialog[open]") ?? document.body;
+  const boxes = [...page.querySelectorAll(PRESSED)].map((one) => one.getBoundingClientRect()).filter(({ width }) => width > 0);
+  let least = Infinity;
+  let best = PLACES[0];
+  for (const place of PLACES) {
+    list.className = place;
+    const toasts = [...list.children].map((toast) => toast.getBoundingClientRect());
+    const covered = boxes.filter((box) => toasts.some((toast) => meet(box, toast))).length;
+    if (covered < least) [least, best] = [covered, place];
+  }
+  list.className = best;
+}
+
+/**
+ * @param {DOMRect} one
+ * @param {DOMRect} other
+ */
+function meet(one, other) {
+  return one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
 }
 
 /**

@@ -11,6 +11,7 @@ import { linkButton } from "../parts/button.js";
 import { connectionBar } from "../parts/connection.js";
 import { empty, failure } from "../parts/empty.js";
 import { icon } from "../parts/icons.js";
+import { skip } from "../parts/skip.js";
 import { wantsLogIn } from "./entry.js";
 import { finish, runKiosk } from "./kiosk.js";
 import * as home from "./screens/home.js";
@@ -34,6 +35,7 @@ const ROUTES = [
   { path: "/search", load: () => import("./screens/search.js") },
   { path: "/shop/:id", load: () => import("./screens/shop.js") },
   { path: "/place", load: () => import("./screens/place.js") },
+  { path: "/sales", load: () => import("./screens/sales.js") },
   { path: "/sale/:id", load: () => import("./screens/sale.js") },
   { path: "/order/:id", load: () => import("./screens/order.js") },
   { path: "/orders", load: () => import("./screens/orders.js") },
@@ -59,7 +61,7 @@ let shownPath = "/";
 
 function frame() {
   tabs.setAttribute("aria-label", both("主导航", "Main"));
-  fill(tabs, h("a", { class: "brand", href: "#/", "aria-hidden": "true", tabindex: "-1" }, icon("shop"), "mallbox"), TABS.filter((tab) => !(isKiosk && tab.isOwn)).map((tab) => {
+  fill(tabs, skip(), h("a", { class: "brand", href: "#/", "aria-hidden": "true", tabindex: "-1" }, icon("shop"), "mallbox"), TABS.filter((tab) => !(isKiosk && tab.isOwn)).map((tab) => {
     const isHere = tab.to === shownPath || tab.begins.some((beginning) => shownPath.startsWith(beginning));
     return h("a", { href: `#${tab.to}`, class: "tab", "aria-current": isHere && "page" },
       icon(tab.icon), h("span", null, both(tab.zh, tab.en)));

@@ -3,7 +3,10 @@
 /** @typedef {{left: number, top: number, width: number, height: number}} Box */
 /** @typedef {{left: number, top: number, radius: number, text: string}} Dot */
 
+/** Sizes of the text at 16 pixels; it grows with the reader's. */
 const LINE = 14;
+const WIDE = 12.5;
+const NARROW = 7;
 const GAP = 4;
 
 /**
@@ -15,14 +18,14 @@ const GAP = 4;
  * @returns {{left: number, top: number, text: string}[]}
  */
 export function labelled(dots, size, taken) {
+  const grown = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
   const boxes = [...taken, ...dots.map(({ left, top, radius }) => ({ left: left - radius, top: top - radius, width: 2 * radius, height: 2 * radius }))];
   const placed = [];
   for (const dot of [...dots].sort((one, other) => other.radius - one.radius)) {
-    const width = widthOf(dot.text);
-    const box = around(dot, width).find((wanted) => isInside(wanted, size) && !boxes.some((box) => overlap(box, wanted)));
+    const box = around(dot, widthOf(dot.text) * grown, LINE * grown).find((wanted) => isInside(wanted, size) && !boxes.some((box) => overlap(box, wanted)));
     if (!box) continue;
     boxes.push(box);
-    placed.push({ left: box.left, top: box.top + LINE - 3, text: dot.text });
+    placed.push({ left: box.left, top: box.top + (LINE - 3) * grown, text: dot.text });
   }
   return placed;
 }
@@ -31,17 +34,18 @@ export function labelled(dots, size, taken) {
  * Right of it, left, below and above.
  * @param {Dot} dot
  * @param {number} width
+ * @param {number} height
  * @returns {Box[]}
  */
-function around({ left, top, radius }, width) {
-  const of = (/** @type {number} */ x, /** @type {number} */ y) => ({ left: x, top: y, width, height: LINE });
-  return [of(left + radius + GAP, top - LINE / 2), of(left - radius - GAP - width, top - LINE / 2),
-    of(left - width / 2, top + radius + GAP), of(left - width / 2, top - radius - GAP - LINE)];
+function around({ left, top, radius }, width, height) {
+  const of = (/** @type {number} */ x, /** @type {number} */ y) => ({ left: x, top: y, width, height });
+  return [of(left + radius + GAP, top - height / 2), of(left - radius - GAP - width, top - height / 2),
+    of(left - width / 2, top + radius + GAP), of(left - width / 2, top - radius - GAP - height)];
 }
 
-/** @param {string} text about as wide as it is drawn */
+/** @param {string} text about as wide as it is drawn at 16 pixels */
 function widthOf(text) {
-  return [...text].reduce((sum, letter) => sum + (letter > "\u2e7f" ? 12.5 : 7), 0);
+  return [...text].reduce((sum, letter) => sum + (letter > "\u2e7f" ? WIDE : NARROW), 0);
 }
 
 /**

@@ -21,17 +21,17 @@ import { Unsure } from "./unsure.js";
  * @param {Checked[]} fields
  * @param {string} text of the button
  * @param {() => unknown} send answers `false` if it was not sent
- * @param {{inside?: Node[], cancel?: () => void, keeps?: boolean}} [how] `inside`: what stands in it, if not only the fields;
- * `keeps`: what is typed is there again if the screen is drawn anew
+ * @param {{inside?: Node[], cancel?: () => void, no?: string, keeps?: boolean, danger?: boolean}} [how] `inside`: what stands in it, if not only the fields;
+ * `keeps`: what is typed is there again if the screen is drawn anew; `no`: label of the button that cancels; `danger`: sending cannot be undone
  */
-export function form(fields, text, send, { inside = fields.map(({ field }) => field.root), cancel, keeps = false } = {}) {
-  const submit = h("button", { type: "submit", class: "button main" }, text);
+export function form(fields, text, send, { inside = fields.map(({ field }) => field.root), cancel, no = both("取消", "Cancel"), keeps = false, danger = false } = {}) {
+  const submit = h("button", { type: "submit", class: danger ? "button main danger" : "button main" }, text);
   // It stays there, as it says what to do next.
   const unsure = h("div", { class: "form-unsure", role: "alert" });
   const root = h("form", { class: "stack", novalidate: true, onsubmit: (/** @type {Event} */ event) => {
     event.preventDefault();
     busy(submit, sent);
-  } }, inside, unsure, h("div", { class: "buttons row" }, submit, cancel && button(both("取消", "Cancel"), cancel)));
+  } }, inside, unsure, h("div", { class: "buttons row" }, cancel && button(no, cancel), submit));
   const wasSent = keeps ? keepTyped(root) : undefined;
   return root;
 
@@ -68,19 +68,43 @@ export function form(fields, text, send, { inside = fields.map(({ field }) => fi
 }
 
 /**
- * The same in a dialog, which closes once it is done; `send` answers `false` if it is not.
+ * Opens the form in a dialog, which closes after a successful `send`.
  * @param {string} title
  * @param {Checked[]} fields
  * @param {string} text of the button
- * @param {() => unknown} send
+ * @param {() => unknown} send returns `false` if nothing was sent
  * @param {...import("../../core/dom.js").Child} before
  */
 export function formSheet(title, fields, text, send, ...before) {
+  return opened(title, fields, text, send, before);
+}
+
+/**
+ * Opens the form in a dialog whose action cannot be undone; otherwise as `formSheet`.
+ * @param {string} title
+ * @param {Checked[]} fields
+ * @param {string} text of the button
+ * @param {() => unknown} send returns `false` if nothing was sent
+ * @param {{before: import("../../core/dom.js").Child[], no?: string}} how `no`: label of the button that cancels
+ */
+export function dangerSheet(title, fields, text, send, { before, no }) {
+  return opened(title, fields, text, send, before, { no, danger: true });
+}
+
+/**
+ * @param {string} title
+ * @param {Checked[]} fields
+ * @param {string} text
+ * @param {() => unknown} send
+ * @param {import("../../core/dom.js").Child[]} before
+ * @param {{no?: string, danger?: boolean}} [how]
+ */
+function opened(title, fields, text, send, before, how) {
   return sheet(title, (close) => [h("div", { class: "stack" }, ...before, form(fields, text, async () => {
     const isDone = (await send()) !== false;
     if (isDone) close();
     return isDone;
-  }, { cancel: close }))]);
+  }, { cancel: close, ...how }))]);
 }
 
 /**

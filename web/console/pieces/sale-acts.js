@@ -46,7 +46,7 @@ export function saleActs(sale, changed) {
 
   async function end() {
     const isSure = await confirmed(both("立即结束这场秒杀？", "End this sale now?"),
-      both("之后没有人能再抢，结束时间改为现在。已有的订单不受影响。", "Nobody can buy after that; its end becomes now. Orders there are stay."), both("结束秒杀", "End the sale"));
+      both("之后没有人能再抢，结束时间改为现在。已有的订单不受影响。", "Nobody can buy after that; its end becomes now. Orders there are stay."), both("结束秒杀", "End the sale"), { danger: true });
     if (isSure) await act("end", both("秒杀已结束", "The sale is over"));
   }
 }

@@ -96,7 +96,7 @@ function acts({ order, userId, state, closeTime }, changed) {
     button(both("重试", "Replay"), () => decide("replay", both("已成为订单", "It is an order now"))),
     button(both("作废", "Void"), async () => {
       const isSure = await confirmed(both("作废这封死信？", "Give this one up?"),
-        both("它不会再成为订单；占用的名额还给库存。", "It will never be an order; a unit that it holds goes back."), both("作废", "Give it up"));
+        both("它不会再成为订单；占用的名额还给库存。", "It will never be an order; a unit that it holds goes back."), both("作废", "Give it up"), { danger: true });
       if (isSure) await decide("void", both("已作废", "It is given up"));
     }, { look: ["danger"] }),
   ];

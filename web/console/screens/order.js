@@ -77,7 +77,7 @@ export function open({ root, at, signal, title, settled }) {
         say(now ? both(`没有作废：订单现在是“${orderStatusText(now.status)}”，请再看一次`, `Not voided: the order is “${orderStatusText(now.status)}” by now; please look again`)
           : error.message, { bad: true });
       }
-    });
+    }, both("保留订单", "Keep the order"));
   }
 
   /** @param {Order | undefined} order */

@@ -36,7 +36,7 @@ export function saleCard(sale, answer, signal) {
       h("h3", { class: "cut" }, sale.title),
       h("span", { class: "small quiet cut" }, sale.shop?.name),
       bargain(sale.payValue, sale.actualValue),
-      h("span", { class: "row small" },
+      h("span", { class: "row wrap small" },
         stateChip(sale),
         h("span", { class: "quiet" }, isComing ? both("距开抢", "opens in") : both("距结束", "ends in"), " ", countdown(moment, signal)))));
 }

@@ -104,7 +104,7 @@ export function thread(first, around) {
 
   /** @param {Comment} which */
   async function remove(which) {
-    const isSure = await confirmed(both("删除这条评论？", "Delete this comment?"), both("删除后不能恢复。", "It does not come back."), both("删除", "Delete"));
+    const isSure = await confirmed(both("删除这条评论？", "Delete this comment?"), both("删除后不能恢复。", "It does not come back."), both("删除", "Delete"), { danger: true });
     if (!isSure) return;
     try {
       await call("DELETE", `/blog-comments/${which.id}`);

@@ -149,7 +149,7 @@ export function counter(id, signal, look) {
     const link = linkButton(isNew ? both("去付款", "Pay now") : both("查看我的订单", "See my order"), `#/order/${order}`, { look: ["main", "wide"] });
     fill(said, h("div", { class: isNew ? "notice good sale-won" : "notice" }, icon(isNew ? "check" : "ticket"),
       h("div", { class: "grow" }, h("strong", null, isNew ? both("抢到了！", "You got it!") : both("你已经买到了", "You have this one")),
-        isNew && h("p", { class: "small" }, both("请在截止前付款，否则会让给别人。", "Pay before the deadline, or it goes to somebody else.")))), link);
+        isNew && h("p", { class: "small" }, both("请在截止前付款，逾期订单会自动取消。", "Pay before the deadline, or the order is cancelled.")))), link);
     press.hidden = true;
     if (isNew) link.focus();
   }

@@ -23,7 +23,7 @@ export function open(showing) {
   const { root, signal, title, settled } = showing;
   title(both("首页", "Home"));
   const types = section(root, both("店铺类型", "Kinds of shops"), "types", skeletons(10, "auto"), { unseen: true });
-  const sales = section(root, both("限时秒杀", "Flash sales"), "rail", skeletons(3, "auto"));
+  const sales = section(root, both("限时秒杀", "Flash sales"), "rail", skeletons(3, "auto"), { more: "#/sales" });
   const shops = section(root, place() ? both("附近好店", "Near you") : both("口碑好店", "Well liked shops"), "shops",
     skeletons(SHOPS, "6.6rem"), { more: "#/shops" });
   const notes = section(root, both("热门笔记", "Popular notes"), "notes", skeletons(4, "15rem"), { more: "#/notes" });

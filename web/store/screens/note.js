@@ -67,7 +67,7 @@ function action(note, signal) {
   if (knownMe()?.id !== note.userId) return iconButton("flag", both("举报这篇笔记", "Report this note"), () => report("note", note.id));
   return iconButton("trash", both("删除这篇笔记", "Delete this note"), async () => {
     const isSure = await confirmed(both("删除这篇笔记？", "Delete this note?"),
-      both("它和它的评论、赞都会消失，不能恢复。", "It goes with its comments and likes, and does not come back."), both("删除", "Delete"));
+      both("它和它的评论、赞都会消失，不能恢复。", "It goes with its comments and likes, and does not come back."), both("删除", "Delete"), { danger: true });
     if (!isSure) return;
     try {
       await call("DELETE", `/blog/${note.id}`);

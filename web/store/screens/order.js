@@ -85,7 +85,7 @@ export async function open({ root, at, signal, title, settled }) {
       case STATUS.used: return h("p", null, both("谢谢惠顾", "Thank you"));
       case STATUS.refunding: return h("p", null, both("钱款正在退回…", "The money is on its way back…"));
       case STATUS.refunded: return h("p", null, both("钱款已退回", "The money is back"));
-      default: return h("p", null, both("没有付款，名额已让出", "Not paid: it went to somebody else"));
+      default: return h("p", null, both("订单已取消，名额已放回", "Cancelled; the voucher went back on sale"));
     }
   }
 
@@ -101,12 +101,13 @@ export async function open({ root, at, signal, title, settled }) {
   }
 
   async function cancel() {
-    const isSure = await confirmed(both("取消订单？", "Cancel the order?"), both("名额会让给别人。", "It goes to somebody else."), both("取消订单", "Cancel the order"));
+    const isSure = await confirmed(both("取消订单？", "Cancel the order?"), both("名额会放回去；想要得重新抢。", "The voucher goes back on sale; to have it, you would have to buy it again."),
+      both("取消订单", "Cancel the order"), { no: both("保留订单", "Keep the order"), danger: true });
     if (isSure) await go("cancel", both("订单已取消", "The order is cancelled"));
   }
 
   async function refund() {
-    const isSure = await confirmed(both("申请退款？", "Give it back?"), both("券码作废，钱款原路退回。", "The code becomes void, and the money comes back."), both("申请退款", "Give it back"));
+    const isSure = await confirmed(both("申请退款？", "Give it back?"), both("券码作废，钱款原路退回。", "The code becomes void, and the money comes back."), both("申请退款", "Give it back"), { danger: true });
     if (isSure) await go("refund", both("已申请退款", "It is given back"));
   }
 

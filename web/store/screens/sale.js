@@ -53,7 +53,7 @@ export async function open({ root, at, signal, title, settled }) {
     const paths = allOf(page.shop?.images);
     fill(pictures, paths.length > 0 && gallery(paths, page.shop?.name ?? ""));
     fill(what, h("h2", { class: "large-title" }, page.title), page.subTitle && h("p", { class: "quiet" }, page.subTitle),
-      h("div", { class: "row sale-price" }, bargain(page.payValue, page.actualValue), discount(page)));
+      h("div", { class: "row wrap sale-price" }, bargain(page.payValue, page.actualValue), discount(page)));
     fill(more, terms(page), page.shop && seller(page.shop));
     settled();
   });
@@ -67,7 +67,7 @@ function clockOf(signal) {
   const [word, time, state, left] = [h("span", { class: "small quiet" }), h("span", { class: "sale-time" }, "--:--"), h("span", null), h("span", { class: "small quiet number" }, "\u00a0")];
   const stock = meter(both("剩余数量", "What is left"));
   const root = h("div", { class: "stack sale-clock" },
-    h("div", { class: "row apart" }, h("div", { class: "stack tight" }, word, time), state),
+    h("div", { class: "row wrap apart" }, h("div", { class: "stack tight" }, word, time), state),
     h("div", { class: "stack tight" }, stock.root, left));
   const whileShown = successive(signal);
   /** @type {string | undefined} */

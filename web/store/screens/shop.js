@@ -11,7 +11,7 @@ import { linkButton } from "../../parts/button.js";
 import { empty, failure } from "../../parts/empty.js";
 import { gallery } from "../../parts/gallery.js";
 import { icon } from "../../parts/icons.js";
-import { allOf } from "../../parts/picture.js";
+import { allOf, picture } from "../../parts/picture.js";
 import { yuan } from "../../parts/price.js";
 import { samePlace } from "../../parts/same-place.js";
 import { confirmed } from "../../parts/sheet.js";
@@ -47,7 +47,7 @@ export async function open({ root, at, signal, title, settled }) {
   await shown(`shop ${at.id}`, () => get(`/shop/${at.id}`, { signal }), (/** @type {Shop} */ shop) => {
     title(shop.name);
     const paths = allOf(shop.images);
-    fill(pictures, paths.length > 0 && gallery(paths, shop.name));
+    fill(pictures, paths.length > 0 ? gallery(paths, shop.name) : picture(undefined));
     fill(facts, about(shop));
     settled();
   });
@@ -100,7 +100,7 @@ export async function open({ root, at, signal, title, settled }) {
     readAreas(signal).then((areas) => fill(map, smallMap(shop, areas, place())), () => {});
     return [
       h("div", { class: "stack tight" }, h("h2", { class: "large-title" }, shop.name),
-        h("div", { class: "row wrap small" }, stars(shop.score), h("span", { class: "quiet" }, both(`${shop.comments}条评价`, `${shop.comments} reviews`)),
+        h("div", { class: "row wrap small" }, stars(shop.score), shop.comments > 0 && h("span", { class: "quiet" }, both(`${shop.comments}条评价`, `${shop.comments} reviews`)),
           shop.avgPrice > 0 && h("span", { class: "quiet" }, both(`人均 ${yuan(shop.avgPrice * 100)}`, `${yuan(shop.avgPrice * 100)} each`)),
           shop.sold > 0 && h("span", { class: "quiet" }, both(`已售 ${shop.sold}`, `${shop.sold} sold`)))),
       h("div", { class: "card shop-facts" },

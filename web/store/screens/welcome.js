@@ -17,6 +17,7 @@ export function open(showing) {
     h("header", null, h("h1", null, both("欢迎光临", "Welcome")), h("p", { class: "quiet" }, both("点一下就开始", "Touch to begin"))),
     h("section", { "aria-label": both("限时秒杀", "Flash sales") }, h("h2", { class: "unseen" }, both("限时秒杀", "Flash sales")), sales),
     h("nav", { class: "welcome-ways", "aria-label": both("去哪里", "Where to go") },
+      linkButton(both("全部秒杀", "All flash sales"), "#/sales", { look: ["main"], icon: "bolt" }),
       linkButton(both("看看店铺", "See the shops"), "#/shops", { look: ["main"], icon: "shop" }),
       linkButton(both("我的订单与券码", "My orders and receipts"), "#/orders", { icon: "order" }))));
   salesOn(sales, SALES, showing);

@@ -195,7 +195,7 @@ export async function open({ root, at, signal, title: name }) {
 
   async function startAnew() {
     if (isEmpty(draft)) return;
-    const isSure = await confirmed(both("清空草稿？", "Clear the draft?"), both("写好的内容和图片都会移除。", "The text and the pictures go."), both("清空", "Clear"));
+    const isSure = await confirmed(both("清空草稿？", "Clear the draft?"), both("写好的内容和图片都会移除。", "The text and the pictures go."), both("清空", "Clear"), { danger: true });
     if (!isSure) return;
     dropDraft(writer, draft);
     go("/notes", { replace: true });
