@@ -17,8 +17,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use mallbox_storage::{
-    EmbeddedOptions, ImportRow, Phone, Place, Role, Shop, ShopId, ShopText, ShopType, ShopTypeId, Storage,
-    Timestamp, User, UserId,
+    EmbeddedOptions, ImportEnd, ImportRow, Phone, Place, Role, Shop, ShopId, ShopText, ShopType, ShopTypeId,
+    Storage, Timestamp, User, UserId,
 };
 use server::Server;
 
@@ -83,7 +83,7 @@ async fn fill(data: &Path, count: u64) {
         }
     }
     import.put(some).await.unwrap();
-    import.finish(Duration::from_secs(900), NOON).await.unwrap();
+    import.finish(ImportEnd::new(Duration::from_secs(900), NOON)).await.unwrap();
     storage.upkeep.put_setting("zone", "Asia/Shanghai").await.unwrap();
     storage.upkeep.close().await.unwrap();
 }

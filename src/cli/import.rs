@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::tz::TimeZone;
-use mallbox_storage::{Place, Storage, geo_index};
+use mallbox_storage::{Place, Storage, UnpaidOrders, geo_index};
 
 use super::words::{Hindrance, Misuse};
 use super::{house, log};
@@ -35,6 +35,25 @@ pub(super) struct Import {
     /// The time zone of the mall and of the dump's clock, such as Asia/Shanghai; the machine's unless told.
     #[arg(long, env = "MALLBOX_ZONE", value_name = "NAME", value_parser = config::zone)]
     zone: Option<TimeZone>,
+    /// What becomes of unpaid orders: keep them as they are, cancel them, or a time to pay from now on, such as 15m, 24h, 3d.
+    #[arg(long, value_name = "keep|cancel|SPAN", default_value = "keep", value_parser = unpaid)]
+    unpaid: UnpaidOrders,
+}
+
+/// `keep`, `cancel`, or a span from a minute to a year.
+fn unpaid(text: &str) -> Result<UnpaidOrders, String> {
+    const MINUTE: u64 = 60;
+    let seconds = |count: &str, unit: u64| count.parse().ok().and_then(|count: u64| count.checked_mul(unit));
+    let span = match text {
+        "keep" => return Ok(UnpaidOrders::Keep),
+        "cancel" => return Ok(UnpaidOrders::Cancel),
+        _ => [("m", MINUTE), ("h", 60 * MINUTE), ("d", 24 * 60 * MINUTE)]
+            .into_iter()
+            .find_map(|(end, unit)| text.strip_suffix(end).and_then(|count| seconds(count, unit))),
+    };
+    span.filter(|span| (MINUTE..=365 * 24 * 60 * MINUTE).contains(span))
+        .map(|span| UnpaidOrders::PayWithin(Duration::from_secs(span)))
+        .ok_or_else(|| "keep, cancel, or a time to pay from 1m to 365d, such as 24h".to_owned())
 }
 
 /// Imports, and says what came of it.
@@ -136,6 +155,7 @@ async fn take_in(
         new_zone,
         imgs: import.imgs.clone(),
         uploads: target.uploads.clone(),
+        unpaid: import.unpaid,
         now: SystemClock.now(),
     };
     let done = work.run(dump, into, |bytes, rows| progress.show(bytes, rows)).await;

@@ -15,7 +15,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
-use mallbox_storage::{ImportRow, Importing, StoreError, Timestamp};
+use mallbox_storage::{ImportEnd, ImportRow, Importing, StoreError, Timestamp, UnpaidOrders};
 
 pub use pictures::PictureCounts;
 pub use report::{Counts, Report};
@@ -42,6 +42,8 @@ pub struct Import {
     pub imgs: Option<PathBuf>,
     /// Where the mall keeps pictures, if it keeps any.
     pub uploads: Option<PathBuf>,
+    /// What becomes of orders that nobody has paid.
+    pub unpaid: UnpaidOrders,
     /// The time.
     pub now: Timestamp,
 }
@@ -97,7 +99,9 @@ impl Import {
         batch.put(&mut *into, &mut report).await?;
         pictures.sync().map_err(ImportError::Pictures)?;
         into.put(self.settings()).await?;
-        for findings in into.finish(Settings::default().pay_within, self.now).await? {
+        let end =
+            ImportEnd { unpaid: self.unpaid, ..ImportEnd::new(Settings::default().pay_within, self.now) };
+        for findings in into.finish(end).await? {
             report.found(findings);
         }
         report.unknown = dump.unknown().clone();

@@ -31,6 +31,8 @@ pub struct Report {
     left_out: BTreeMap<(Table, Both), Rows>,
     /// Rows that were taken otherwise than they stand in the file.
     changed: BTreeMap<(Table, Both), Rows>,
+    /// What becomes of orders that nobody has paid.
+    unpaid: BTreeMap<(Table, Both), Rows>,
     /// What the file holds that the mall does not know.
     pub unknown: Unknown,
     /// Pictures.
@@ -93,7 +95,9 @@ impl Report {
             findings.examples.iter().map(|label| Example { label: *label, line: None }),
         );
         let key = (table, words(findings.finding));
-        if findings.finding.is_left_out() {
+        if is_unpaid(findings.finding) {
+            self.unpaid.entry(key).or_default().add(findings.count, examples);
+        } else if findings.finding.is_left_out() {
             self.tables.entry(table).or_default().left_out += findings.count;
             self.left_out.entry(key).or_default().add(findings.count, examples);
         } else {
@@ -118,6 +122,7 @@ impl Report {
         }
         out += &rows_text(both("略去", "left out"), &self.left_out, l);
         out += &rows_text(both("改动", "changed"), &self.changed, l);
+        out += &rows_text(both("未支付", "unpaid"), &self.unpaid, l);
         let what = padded(both("不认识", "not known").spoken(l), 12);
         let Unknown { tables, columns } = &self.unknown;
         if !tables.is_empty() {
@@ -219,6 +224,11 @@ fn table(kind: ImportKind) -> Table {
     }
 }
 
+fn is_unpaid(finding: ImportFinding) -> bool {
+    use ImportFinding::{UnpaidCancelled, UnpaidFinal, UnpaidKept, UnpaidTimed};
+    matches!(finding, UnpaidKept | UnpaidFinal | UnpaidCancelled | UnpaidTimed)
+}
+
 fn words(finding: ImportFinding) -> Both {
     match finding {
         ImportFinding::NoUser => both("商城里没有它的用户", "its user is not in the mall"),
@@ -232,6 +242,24 @@ fn words(finding: ImportFinding) -> Both {
         ImportFinding::SecondLive => both(
             "同一用户在同一场秒杀中多出的有效订单成为死信DOUBLE，并占用库存",
             "one more live order of one user in one sale is a dead letter DOUBLE, with its unit",
+        ),
+        ImportFinding::UnpaidKept => both(
+            "未支付的订单保持原状：占用库存，不会超时取消（要取消并归还库存请用--unpaid cancel，要限时支付请用--unpaid 15m）",
+            "an unpaid order stays as it was: with its unit, and never cancelled by time (--unpaid cancel gives units \
+             back, --unpaid 15m sets a time to pay)",
+        ),
+        ImportFinding::UnpaidFinal => both(
+            "未支付的订单与原系统一样视为有效订单，占用库存（本商城不收款；要取消并归还库存请用--unpaid cancel）",
+            "an unpaid order is final as it was there, and keeps its unit, since this mall takes no payments \
+             (--unpaid cancel gives units back)",
+        ),
+        ImportFinding::UnpaidCancelled => both(
+            "未支付的订单已取消，库存已归还",
+            "an unpaid order is cancelled, and its unit is for sale again",
+        ),
+        ImportFinding::UnpaidTimed => both(
+            "未支付的订单须在--unpaid指定的时间内支付，否则取消并归还库存",
+            "an unpaid order can be paid for as long as --unpaid says from now on, and is cancelled then",
         ),
     }
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mallbox_storage::{
-    Claim, Order, OrderId, OrderStatus, Page, PaymentMode, ShopId, Step, Stepped, Timestamp, UserId, Voucher,
-    VoucherId, VoucherStatus,
+    Claim, NO_DEADLINE, Order, OrderId, OrderStatus, Page, PaymentMode, ShopId, Step, Stepped, Timestamp,
+    UserId, Voucher, VoucherId, VoucherStatus,
 };
 
 use super::cashier::{Cashier, closed};
@@ -37,10 +37,11 @@ pub struct OrderView {
 }
 
 impl OrderView {
-    /// Until when it can be paid, if it waits for that.
+    /// Until when it can be paid, if it waits for that and time ends it.
     #[must_use]
     pub fn deadline(&self) -> Option<Timestamp> {
-        (self.order.status == OrderStatus::Unpaid).then_some(self.order.deadline)
+        let deadline = Some(self.order.deadline).filter(|deadline| *deadline < NO_DEADLINE);
+        deadline.filter(|_| self.order.status == OrderStatus::Unpaid)
     }
 
     fn new(voucher: Option<&Voucher>, order: Order) -> Self {

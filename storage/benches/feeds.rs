@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use mallbox_storage::{
-    FeedEntry, ImportRow, ImportedNote, LikeChange, NoteId, NoteText, Page, Phone, Post, Role, ShopId,
-    Storage, Timestamp, User, UserId,
+    FeedEntry, ImportEnd, ImportRow, ImportedNote, LikeChange, NoteId, NoteText, Page, Phone, Post, Role,
+    ShopId, Storage, Timestamp, User, UserId,
 };
 use mallbox_test_servers::Ground;
 
@@ -185,5 +185,5 @@ async fn fill(storage: &Storage) {
     for some in rows.chunks(2_000) {
         import.put(some.iter().cloned().map(|row| (row, true)).collect()).await.unwrap();
     }
-    import.finish(Duration::from_secs(900), NOON).await.unwrap();
+    import.finish(ImportEnd::new(Duration::from_secs(900), NOON)).await.unwrap();
 }

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use mallbox_storage::production::mysql::{self, MysqlPorts};
 use mallbox_storage::production::redis::{RecordForRedis, RedisOptions, connect};
 use mallbox_storage::{
-    Around, EmbeddedOptions, GeoIndex, ImportRow, LatLng, Place, PlacedShop, Shop, ShopId, ShopText,
-    ShopType, ShopTypeId, Storage, Timestamp,
+    Around, EmbeddedOptions, GeoIndex, ImportEnd, ImportRow, LatLng, Place, PlacedShop, Shop, ShopId,
+    ShopText, ShopType, ShopTypeId, Storage, Timestamp,
 };
 use mallbox_test_servers::{Database, Redis, RedisOptions as ServerOptions};
 use rand::rngs::StdRng;
@@ -108,7 +108,7 @@ async fn fill(place: &Place, count: u64, cities: &[(f64, f64)], dice: &mut StdRn
         });
         import.put(rows.collect()).await.unwrap();
     }
-    import.finish(Duration::from_secs(900), NOON).await.unwrap();
+    import.finish(ImportEnd::new(Duration::from_secs(900), NOON)).await.unwrap();
     storage.upkeep.close().await.unwrap();
 }
 

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use crate::{OrderId, Orders, StoreError, Timestamp};
+use crate::{NO_DEADLINE, OrderId, Orders, StoreError, Timestamp};
 
 /// "Cancel order X at T".
 ///
@@ -47,8 +47,8 @@ pub trait Deadlines: Send + Sync {
 /// How long a due order is its handler's alone, in milliseconds of the mall's time.
 pub const LEASE_MS: i64 = 30_000;
 
-/// Sets the deadlines of unpaid orders anew from the record: of all, or of those that should have been cancelled before an
-/// instant. Answers how many. One of an order that was paid or closed meanwhile is cleared when it comes.
+/// Sets the deadlines of unpaid orders anew from the record: of all that have one, or of those that should have been
+/// cancelled before an instant. Answers how many. One of an order that was paid or closed meanwhile is cleared when it comes.
 ///
 /// # Errors
 /// [`StoreError`]: an order whose deadline is not set would not be cancelled; call again.
@@ -64,7 +64,7 @@ pub async fn restore(
         let mut unpaid = orders.unpaid(after, PAGE).await?;
         let Some((last, _)) = unpaid.last() else { return Ok(restored) };
         after = *last;
-        unpaid.retain(|(_, deadline)| before.is_none_or(|before| *deadline < before));
+        unpaid.retain(|(_, deadline)| *deadline < before.unwrap_or(NO_DEADLINE));
         deadlines.set(&unpaid).await?;
         restored += unpaid.len() as u64;
     }

@@ -1,12 +1,13 @@
 //! A mall that moves in from elsewhere, with the ids it had there.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
 
 use crate::{
-    Card, OrderId, OrderStatus, Shop, ShopId, ShopType, StoreError, Timestamp, User, UserId, VoucherId,
-    VoucherText,
+    Card, NO_DEADLINE, OrderId, OrderStatus, PaymentMode, Shop, ShopId, ShopType, StoreError, Timestamp,
+    User, UserId, VoucherId, VoucherText,
 };
 
 /// One thing that moves in.
@@ -174,6 +175,63 @@ pub enum ImportKind {
     Sign,
 }
 
+/// What has ids that the mall draws itself.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum ImportIds {
+    /// Shops.
+    Shops,
+    /// People.
+    Users,
+    /// Vouchers, sales among them.
+    Vouchers,
+    /// Notes.
+    Notes,
+    /// Comments on notes.
+    Comments,
+}
+
+/// What becomes of imported orders that nobody has paid.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum UnpaidOrders {
+    /// Orders stay unpaid, keep their units, and have no deadline: [`NO_DEADLINE`](crate::NO_DEADLINE).
+    #[default]
+    Keep,
+    /// Orders are cancelled, and sales get their units back.
+    Cancel,
+    /// Orders can be paid for this long from the import, and are then cancelled like any other.
+    PayWithin(Duration),
+}
+
+/// How an import ends.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ImportEnd {
+    /// How long sales give their buyers to pay.
+    pub pay_within: Duration,
+    /// What becomes of orders that nobody has paid.
+    pub unpaid: UnpaidOrders,
+    /// The lowest id that the mall may draw next, where that is known; at most 2^62.
+    pub next_ids: BTreeMap<ImportIds, u64>,
+    /// The instant of the import.
+    pub now: Timestamp,
+}
+
+impl ImportEnd {
+    /// Keeps unpaid orders, and draws ids above those of the imported rows.
+    #[must_use]
+    pub fn new(pay_within: Duration, now: Timestamp) -> Self {
+        Self { pay_within, unpaid: UnpaidOrders::default(), next_ids: BTreeMap::new(), now }
+    }
+
+    /// What is found of unpaid orders that are not cancelled, and their deadline.
+    pub(crate) fn unpaid_that_stay(&self, payment: PaymentMode) -> (ImportFinding, Timestamp) {
+        match (payment, self.unpaid) {
+            (PaymentMode::None, _) => (ImportFinding::UnpaidFinal, NO_DEADLINE),
+            (_, UnpaidOrders::PayWithin(span)) => (ImportFinding::UnpaidTimed, self.now + span),
+            (_, UnpaidOrders::Keep | UnpaidOrders::Cancel) => (ImportFinding::UnpaidKept, NO_DEADLINE),
+        }
+    }
+}
+
 /// What was found when everything was there.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum ImportFinding {
@@ -189,6 +247,14 @@ pub enum ImportFinding {
     NoTerms,
     /// One more live order of the same user in the same sale: kept as a dead letter `DOUBLE`, which holds its unit.
     SecondLive,
+    /// An unpaid order: kept without a deadline.
+    UnpaidKept,
+    /// An unpaid order: final, in a mall without payments.
+    UnpaidFinal,
+    /// An unpaid order: cancelled.
+    UnpaidCancelled,
+    /// An unpaid order: kept, with a new deadline.
+    UnpaidTimed,
 }
 
 impl ImportFinding {
@@ -243,20 +309,17 @@ pub trait Importing: Send {
     ///
     /// - A sale's initial units are those that remain and those that its live orders hold.
     /// - Of several live orders of a user in a sale the one that is furthest stays; each other becomes a dead letter.
-    /// - Orders take the [`PaymentMode`](crate::PaymentMode) that moved in as a setting. Without a payment, unpaid orders
-    ///   are final, as where they come from.
-    /// - Other unpaid orders can be paid for `pay_within` from `now`, and sales give their buyers as long.
+    /// - Orders take the [`PaymentMode`] that moved in as a setting. In [`PaymentMode::None`] unpaid orders that are not
+    ///   cancelled are final, as where they come from; in any other they follow [`ImportEnd::unpaid`].
+    /// - Sales give their buyers [`ImportEnd::pay_within`].
     /// - A paid order has a captured payment, a refunded one a payment that was given back, unless the mode is
-    ///   [`PaymentMode::None`](crate::PaymentMode::None).
+    ///   [`PaymentMode::None`].
     /// - An answer that stands below no comment of its own note, or below another answer, stands below the note itself.
     /// - No note says that it has fewer comments than came with it.
     /// - Order numbers that the mall's own scheme could give again are passed over.
+    /// - The mall draws ids from [`ImportEnd::next_ids`] on, or above the highest imported id if that is higher.
     ///
     /// # Errors
     /// [`StoreError`]: nothing of all that was put stays; if the commit's answer was lost, it may.
-    async fn finish(
-        self: Box<Self>,
-        pay_within: Duration,
-        now: Timestamp,
-    ) -> Result<Vec<ImportFindings>, StoreError>;
+    async fn finish(self: Box<Self>, end: ImportEnd) -> Result<Vec<ImportFindings>, StoreError>;
 }

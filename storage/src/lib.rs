@@ -68,15 +68,17 @@ pub use ids::{
     VoucherId,
 };
 pub use import::{
-    Import, ImportFinding, ImportFindings, ImportKind, ImportRow, ImportedComment, ImportedNote,
-    ImportedOrder, ImportedSale, ImportedVoucher, Importing,
+    Import, ImportEnd, ImportFinding, ImportFindings, ImportIds, ImportKind, ImportRow, ImportedComment,
+    ImportedNote, ImportedOrder, ImportedSale, ImportedVoucher, Importing, UnpaidOrders,
 };
 pub use likes::{LikeChange, Liked, Likes};
 pub use locks::{FencingToken, HeldLock, LockAnswer, LockEntry, LockOwner, Locker, Locks};
 pub use money::Cents;
 pub use notes::{Note, NoteText, Notes, Visibility, picture_name};
 pub use order_log::{LogPosition, LogState, Logged, OrderLog};
-pub use orders::{Order, OrderCounts, OrderFilter, OrderStatus, Orders, Persisted, Step, Stepped};
+pub use orders::{
+    NO_DEADLINE, Order, OrderCounts, OrderFilter, OrderStatus, Orders, Persisted, Step, Stepped,
+};
 pub use outbox::{Errand, Outbox};
 pub use page::Page;
 pub use payments::{Payment, PaymentFaults, PaymentMode, PaymentRows, PaymentState};

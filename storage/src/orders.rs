@@ -72,7 +72,7 @@ pub struct Order {
     pub payment: PaymentMode,
     /// When it was claimed.
     pub created: Timestamp,
-    /// Until when it can be paid. Means nothing in [`PaymentMode::None`].
+    /// Until when it can be paid; [`NO_DEADLINE`] for ever. Means nothing in [`PaymentMode::None`].
     pub deadline: Timestamp,
     /// When its payment was captured; never set in [`PaymentMode::None`].
     pub paid: Option<Timestamp>,
@@ -186,6 +186,9 @@ impl OrderFilter {
             && self.status.is_none_or(|status| status == order.status)
     }
 }
+
+/// The deadline of an unpaid order that no time cancels. Below 2^53, as every number in JSON has to be.
+pub const NO_DEADLINE: Timestamp = Timestamp::from_millis(253_402_300_799_000);
 
 /// An order that comes to the record late still leaves its buyer this long to pay.
 const LEAST_TO_PAY: Duration = Duration::from_secs(5 * 60);

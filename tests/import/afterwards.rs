@@ -173,3 +173,28 @@ fn its_people_signed_in_on_the_days_on_which_they_did() {
     assert_eq!(served.call("POST", "/user/sign", &token, &Value::Null)["success"], true);
     assert_eq!(get("/user/sign/count"), 1);
 }
+
+#[test]
+fn orders_unpaid_for_years_are_not_cancelled_by_the_import() {
+    const UNPAID: &str = "SELECT id, status, deadline_ms FROM orders WHERE id IN (101, 110) ORDER BY id";
+    let (place, served) = served();
+    let session = served.log_in("13900000011");
+    let order = &served.call("GET", "/voucher-order/101", &session, &Value::Null)["data"];
+    assert_eq!((&order["status"], &order["deadline"]), (&json!(1), &Value::Null), "{order}");
+    assert_eq!(served.stop(), 0);
+    assert_eq!(place.rows(UNPAID), ["101 1 253402300799000", "110 1 253402300799000"]);
+    place.verify();
+    // Order 103 is one too many of its user, unless it is cancelled.
+    for (told, count, left, stock) in [("cancel", 5, "4", "11 10"), ("24h", 4, "1", "11 7")] {
+        let place = Place::new();
+        let report = place.imported(&dump("mysqldump.sql"), &["--unpaid", told]);
+        assert!(report.contains(&format!("unpaid      {count} × tb_voucher_order: ")), "{report}");
+        let rows = place.rows(UNPAID);
+        assert!(rows.iter().all(|row| row.split(' ').nth(1) == Some(left)), "{told}: {rows:?}");
+        assert!(!rows[0].ends_with("253402300799000") || told == "cancel", "{told}: {rows:?}");
+        assert_eq!(place.rows("SELECT initial, stock FROM sales WHERE voucher_id = 3"), [stock], "{told}");
+        place.verify();
+    }
+    let Said { code, err, .. } = Place::new().import(&dump("mysqldump.sql"), &["--unpaid", "soon"]);
+    assert!(code == 2 && err.contains("keep, cancel, or a time to pay"), "{code} {err}");
+}

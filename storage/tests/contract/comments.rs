@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use mallbox_storage::{
-    Comment, CommentId, Commented, ImportRow, ImportedComment, ImportedNote, NoteId, Page, ShopId, Thread,
-    UserId, Visibility,
+    Comment, CommentId, Commented, ImportEnd, ImportRow, ImportedComment, ImportedNote, NoteId, Page, ShopId,
+    Thread, UserId, Visibility,
 };
 
 use crate::dice::Dice;
@@ -221,7 +221,7 @@ async fn move_in(w: &World, comments: &[(u64, u64, u64, u8)]) {
     }
     let mut into = w.storage.import.begin().await.unwrap().expect("an empty mall");
     assert!(into.put(rows).await.unwrap().into_iter().all(|written| written));
-    into.finish(HOUR, NOON).await.unwrap();
+    into.finish(ImportEnd::new(HOUR, NOON)).await.unwrap();
 }
 
 async fn comments_that_moved_in_are_counted_once(w: &World) {

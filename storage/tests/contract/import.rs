@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use mallbox_storage::{
-    Cents, Day, ImportFinding, ImportFindings, ImportKind, ImportRow, ImportedNote, ImportedOrder,
-    ImportedSale, ImportedVoucher, Importing, OrderId, OrderStatus, Page, Phone, Role, ShopId, SignedDay,
-    Timestamp, Units, User, UserFilter, UserId, VoucherId, VoucherStatus, VoucherText,
+    Cents, Day, ImportEnd, ImportFinding, ImportFindings, ImportIds, ImportKind, ImportRow, ImportedNote,
+    ImportedOrder, ImportedSale, ImportedVoucher, Importing, NO_DEADLINE, OrderId, OrderStatus, Page, Phone,
+    Role, ShopId, SignedDay, Timestamp, Units, UnpaidOrders, User, UserFilter, UserId, VoucherId,
+    VoucherStatus, VoucherText, deadlines,
 };
 
 use crate::world::{HOUR, NOON, World};
@@ -14,11 +15,14 @@ crate::contract! {
     a_used_mall_takes_nobody_in,
     what_is_not_finished_leaves_nothing,
     ids_go_on_above_those_that_moved_in,
+    ids_go_on_where_the_tables_they_come_from_would_have_gone_on,
     of_two_rows_with_one_key_the_first_stays_unless_the_second_replaces_it,
     of_many_rows_those_whose_keys_are_taken_are_told_and_the_others_are_there,
     units_are_those_that_remain_and_those_that_are_held,
     of_several_live_orders_the_one_that_is_furthest_stays,
-    unpaid_orders_get_a_fresh_deadline_and_paid_ones_a_payment,
+    unpaid_orders_stay_as_they_were_unless_told_otherwise_and_paid_ones_get_a_payment,
+    unpaid_orders_get_a_fresh_deadline_if_told_so,
+    unpaid_orders_are_cancelled_if_told_so_and_their_units_come_back,
     numbers_that_could_come_again_are_passed_over,
     what_refers_to_nobody_is_left_out_and_told,
     days_signed_elsewhere_are_days_signed_here,
@@ -90,15 +94,20 @@ fn order(id: u64, user: u64, status: OrderStatus) -> ImportRow {
     })
 }
 
-/// Users 1 to 9, one sale of which ten units remain, and these orders of it.
+/// Users 1 to 9, one sale of which ten units remain, and these orders of it. What is found, without what all share.
 async fn moved_in(w: &World, orders: Vec<ImportRow>) -> Vec<ImportFindings> {
+    moved_in_with(w, orders, UnpaidOrders::Keep).await
+}
+
+async fn moved_in_with(w: &World, orders: Vec<ImportRow>, unpaid: UnpaidOrders) -> Vec<ImportFindings> {
     let mut into = begin(w).await;
     // What is referred to comes last, as it does in dumps.
     put(&mut into, orders).await;
     put(&mut into, vec![sale(10), voucher(SALE, true)]).await;
     put(&mut into, (1..10).map(user).collect()).await;
-    let findings = into.finish(QUARTER, NOON).await.unwrap();
-    findings.into_iter().filter(|findings| findings.finding != ImportFinding::NoShop).collect()
+    let findings = into.finish(ImportEnd { unpaid, ..ImportEnd::new(QUARTER, NOON) }).await.unwrap();
+    let is_of_all = |finding| matches!(finding, ImportFinding::NoShop | ImportFinding::UnpaidKept);
+    findings.into_iter().filter(|findings| !is_of_all(findings.finding)).collect()
 }
 
 async fn a_used_mall_takes_nobody_in(w: &World) {
@@ -122,10 +131,27 @@ async fn what_is_not_finished_leaves_nothing(w: &World) {
 async fn ids_go_on_above_those_that_moved_in(w: &World) {
     let mut into = begin(w).await;
     put(&mut into, vec![user(90_000_000), user(7)]).await;
-    into.finish(QUARTER, NOON).await.unwrap();
+    into.finish(ImportEnd::new(QUARTER, NOON)).await.unwrap();
     let phone = Phone::parse("13800000000").unwrap();
     let next = w.storage.users.find_or_create(&phone, "a", NOON).await.unwrap();
     assert_eq!(next.id, UserId::new(90_000_001));
+}
+
+async fn ids_go_on_where_the_tables_they_come_from_would_have_gone_on(w: &World) {
+    use ImportIds::{Comments, Notes, Shops, Users, Vouchers};
+    let mut into = begin(w).await;
+    put(&mut into, vec![user(7), user(900), voucher(VoucherId::new(3), false)]).await;
+    let next_ids = [(Shops, 40), (Users, 500), (Vouchers, 1 << 40), (Notes, 23), (Comments, 1)].into();
+    into.finish(ImportEnd { next_ids, ..ImportEnd::new(QUARTER, NOON) }).await.unwrap();
+    let phone = Phone::parse("13800000000").unwrap();
+    let next = w.storage.users.find_or_create(&phone, "a", NOON).await.unwrap();
+    assert_eq!(next.id, UserId::new(901), "one that moved in is higher");
+    let ImportRow::Voucher(ImportedVoucher { text, .. }) = voucher(SALE, false) else { unreachable!() };
+    assert_eq!(w.storage.vouchers.insert(&text, None, NOON).await.unwrap(), VoucherId::new(1 << 40));
+    // What raised the counters is no row.
+    let users = w.storage.users.list(&UserFilter::default(), Page::new(1, 10)).await.unwrap();
+    assert_eq!(users.iter().map(|user| user.id.get()).collect::<Vec<_>>(), [7, 900, 901]);
+    assert_eq!(w.storage.notes.get(mallbox_storage::NoteId::new(22)).await.unwrap(), None);
 }
 
 async fn of_two_rows_with_one_key_the_first_stays_unless_the_second_replaces_it(w: &World) {
@@ -144,7 +170,7 @@ async fn of_two_rows_with_one_key_the_first_stays_unless_the_second_replaces_it(
     );
     let put = into.put(vec![(named("third"), true), (same_phone, true), (user(3), true)]).await.unwrap();
     assert_eq!(put, [true, false, true]);
-    into.finish(QUARTER, NOON).await.unwrap();
+    into.finish(ImportEnd::new(QUARTER, NOON)).await.unwrap();
     let users = w.storage.users.list(&UserFilter::default(), Page::new(1, 10)).await.unwrap();
     assert_eq!(users.iter().map(|user| user.nick_name.as_str()).collect::<Vec<_>>(), ["third", "user 3"]);
 }
@@ -162,7 +188,7 @@ async fn of_many_rows_those_whose_keys_are_taken_are_told_and_the_others_are_the
     rows.splice(100..100, (1..=40).map(|id| (note(id.min(39)), false)));
     let expected = (0..740).map(|place| ![139, 340, 739].contains(&place)).collect::<Vec<_>>();
     assert_eq!(into.put(rows).await.unwrap(), expected);
-    into.finish(QUARTER, NOON).await.unwrap();
+    into.finish(ImportEnd::new(QUARTER, NOON)).await.unwrap();
     let users = w.storage.users.list(&UserFilter::default(), Page::new(1, 1000)).await.unwrap();
     let ids: Vec<u64> = users.iter().map(|user| user.id.get()).collect();
     assert_eq!(ids, (1..700).filter(|id| ![301, 302].contains(id)).chain([900]).collect::<Vec<_>>());
@@ -203,13 +229,39 @@ async fn of_several_live_orders_the_one_that_is_furthest_stays(w: &World) {
     assert_eq!(w.storage.sales.put(record.terms).await.unwrap().taken, 3);
 }
 
-async fn unpaid_orders_get_a_fresh_deadline_and_paid_ones_a_payment(w: &World) {
+async fn unpaid_orders_stay_as_they_were_unless_told_otherwise_and_paid_ones_get_a_payment(w: &World) {
     let orders = vec![order(101, 1, OrderStatus::Unpaid), order(i64::MAX as u64, 2, OrderStatus::Paid)];
     moved_in(w, orders).await;
     let unpaid = w.storage.orders.unpaid(OrderId::new(0), 10).await.unwrap();
-    assert_eq!(unpaid, [(OrderId::new(101), NOON + QUARTER)]);
+    assert_eq!(unpaid, [(OrderId::new(101), NO_DEADLINE)]);
+    let restored = deadlines::restore(&*w.storage.deadlines, &*w.storage.orders, None).await.unwrap();
+    assert_eq!((restored, w.storage.deadlines.next().await.unwrap()), (0, None));
     let payments = w.storage.payments.of_order(OrderId::new(i64::MAX as u64)).await.unwrap();
     assert_eq!(payments.iter().map(|payment| payment.amount).collect::<Vec<_>>(), [Cents::new(100)]);
+}
+
+async fn unpaid_orders_get_a_fresh_deadline_if_told_so(w: &World) {
+    let orders = vec![order(101, 1, OrderStatus::Unpaid)];
+    let found = moved_in_with(w, orders, UnpaidOrders::PayWithin(HOUR)).await;
+    let (kind, finding) = (ImportKind::Order, ImportFinding::UnpaidTimed);
+    assert_eq!(found, [ImportFindings { kind, finding, count: 1, examples: vec![101] }]);
+    let unpaid = w.storage.orders.unpaid(OrderId::new(0), 10).await.unwrap();
+    assert_eq!(unpaid, [(OrderId::new(101), NOON + HOUR)]);
+}
+
+async fn unpaid_orders_are_cancelled_if_told_so_and_their_units_come_back(w: &World) {
+    use OrderStatus::{Paid, Unpaid};
+    // Of the three of user 1 two are unpaid: none of them is one too many then.
+    let orders = [(101, 1, Unpaid), (102, 1, Paid), (103, 1, Unpaid), (104, 2, Unpaid)];
+    let orders = orders.map(|(id, user, status)| order(id, user, status)).to_vec();
+    let found = moved_in_with(w, orders, UnpaidOrders::Cancel).await;
+    let (kind, finding) = (ImportKind::Order, ImportFinding::UnpaidCancelled);
+    assert_eq!(found, [ImportFindings { kind, finding, count: 3, examples: vec![101, 103, 104] }]);
+    assert_eq!(w.storage.orders.unpaid(OrderId::new(0), 10).await.unwrap(), []);
+    let record = w.storage.vouchers.get(SALE).await.unwrap().unwrap().sale.unwrap();
+    assert_eq!((record.initial, record.stock), (Some(14), Some(13)));
+    assert_eq!(w.storage.sales.put(record.terms).await.unwrap(), Units { units: Some(14), taken: 1 });
+    assert_eq!(w.storage.orders.holding(SALE, UserId::new(2)).await.unwrap(), None);
 }
 
 async fn numbers_that_could_come_again_are_passed_over(w: &World) {
@@ -278,7 +330,7 @@ async fn days_signed_elsewhere_are_days_signed_here(w: &World) {
     ];
     put(&mut into, rows).await;
     put(&mut into, vec![user(2), user(9_000)]).await;
-    let findings = into.finish(QUARTER, NOON).await.unwrap();
+    let findings = into.finish(ImportEnd::new(QUARTER, NOON)).await.unwrap();
     assert_eq!((findings[0].finding, findings[0].count), (ImportFinding::NoUser, 1), "{findings:?}");
     let day = |text: &str| Day::parse(text).unwrap();
     let [eve, new_year] = ["2025-12-31", "2026-01-01"].map(day);

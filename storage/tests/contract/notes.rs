@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::slice::from_ref;
 
 use mallbox_storage::{
-    ImportRow, ImportedNote, Note, NoteId, NoteText, Page, ShopId, Timestamp, UserId, Visibility,
+    ImportEnd, ImportRow, ImportedNote, Note, NoteId, NoteText, Page, ShopId, Timestamp, UserId, Visibility,
 };
 
 use crate::dice::Dice;
@@ -107,7 +107,7 @@ async fn move_in(w: &World, notes: &[(u64, u64, Timestamp)]) {
     }
     let mut into = w.storage.import.begin().await.unwrap().expect("an empty mall");
     assert!(into.put(rows).await.unwrap().into_iter().all(|written| written));
-    into.finish(HOUR, NOON).await.unwrap();
+    into.finish(ImportEnd::new(HOUR, NOON)).await.unwrap();
 }
 
 async fn the_most_liked_come_first_and_of_those_the_newest(w: &World) {

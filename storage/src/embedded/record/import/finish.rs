@@ -1,7 +1,6 @@
 //! When every row is in: what refers to nobody goes, and the rest becomes one mall whose books balance.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use rusqlite::{Connection, params};
 
@@ -10,7 +9,10 @@ use super::super::orders::highest_counts;
 use super::super::sequences::pass_over;
 use super::insert::SaleIds;
 use crate::stored::{Numbered as _, span};
-use crate::{DeadReason, ImportFinding, ImportFindings, ImportKind, PaymentMode, Timestamp};
+use crate::{
+    DeadReason, ImportEnd, ImportFinding, ImportFindings, ImportIds, ImportKind, PaymentMode, Timestamp,
+    UnpaidOrders,
+};
 
 /// Ids that a finding names.
 const EXAMPLES: usize = 5;
@@ -23,8 +25,7 @@ const FURTHEST_FIRST: &str = "CASE status WHEN 3 THEN 0 WHEN 5 THEN 1 WHEN 2 THE
 pub(super) fn finish(
     conn: &Connection,
     sales: &SaleIds,
-    pay_within: Duration,
-    now: Timestamp,
+    end: &ImportEnd,
 ) -> rusqlite::Result<Vec<ImportFindings>> {
     let mut findings = References { conn, findings: Vec::new() };
     findings.check()?;
@@ -32,14 +33,23 @@ pub(super) fn finish(
     raise_answers(conn)?;
     count_comments(conn)?;
     let mut findings = findings.findings;
-    conn.execute("UPDATE sales SET pay_within_ms = ?1", [span(pay_within)])?;
-    findings.extend(bury_doubles(conn, now)?);
+    conn.execute("UPDATE sales SET pay_within_ms = ?1", [span(end.pay_within)])?;
+    if end.unpaid == UnpaidOrders::Cancel {
+        findings.extend(unpaid(conn, ImportFinding::UnpaidCancelled)?);
+        cancel_unpaid(conn)?;
+    }
+    findings.extend(bury_doubles(conn, end.now)?);
     let payment = payment_mode(conn)?;
-    complete_orders(conn, now + pay_within, payment)?;
+    let (stay, deadline) = end.unpaid_that_stay(payment);
+    findings.extend(unpaid(conn, stay)?);
+    complete_orders(conn, deadline, payment)?;
     count_units(conn)?;
     write_payments(conn)?;
     for (day, highest) in highest_counts(conn)? {
         pass_over(conn, ORDER_NUMBERS, day, highest)?;
+    }
+    for (ids, next) in &end.next_ids {
+        draw_from(conn, *ids, *next)?;
     }
     Ok(findings)
 }
@@ -156,6 +166,47 @@ fn count_comments(conn: &Connection) -> rusqlite::Result<()> {
         [],
     )
     .map(drop)
+}
+
+/// What becomes of unpaid orders: how many there are, and the first few.
+fn unpaid(conn: &Connection, finding: ImportFinding) -> rusqlite::Result<Option<ImportFindings>> {
+    let count: u64 =
+        conn.query_row("SELECT COUNT(*) FROM orders WHERE status = 1", [], |row| get_id(row, 0))?;
+    let examples: Vec<u64> = conn
+        .prepare(&format!("SELECT id FROM orders WHERE status = 1 ORDER BY id LIMIT {EXAMPLES}"))?
+        .query_map([], |row| get_id(row, 0))?
+        .collect::<rusqlite::Result<_>>()?;
+    let kind = ImportKind::Order;
+    Ok((count > 0).then_some(ImportFindings { kind, finding, count, examples }))
+}
+
+/// Cancels unpaid orders; sales get their units back.
+fn cancel_unpaid(conn: &Connection) -> rusqlite::Result<()> {
+    conn.execute(
+        "UPDATE sales SET stock = stock + held.units FROM
+           (SELECT voucher_id, COUNT(*) AS units FROM orders WHERE status = 1 GROUP BY voucher_id) AS held
+         WHERE held.voucher_id = sales.voucher_id",
+        [],
+    )?;
+    conn.execute("UPDATE orders SET status = 4 WHERE status = 1", []).map(drop)
+}
+
+/// Ids of this kind go on from `next`, unless a higher one is there.
+fn draw_from(conn: &Connection, ids: ImportIds, next: u64) -> rusqlite::Result<()> {
+    let table = match ids {
+        ImportIds::Shops => "shops",
+        ImportIds::Users => "users",
+        ImportIds::Vouchers => "vouchers",
+        ImportIds::Notes => "notes",
+        ImportIds::Comments => "note_comments",
+    };
+    let last = id(next.saturating_sub(1));
+    let raised =
+        conn.execute("UPDATE sqlite_sequence SET seq = MAX(seq, ?2) WHERE name = ?1", params![table, last])?;
+    if raised == 0 {
+        conn.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?1, ?2)", params![table, last])?;
+    }
+    Ok(())
 }
 
 /// One user may have one live order of a sale. What is beyond keeps its unit as a dead letter, for the operator to see.

@@ -4,7 +4,6 @@ mod finish;
 mod insert;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use rusqlite::Connection;
@@ -15,7 +14,7 @@ use tokio::task::JoinHandle;
 use super::trouble::{closed, refuse};
 use super::{Database, sign_blocks};
 use crate::embedded::signed::{Days, Signed};
-use crate::{Import, ImportFindings, ImportRow, Importing, StoreError, Timestamp};
+use crate::{Import, ImportEnd, ImportFindings, ImportRow, Importing, StoreError};
 
 const OP: &str = "import";
 
@@ -33,7 +32,7 @@ impl EmbeddedImport {
 
 enum Order {
     Put(Vec<(ImportRow, bool)>, oneshot::Sender<Vec<bool>>),
-    Finish { pay_within: Duration, now: Timestamp },
+    Finish(ImportEnd),
 }
 
 struct EmbeddedImporting {
@@ -83,12 +82,8 @@ impl Importing for EmbeddedImporting {
         }
     }
 
-    async fn finish(
-        mut self: Box<Self>,
-        pay_within: Duration,
-        now: Timestamp,
-    ) -> Result<Vec<ImportFindings>, StoreError> {
-        self.order(Order::Finish { pay_within, now }).await;
+    async fn finish(mut self: Box<Self>, end: ImportEnd) -> Result<Vec<ImportFindings>, StoreError> {
+        self.order(Order::Finish(end)).await;
         let Finished { findings, days } = self.outcome().await?;
         self.signed.replace(days);
         Ok(findings)
@@ -108,8 +103,8 @@ fn work(conn: &Connection, mut orders: Receiver<Order>) -> rusqlite::Result<Fini
                 // Whoever has gone away gives no further order either.
                 let _ = tell.send(written?);
             }
-            Order::Finish { pay_within, now } => {
-                let findings = finish::finish(conn, &sales, pay_within, now)?;
+            Order::Finish(end) => {
+                let findings = finish::finish(conn, &sales, &end)?;
                 sign_blocks::pack(conn)?;
                 return Ok(Finished { findings, days: sign_blocks::load(conn)? });
             }

@@ -1,20 +1,19 @@
 //! When every row is in: what refers to nobody goes, and the rest becomes one mall whose books balance.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use mysql_async::Conn;
 
-use super::SaleIds;
 use super::references::{self, EXAMPLES};
+use super::{SaleIds, next_ids};
 use crate::production::mysql::burial::{self, Burial};
 use crate::production::mysql::columns::{Columns, all, execute, first};
 use crate::production::mysql::trouble::Fault;
 use crate::production::mysql::{counts, many};
 use crate::stored::{Numbered as _, span};
 use crate::{
-    Claim, DeadReason, ImportFinding, ImportFindings, ImportKind, LogPosition, Logged, OrderId, PaymentMode,
-    Timestamp, UserId, VoucherId,
+    Claim, DeadReason, ImportEnd, ImportFinding, ImportFindings, ImportKind, LogPosition, Logged, OrderId,
+    PaymentMode, Timestamp, UnpaidOrders, UserId, VoucherId,
 };
 
 /// The name of the mall's counter of order ids.
@@ -23,22 +22,28 @@ const ORDER_NUMBERS: &str = "order";
 pub(super) async fn finish(
     conn: &mut Conn,
     sales: &SaleIds,
-    pay_within: Duration,
-    now: Timestamp,
+    end: &ImportEnd,
 ) -> Result<Vec<ImportFindings>, Fault> {
     let mut findings = references::check(conn, sales).await?;
     raise_answers(conn).await?;
     count_comments(conn).await?;
-    execute(conn, "UPDATE sales SET pay_within_ms = ?", (span(pay_within),)).await?;
-    findings.extend(bury_doubles(conn, now).await?);
+    execute(conn, "UPDATE sales SET pay_within_ms = ?", (span(end.pay_within),)).await?;
+    if end.unpaid == UnpaidOrders::Cancel {
+        findings.extend(unpaid(conn, ImportFinding::UnpaidCancelled).await?);
+        cancel_unpaid(conn).await?;
+    }
+    findings.extend(bury_doubles(conn, end.now).await?);
     let payment = payment_mode(conn).await?;
-    complete_orders(conn, now + pay_within, payment).await?;
+    let (stay, deadline) = end.unpaid_that_stay(payment);
+    findings.extend(unpaid(conn, stay).await?);
+    complete_orders(conn, deadline, payment).await?;
     count_units(conn).await?;
     write_payments(conn).await?;
     for (day, highest) in counts::highest(conn).await? {
         let sql = "INSERT INTO sequences (name, day, reserved) VALUES (?, ?, ?)";
         execute(conn, sql, (ORDER_NUMBERS, day, highest + 1)).await?;
     }
+    next_ids::raise(conn, &end.next_ids).await?;
     Ok(findings)
 }
 
@@ -59,6 +64,24 @@ async fn count_comments(conn: &mut Conn) -> Result<(), Fault> {
                ON came.note_id = notes.id SET imported_comments = came.comments
                WHERE came.comments > imported_comments";
     execute(conn, sql, ()).await.map(drop)
+}
+
+/// What becomes of unpaid orders: how many there are, and the first few.
+async fn unpaid(conn: &mut Conn, finding: ImportFinding) -> Result<Option<ImportFindings>, Fault> {
+    let count = first(conn, "SELECT COUNT(*) FROM orders WHERE status = 1", (), Columns::count).await?;
+    let sql = format!("SELECT id FROM orders WHERE status = 1 ORDER BY id LIMIT {EXAMPLES}");
+    let examples: Vec<u64> = all(conn, sql, (), Columns::next).await?;
+    let (kind, count) = (ImportKind::Order, count.unwrap_or_default());
+    Ok((count > 0).then_some(ImportFindings { kind, finding, count, examples }))
+}
+
+/// Cancels unpaid orders; sales get their units back.
+async fn cancel_unpaid(conn: &mut Conn) -> Result<(), Fault> {
+    let sql = "UPDATE sales JOIN
+         (SELECT voucher_id, COUNT(*) AS units FROM orders WHERE status = 1 GROUP BY voucher_id) AS held
+       ON held.voucher_id = sales.voucher_id SET stock = stock + held.units";
+    execute(conn, sql, ()).await?;
+    execute(conn, "UPDATE orders SET status = 4 WHERE status = 1", ()).await.map(drop)
 }
 
 /// One user may have one live order of a sale. What is beyond keeps its unit as a dead letter, for the operator to see.

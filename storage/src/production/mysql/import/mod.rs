@@ -6,6 +6,7 @@
 
 mod finish;
 mod insert;
+mod next_ids;
 mod references;
 mod tables;
 
@@ -22,7 +23,7 @@ use super::database::{Database, QUICK};
 use super::job::run;
 use super::sale_rows::Lock;
 use super::trouble::Fault;
-use crate::{Import, ImportFindings, ImportRow, Importing, StoreError, Timestamp};
+use crate::{Import, ImportEnd, ImportFindings, ImportRow, Importing, StoreError};
 
 const OP: &str = "import";
 /// For a batch of rows, on a busy server.
@@ -100,16 +101,12 @@ impl Importing for MysqlImporting {
         Ok(written)
     }
 
-    async fn finish(
-        mut self: Box<Self>,
-        pay_within: Duration,
-        now: Timestamp,
-    ) -> Result<Vec<ImportFindings>, StoreError> {
+    async fn finish(mut self: Box<Self>, end: ImportEnd) -> Result<Vec<ImportFindings>, StoreError> {
         let Self { conn, sales } = &mut *self;
-        let sales = &*sales;
+        let (sales, end) = (&*sales, &end);
         conn.run(FINISH, |conn| {
             run(async move {
-                let findings = finish::finish(conn, sales, pay_within, now).await?;
+                let findings = finish::finish(conn, sales, end).await?;
                 conn.query_drop("COMMIT").await?;
                 Ok(findings)
             })
