@@ -1,0 +1,116 @@
+//! Responses by themselves: each makes sense for its request, and none takes back an earlier one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::history::{Call, History, Request, Response};
+
+use super::{Promise, Verdict};
+
+/// Refusals that say "not now" and promise nothing.
+const COME_AGAIN: [&str; 4] = ["RATE_LIMITED", "BUSY", "NOT_YET", "REQUEST_TIMEOUT"];
+
+pub(super) fn judge(history: &History, verdict: &mut Verdict) {
+    let steps = Steps::of(history);
+    for (client, someone) in history.clients.iter().enumerate() {
+        let user = someone.user;
+        // Orders by the instant at which a response named them first.
+        let mut named = BTreeMap::<u64, u64>::new();
+        for call in history.calls_of(client) {
+            for order in call.response.orders() {
+                let first = named.entry(order).or_insert(call.responded);
+                *first = call.responded.min(*first);
+            }
+        }
+        for call in history.calls_of(client) {
+            match &call.response {
+                Response::Senseless(body) => {
+                    let detail = format!("user {user} asked {:?} and was answered {body}", call.request);
+                    verdict.add(Promise::ResponsesMakeSense, detail);
+                }
+                Response::Refused(code) => refused(call, code, user, &named, &steps, verdict),
+                _ => {}
+            }
+        }
+        one_success_at_a_time(history, client, &steps, verdict);
+    }
+}
+
+/// When each order was first asked to be paid, and to be cancelled.
+struct Steps {
+    pay: BTreeMap<u64, u64>,
+    cancel: BTreeMap<u64, u64>,
+}
+
+impl Steps {
+    fn of(history: &History) -> Self {
+        let (mut pay, mut cancel) = (BTreeMap::new(), BTreeMap::new());
+        for call in history.calls() {
+            match call.request {
+                Request::Pay { order } => pay.entry(order).or_insert(call.invoked),
+                Request::Cancel { order } => cancel.entry(order).or_insert(call.invoked),
+                _ => continue,
+            };
+        }
+        Self { pay, cancel }
+    }
+}
+
+fn refused(
+    call: &Call,
+    code: &str,
+    user: u64,
+    named: &BTreeMap<u64, u64>,
+    steps: &Steps,
+    verdict: &mut Verdict,
+) {
+    let began = |steps: &BTreeMap<u64, u64>, order| steps.get(order).is_some_and(|at| *at < call.responded);
+    match (&call.request, code) {
+        (_, "NOT_LOGGED_IN") => {
+            let detail = format!("the session of user {user} was unknown when {:?} was asked", call.request);
+            verdict.add(Promise::SessionsLast, detail);
+        }
+        (_, code) if COME_AGAIN.contains(&code) => {}
+        (Request::Pay { order }, "ORDER_STANDS") if began(&steps.cancel, order) => {}
+        (Request::Cancel { order }, "ORDER_STANDS") if began(&steps.pay, order) => {}
+        (Request::Pay { order } | Request::Cancel { order } | Request::ShowOrder { order }, "NOT_FOUND")
+            if named.get(order).is_some_and(|at| *at < call.invoked) =>
+        {
+            let detail =
+                format!("user {user} was told of order {order}, and then that there is no such order");
+            verdict.add(Promise::OrdersExist, detail);
+        }
+        (request, code) => {
+            let detail = format!("user {user} asked {request:?} and was refused: {code}");
+            verdict.add(Promise::ResponsesMakeSense, detail);
+        }
+    }
+}
+
+/// Whoever was told of one order of a sale is told of another one only after asking for the first to be cancelled.
+fn one_success_at_a_time(history: &History, client: usize, steps: &Steps, verdict: &mut Verdict) {
+    let mut told = BTreeMap::<u64, Vec<(u64, u64)>>::new();
+    for call in history.calls_of(client) {
+        if let (Request::Claim { sale }, Response::Accepted(order) | Response::AlreadyBought(order)) =
+            (&call.request, &call.response)
+        {
+            told.entry(*sale).or_default().push((call.responded, *order));
+        }
+    }
+    for (sale, mut successes) in told {
+        successes.sort_unstable();
+        let mut seen = BTreeSet::<u64>::new();
+        for (at, order) in successes {
+            let held = seen
+                .iter()
+                .find(|one| **one != order && steps.cancel.get(one).is_none_or(|cancelled| *cancelled >= at));
+            if let Some(held) = held.filter(|_| !seen.contains(&order)) {
+                let user = history.clients[client].user;
+                verdict.add(
+                    Promise::OneSuccessPerClient,
+                    format!("user {user} was told of order {held} of sale {sale}, and then of order {order}"),
+                );
+            }
+            seen.insert(order);
+        }
+    }
+}
