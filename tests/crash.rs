@@ -1,101 +1,183 @@
-//! `kill -9` at random moments: whatever was answered is there afterwards, and the mall goes on selling.
+//! `kill -9` at random moments: in a rush, while the mall starts, while it recovers, and several times over. Whatever was
+//! answered is true afterwards, and the mall goes on selling.
 //!
-//! `MALLBOX_CRASH_CYCLES` says how often (200 by hand), `MALLBOX_SEED` repeats a plan.
+//! `MALLBOX_CRASH_CYCLES` says how many kills (200 by hand), `MALLBOX_SEED` repeats a plan.
 
 mod common;
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
+use mallbox_storage::{Claim, ClaimAnswer, OrderId, VoucherId};
+use mallbox_test_checker::{History, Summary};
 use parking_lot::Mutex;
+use tempfile::TempDir;
 
 use mallbox::mall::{Clock as _, SystemClock};
-use mallbox_storage::{
-    Claim, ClaimAnswer, LastOperator, OrderId, RightsAnswer, RightsChange, Role, VoucherId,
-};
 
 use common::aftermath;
-use common::books;
-use common::crowd::{Crowd, Mood};
 use common::dice::{Dice, number_from};
-use common::ledger::{self, Ledger, Outcome, Promises, Step, Try};
+use common::inspection::{inspect_in, settle_and_sell_out};
+use common::log_ins;
 use common::mall::{self, Mall, Size};
 use common::rush::Rush;
 use common::server::{self, Server};
+use common::shoppers::{self, Errand, Shoppers};
 
 const DURABILITY: &str = "power";
-/// Enough that the sale is under way when the server dies, few enough that the last units are sold soon.
-const SIZE: Size = Size { people: 5_000, sales: 0, units: 3_500 };
-/// A sale is crashed into this often at the most before it is sold out and the next one begins.
+/// Sales of a mall before the next mall is made: each inspection reads all that happened in it.
+const SALES: usize = 2;
+const PEOPLE: usize = 2_500;
+/// Some sales are over within the first milliseconds, so that "sold out" is said of claims that are not durable yet.
+const UNITS: [u64; 3] = [60, 400, 1_200];
+/// Kills in the rush of one sale, at the most.
 const CRASHES_PER_SALE: u64 = 3;
+/// Kills of one start, at the most.
+const KILLS_PER_START: u64 = 3;
 
 #[test]
 fn kill_at_any_moment_breaks_no_promise() -> anyhow::Result<()> {
-    let cycles = number_from("MALLBOX_CRASH_CYCLES").unwrap_or(6);
+    let kills = number_from("MALLBOX_CRASH_CYCLES").unwrap_or(10);
     let mut dice = Dice::from_environment("crash");
-    let site = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR"))?;
-    let data = site.path().join("mall");
-    let sales = usize::try_from(cycles)?;
-    let mall = mall::make(&data, Size { sales, ..SIZE })?;
-    let mut crashes =
-        Crashes { site: site.path(), data: &data, mall: &mall, total: Promises::default(), crashed: 0 };
-    for sale in 0..sales {
-        if crashes.crashed >= cycles {
-            break;
+    let mut tally = Tally::default();
+    let mut failures = Vec::new();
+    while tally.kills() < kills {
+        let before = tally.kills();
+        if let Err(error) = World::make(&mut dice)?.live(kills, &mut tally, &mut dice) {
+            println!("crash {before}-{}: {error:#}", tally.kills());
+            failures.push(before);
         }
-        let crashes_in_this = (1 + dice.below(CRASHES_PER_SALE)).min(cycles - crashes.crashed);
-        crashes
-            .through_one_sale(sale, crashes_in_this, &mut dice)
-            .with_context(|| format!("crash {} (sale {})", crashes.crashed, mall.sales[sale]))?;
     }
-    println!("crash: {} times kill -9; kept: {:?}", crashes.crashed, crashes.total);
+    println!("crash: {tally:?}; {} worlds broke a promise", failures.len());
+    ensure!(failures.is_empty(), "promises were broken in the worlds that began with kills {failures:?}");
     Ok(())
 }
 
-struct Crashes<'a> {
-    site: &'a Path,
-    data: &'a Path,
-    mall: &'a Mall,
-    total: Promises,
-    crashed: u64,
+/// What was done so far.
+#[derive(Default, Debug)]
+struct Tally {
+    in_rush: u64,
+    in_start: u64,
+    in_recovery: u64,
+    inspections: u64,
+    calls: Summary,
 }
 
-impl Crashes<'_> {
-    fn through_one_sale(&mut self, sale: usize, times: u64, dice: &mut Dice) -> anyhow::Result<()> {
-        let ledger = Arc::new(Mutex::new(Ledger::new(self.mall, self.mall.sales[sale])));
-        let log = self.site.join("mallbox.log");
-        let mut server = Server::start(self.data, &log, DURABILITY)?;
-        for _ in 0..times {
-            self.crash(server, &ledger, dice)?;
-            if dice.chance(25) {
-                server::start_and_kill(self.data, &log, DURABILITY, dice.millis(0, 150))?;
+impl Tally {
+    fn kills(&self) -> u64 {
+        self.in_rush + self.in_start + self.in_recovery
+    }
+}
+
+/// A mall and its clients.
+struct World {
+    site: TempDir,
+    mall: Mall,
+    operator: String,
+    history: Arc<Mutex<History>>,
+    /// How long the last start took.
+    start: Duration,
+}
+
+impl World {
+    fn make(dice: &mut Dice) -> anyhow::Result<Self> {
+        let site = TempDir::new_in(env!("CARGO_TARGET_TMPDIR"))?;
+        let size = Size { people: PEOPLE, sales: SALES, units: dice.pick(&UNITS) };
+        let data = site.path().join("mall");
+        let mall = mall::make(&data, size)?;
+        let operator = mall::appoint_operator(&data, &mall)?;
+        let history = shoppers::history(&mall, &mall.sales);
+        Ok(Self { site, mall, operator, history, start: Duration::from_millis(500) })
+    }
+
+    fn data(&self) -> PathBuf {
+        self.site.path().join("mall")
+    }
+
+    fn log(&self) -> PathBuf {
+        self.site.path().join("mallbox.log")
+    }
+
+    fn live(mut self, kills: u64, tally: &mut Tally, dice: &mut Dice) -> anyhow::Result<()> {
+        let mut server = self.start()?;
+        for sale in self.mall.sales.clone() {
+            for _ in 0..=dice.below(CRASHES_PER_SALE) {
+                if tally.kills() < kills {
+                    server = self.crash(server, sale, tally, dice)?;
+                }
             }
-            let known = ledger.lock().clone();
-            let found = aftermath::examine(self.data, self.site, &known)?;
-            println!("crash {}: {:?}; {found:?}", self.crashed, known.promises());
-            server = aftermath::reopen(self.data, &log, &known, found.left, DURABILITY)?;
+            settle_and_sell_out([server.address], &self.history, sale, dice)?;
+            self.inspect(&server, tally)?;
+            if tally.kills() < kills && dice.chance(50) {
+                server = self.restart(server, tally, dice)?;
+            }
         }
-        let found = aftermath::sell_out(server, self.data, &ledger, dice)?;
-        println!("sale {}: sold out, {found:?}", self.mall.sales[sale]);
-        self.total += ledger.lock().promises();
+        server.stop()?;
+        server::verify(&self.data())?;
+        aftermath::check_blobs(&self.data())?;
+        tally.calls += self.history.lock().summary();
         Ok(())
     }
 
-    /// Lets the crowd in and kills the server under it.
-    fn crash(&mut self, server: Server, ledger: &Arc<Mutex<Ledger>>, dice: &mut Dice) -> anyhow::Result<()> {
+    fn start(&mut self) -> anyhow::Result<Server> {
+        let began = Instant::now();
+        let server = Server::start(&self.data(), &self.log(), DURABILITY)?;
+        self.start = began.elapsed();
+        Ok(server)
+    }
+
+    fn inspect(&self, server: &Server, tally: &mut Tally) -> anyhow::Result<()> {
+        tally.inspections += 1;
+        inspect_in(server, &self.data(), &self.history.lock(), &self.operator).map(drop)
+    }
+
+    /// Lets the clients in and kills the server under them, and then perhaps as it recovers.
+    fn crash(
+        &mut self,
+        mut server: Server,
+        sale: VoucherId,
+        tally: &mut Tally,
+        dice: &mut Dice,
+    ) -> anyhow::Result<Server> {
         let connections = dice.pick(&[4, 32, 128, 512]);
-        let crowd = Crowd::new(ledger, Mood::Lively, connections, dice.split());
-        let rush = Rush::start(server.address, connections, crowd);
-        rush.wait_for(dice.below(50));
-        std::thread::sleep(dice.millis(0, 600));
-        self.crashed += 1;
+        let lines = server.take_lines();
+        let logging_in = log_ins::begin(server.address, lines, &self.history);
+        let clients = Shoppers::new(&self.history, sale, Errand::Live, connections, dice.split());
+        let rush = Rush::start(server.address, connections, clients);
+        rush.go_on_for_a_while(dice, 2 * self.mall.units);
         server.kill()?;
+        tally.in_rush += 1;
         rush.end()?;
-        Ok(())
+        logging_in.join().ok().context("the log-ins panicked")?;
+        self.history.lock().cut_off();
+        for _ in 0..dice.below(KILLS_PER_START + 1) {
+            self.kill_in_start(dice)?;
+            tally.in_recovery += 1;
+        }
+        let server = self.start()?;
+        self.inspect(&server, tally)?;
+        Ok(server)
+    }
+
+    /// Stops the server in good order, and kills it while it starts.
+    fn restart(&mut self, server: Server, tally: &mut Tally, dice: &mut Dice) -> anyhow::Result<Server> {
+        server.stop()?;
+        for _ in 0..=dice.below(KILLS_PER_START) {
+            self.kill_in_start(dice)?;
+            tally.in_start += 1;
+        }
+        let server = self.start()?;
+        self.inspect(&server, tally)?;
+        Ok(server)
+    }
+
+    fn kill_in_start(&self, dice: &mut Dice) -> anyhow::Result<()> {
+        let grace = dice.within(self.start);
+        server::start_and_kill(&self.data(), &self.log(), DURABILITY, grace)
     }
 }
 
@@ -107,23 +189,18 @@ fn an_answered_change_of_the_stock_outlives_a_kill_and_no_change_is_done_half() 
     let site = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR"))?;
     let (data, log) = (site.path().join("mall"), site.path().join("mallbox.log"));
     let mall = mall::make(&data, Size { people: 2_000, sales: 1, units: 100 })?;
-    let (sale, operator) = (mall.sales[0], &mall.people[0]);
-    mall::runtime()?.block_on(async {
-        let storage = mall::open(&data).await?;
-        let change = RightsChange::Role(Role::Operator);
-        let now = SystemClock.now();
-        let answer = storage.users.put_rights(operator.id, &change, LastOperator::Stays, now).await?;
-        anyhow::ensure!(matches!(answer, RightsAnswer::Done(_)), "{answer:?}");
-        anyhow::Ok(storage.upkeep.close().await?)
-    })?;
-    let ledger = Arc::new(Mutex::new(Ledger::new(&mall, sale)));
+    let (sale, operator) = (mall.sales[0], mall::appoint_operator(&data, &mall)?);
+    let history = shoppers::history(&mall, &[]);
+    // Its units change all the time.
+    history.lock().open_sale(sale.get(), None);
     let (mut asked, mut answered) = (0_u64, Vec::new());
     for _ in 0..cycles {
         let server = Server::start(&data, &log, DURABILITY)?;
         let address = server.address;
-        let rush = Rush::start(address, 32, Crowd::new(&ledger, Mood::Lively, 32, dice.split()));
+        let clients = Shoppers::new(&history, sale, Errand::Live, 32, dice.split());
+        let rush = Rush::start(address, 32, clients);
         let changes = std::thread::spawn({
-            let (token, mut changed) = (operator.token.clone(), Vec::new());
+            let (token, mut changed) = (operator.clone(), Vec::new());
             move || {
                 let mut number = asked;
                 loop {
@@ -141,7 +218,10 @@ fn an_answered_change_of_the_stock_outlives_a_kill_and_no_change_is_done_half() 
         let (number, changed) = changes.join().ok().context("the operator panicked")?;
         asked = number;
         answered.extend(changed);
-        server::verify(aftermath::copy(&data, site.path())?.path())?;
+        history.lock().cut_off();
+        let server = Server::start(&data, &log, DURABILITY)?;
+        inspect_in(&server, &data, &history.lock(), &operator)?;
+        server.kill()?;
     }
     mall::runtime()?.block_on(async {
         let storage = mall::open(&data).await?;
@@ -150,12 +230,12 @@ fn an_answered_change_of_the_stock_outlives_a_kill_and_no_change_is_done_half() 
             let change = storage.vouchers.stock_change(sale, &number.to_string()).await?;
             let by = change.map(|change| change.by);
             let promised = answered.iter().find(|(other, _)| *other == number).map(|(_, by)| *by);
-            anyhow::ensure!(promised.is_none() || promised == by, "change {number}: {promised:?}, {by:?}");
+            ensure!(promised.is_none() || promised == by, "change {number}: {promised:?}, {by:?}");
             added += by.unwrap_or(0);
             done += u64::from(by.is_some());
         }
         let record = storage.vouchers.get(sale).await?.and_then(|voucher| voucher.sale).context("no sale")?;
-        anyhow::ensure!(record.added == added, "added is {}, and the changes say {added}", record.added);
+        ensure!(record.added == added, "added is {}, and the changes say {added}", record.added);
         println!("stock: {cycles} times kill -9; {} changes answered, {done} done", answered.len());
         Ok(storage.upkeep.close().await?)
     })
@@ -177,49 +257,6 @@ fn change_stock(address: SocketAddr, sale: VoucherId, token: &str, number: u64, 
     let envelope: serde_json::Value = serde_json::from_str(answer.split_once("\r\n\r\n")?.1).ok()?;
     assert_eq!(envelope["success"], true, "{answer}");
     envelope["data"]["by"].as_i64()
-}
-
-/// A check that finds nothing is worth nothing: each promise is broken once, and has to be noticed.
-#[test]
-fn broken_promises_are_noticed() -> anyhow::Result<()> {
-    let site = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR"))?;
-    let mall = mall::make(site.path(), Size { people: 2, sales: 1, units: 1 })?;
-    let (sale, now) = (mall.sales[0], SystemClock.now());
-    let order = OrderId::compose(now, 1, sale).context("before 2022")?;
-    let accepted = |step| Try { claim: ledger::Claim::Accepted(order), asked: 1, step };
-    let unknown = Try::open();
-    mall::runtime()?.block_on(async {
-        let storage = mall::open(site.path()).await?;
-        let terms =
-            storage.vouchers.get(sale).await?.and_then(|voucher| voucher.sale).context("no sale")?.terms;
-        let _ = storage.sales.put(terms).await?;
-        let told = async |tries: Vec<Try>, person: usize| {
-            let mut ledger = Ledger::new(&mall, sale);
-            ledger.tries[person] = tries;
-            books::check(&storage, &ledger).await.map(|found| found.live).map_err(|error| error.to_string())
-        };
-        assert_eq!(told(vec![], 0).await, Ok(0));
-        assert_eq!(told(vec![unknown], 0).await, Ok(0));
-        assert!(told(vec![accepted(None)], 0).await.is_err_and(|error| error.contains("is lost")));
-
-        let user = mall.people[0].id;
-        let claim = Claim { order, voucher: sale, user, at: now };
-        assert_eq!(storage.sales.claim(claim).await?, ClaimAnswer::Accepted);
-        for kept in [vec![accepted(None)], vec![unknown]] {
-            assert_eq!(told(kept, 0).await, Ok(1));
-        }
-        let paid = Some((Step::Pay, Outcome::Done));
-        for (tries, person, words) in [
-            (vec![accepted(paid)], 0, "is Pending after"),
-            (vec![accepted(None), accepted(None)], 0, "twice"),
-            (vec![], 0, "was only promised"),
-            (vec![accepted(None)], 1, "is lost"),
-        ] {
-            let told = told(tries, person).await;
-            assert!(told.as_ref().is_err_and(|error| error.contains(words)), "{told:?} should say {words}");
-        }
-        Ok(storage.upkeep.close().await?)
-    })
 }
 
 /// A crash leaves commits of which a part is settled: that part is in the record and in the log, and is one all the same.

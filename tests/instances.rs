@@ -13,20 +13,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
-use mallbox::mall::{Clock as _, SystemClock};
 use mallbox_storage::production::ProductionOptions;
-use mallbox_storage::{LastOperator, Place, RightsAnswer, RightsChange, Role, Storage, VoucherId};
+use mallbox_storage::{Place, Storage, VoucherId};
+use mallbox_test_checker::History;
 use mallbox_test_servers::{MariaDb, Redis};
 use parking_lot::Mutex;
 use tempfile::TempDir;
 
-use common::books::{self, Found};
-use common::crowd::{Crowd, Mood};
 use common::dice::Dice;
-use common::ledger::Ledger;
+use common::inspection;
 use common::mall::{self, Mall, Size};
-use common::rush::{Rush, run_to_the_end};
+use common::rush::Rush;
 use common::server::{self, Server};
+use common::shoppers::{self, Errand, Shoppers};
 
 const INSTANCES: usize = 3;
 /// Of each rush.
@@ -40,6 +39,7 @@ struct Fleet {
     redis: Redis,
     mariadb: MariaDb,
     mall: Mall,
+    operator: String,
     site: TempDir,
 }
 
@@ -48,19 +48,14 @@ impl Fleet {
         let (redis, mariadb) = (Redis::start()?, MariaDb::start()?);
         let site = TempDir::new_in(env!("CARGO_TARGET_TMPDIR"))?;
         let place = Place::Production(ProductionOptions::new(redis.url(), mariadb.url("mall")));
-        let mall = mall::runtime()?.block_on(async {
+        let (mall, operator) = mall::runtime()?.block_on(async {
             let storage = Storage::open(&place).await?;
             let mall = mall::make_in(&storage, size).await?;
-            // The operator of these tests.
-            let operator = RightsChange::Role(Role::Operator);
-            let now = SystemClock.now();
-            let made =
-                storage.users.put_rights(mall.people[0].id, &operator, LastOperator::Stays, now).await?;
-            ensure!(matches!(made, RightsAnswer::Done(_)), "{made:?}");
+            let operator = mall::appoint_operator_in(&storage, &mall).await?;
             storage.upkeep.close().await?;
-            anyhow::Ok(mall)
+            anyhow::Ok((mall, operator))
         })?;
-        let mut fleet = Self { instances: Vec::new(), redis, mariadb, mall, site };
+        let mut fleet = Self { instances: Vec::new(), redis, mariadb, mall, operator, site };
         for _ in 0..INSTANCES {
             fleet.instances.push(fleet.another()?);
         }
@@ -75,50 +70,36 @@ impl Fleet {
         self.site.path().join("mallbox.log")
     }
 
-    /// A crowd at an instance: every person is at one of them, which is the next one in the next round. As fast as answers
+    /// Clients of an instance: every client is at one of them, which is the next one in the next round. As fast as answers
     /// come, or with so many requests a second.
-    fn crowd(
+    fn clients(
         &self,
         instance: usize,
         round: usize,
         rate: Option<f64>,
-        ledger: &Arc<Mutex<Ledger>>,
+        history: &Arc<Mutex<History>>,
         dice: &mut Dice,
-    ) -> Rush<Crowd> {
+    ) -> Rush<Shoppers> {
         let part = (instance + round) % INSTANCES;
         let people = (0..self.mall.people.len()).filter(|person| person % INSTANCES == part).collect();
-        let crowd = Crowd::among(people, ledger, Mood::Lively, CONNECTIONS, dice.split());
+        let sale = self.mall.sales[0];
+        let clients = Shoppers::among(people, history, sale, Errand::Live, CONNECTIONS, dice.split());
         let address = self.instances[instance].address;
         match rate {
-            Some(rate) => Rush::paced(rate, address, CONNECTIONS, crowd),
-            None => Rush::start(address, CONNECTIONS, crowd),
+            Some(rate) => Rush::paced(rate, address, CONNECTIONS, clients),
+            None => Rush::start(address, CONNECTIONS, clients),
         }
     }
 
-    /// Asks again for what was not answered, sells what is left, and holds everything against the ledger.
-    fn sell_out(self, ledger: &Arc<Mutex<Ledger>>, dice: &mut Dice) -> anyhow::Result<Found> {
-        for (instance, mood) in self.instances.iter().zip([Mood::Settling, Mood::Buying]) {
-            let crowd = Crowd::new(ledger, mood, CONNECTIONS, dice.split());
-            run_to_the_end(instance.address, CONNECTIONS, crowd)
-                .with_context(|| format!("{mood:?}: {}", instance.last_words()))?;
-        }
-        let ledger = ledger.lock().clone();
-        ensure!(ledger.promises().unknown == 0, "answers are missing: {:?}", ledger.promises());
+    /// Repeats each call without an answer, sells what is left, and holds the mall to the history.
+    fn sell_out(self, history: &Arc<Mutex<History>>, dice: &mut Dice) -> anyhow::Result<()> {
+        let addresses = [self.instances[0].address, self.instances[1].address];
+        inspection::settle_and_sell_out(addresses, history, self.mall.sales[0], dice)?;
         self.drained()?;
-        server::verify_on(&self.redis.url(), &self.mariadb.url("mall"))?;
-        let place = self.place();
-        for instance in self.instances {
-            instance.stop()?;
-        }
-        let found = mall::runtime()?.block_on(async {
-            let storage = Storage::open(&place).await?;
-            let found = books::check(&storage, &ledger).await;
-            storage.upkeep.close().await?;
-            found
-        })?;
-        ensure!(found.live == ledger.units, "{} of {} units are sold", found.live, ledger.units);
-        ensure!(found.pending == 0, "{} claims never came to the record", found.pending);
-        Ok(found)
+        let verify = server::verify_json_on(&self.redis.url(), &self.mariadb.url("mall"))?;
+        let instance = &self.instances[2];
+        inspection::inspect(instance, &history.lock(), &self.operator, &verify)?;
+        self.instances.into_iter().try_for_each(Server::stop)
     }
 
     fn place(&self) -> Place {
@@ -149,11 +130,11 @@ impl Fleet {
 fn three_instances_sell_exactly_the_units_and_two_finish_what_a_killed_one_left() -> anyhow::Result<()> {
     let mut dice = Dice::from_environment("three instances");
     let mut fleet = Fleet::start(Size { people: 3_000, sales: 1, units: 1_500 })?;
-    let ledger = Arc::new(Mutex::new(Ledger::new(&fleet.mall, fleet.mall.sales[0])));
+    let history = shoppers::history(&fleet.mall, &fleet.mall.sales);
     for round in 0..3 {
         let mut crowds = Vec::new();
         for instance in 0..INSTANCES {
-            crowds.push(fleet.crowd(instance, round, None, &ledger, &mut dice));
+            crowds.push(fleet.clients(instance, round, None, &history, &mut dice));
         }
         // Below 500 people each: there is time to strike before all are done.
         crowds[0].wait_for(40 + dice.below(200));
@@ -166,9 +147,9 @@ fn three_instances_sell_exactly_the_units_and_two_finish_what_a_killed_one_left(
             crowd.end()?;
         }
     }
-    let promises = ledger.lock().promises();
-    let found = fleet.sell_out(&ledger, &mut dice)?;
-    println!("three instances, two kills: {promises:?}, then sold out: {found:?}");
+    let summary = history.lock().summary();
+    fleet.sell_out(&history, &mut dice)?;
+    println!("three instances, two kills: {summary:?}, then sold out");
     Ok(())
 }
 
@@ -179,28 +160,28 @@ fn instances_are_restarted_one_by_one_while_people_buy() -> anyhow::Result<()> {
     // What a slow machine can do: an instance with too much on hand may say so, and then nothing is learned of restarts.
     let rate = Some(40.0);
     let mut fleet = Fleet::start(Size { people: 3_000, sales: 1, units: 1_500 })?;
-    let ledger = Arc::new(Mutex::new(Ledger::new(&fleet.mall, fleet.mall.sales[0])));
+    let history = shoppers::history(&fleet.mall, &fleet.mall.sales);
     let mut crowds: Vec<_> =
-        (0..INSTANCES).map(|instance| fleet.crowd(instance, 0, rate, &ledger, &mut dice)).collect();
+        (0..INSTANCES).map(|instance| fleet.clients(instance, 0, rate, &history, &mut dice)).collect();
     for instance in 0..INSTANCES {
         crowds[instance].wait_for(30 + dice.below(60));
         fleet.instances.remove(instance).stop()?;
         crowds.remove(instance).end()?;
         let other = fleet.another()?;
         fleet.instances.insert(instance, other);
-        crowds.insert(instance, fleet.crowd(instance, 0, rate, &ledger, &mut dice));
+        crowds.insert(instance, fleet.clients(instance, 0, rate, &history, &mut dice));
     }
     for crowd in crowds {
         crowd.end()?;
     }
-    let known = ledger.lock().clone();
-    let (promises, unable) = (known.promises(), known.unable);
-    ensure!(unable.is_empty(), "an instance that stops finishes what it was asked: {unable:?}");
+    let known = history.lock().clone();
+    let (summary, unavailable) = (known.summary(), known.unavailable());
+    ensure!(unavailable.is_empty(), "an instance that stops finishes what it was asked: {unavailable:?}");
     // A connection that is closed between two requests may swallow the one that is on its way.
     let lost_at_most = (INSTANCES * CONNECTIONS) as u64;
-    ensure!(promises.unknown <= lost_at_most, "{} answers are missing", promises.unknown);
-    let found = fleet.sell_out(&ledger, &mut dice)?;
-    println!("rolling restart: {promises:?}, then sold out: {found:?}");
+    ensure!(summary.unknown <= lost_at_most, "{} answers are missing", summary.unknown);
+    fleet.sell_out(&history, &mut dice)?;
+    println!("rolling restart: {summary:?}, then sold out");
     Ok(())
 }
 
@@ -210,13 +191,13 @@ fn operators_at_two_instances_change_the_units_while_people_buy_at_a_third() -> 
     let mut dice = Dice::from_environment("two operators");
     let fleet = Fleet::start(Size { people: 2_000, sales: 1, units: 100 })?;
     let sale = fleet.mall.sales[0];
-    let ledger = Arc::new(Mutex::new(Ledger::new(&fleet.mall, sale)));
-    let crowd = Crowd::new(&ledger, Mood::Buying, CONNECTIONS, dice.split());
-    let rush = Rush::start(fleet.instances[2].address, CONNECTIONS, crowd);
+    let history = shoppers::history(&fleet.mall, &[]);
+    let clients = Shoppers::new(&history, sale, Errand::SellOut, CONNECTIONS, dice.split());
+    let rush = Rush::start(fleet.instances[2].address, CONNECTIONS, clients);
     let over = Arc::new(AtomicBool::new(false));
     let operators: Vec<_> = (0..2)
         .map(|instance: usize| {
-            let (address, token) = (fleet.instances[instance].address, fleet.mall.people[0].token.clone());
+            let (address, token) = (fleet.instances[instance].address, fleet.operator.clone());
             let over = Arc::clone(&over);
             std::thread::spawn(move || {
                 let (mut number, mut added) = (0, 0);

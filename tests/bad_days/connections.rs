@@ -2,20 +2,17 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpStream};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
-use parking_lot::Mutex;
 
-use crate::common::aftermath;
-use crate::common::crowd::{Crowd, Mood};
 use crate::common::dice::Dice;
 use crate::common::http::{self, Reply};
-use crate::common::ledger::Ledger;
+use crate::common::inspection;
 use crate::common::mall::{self, Size};
 use crate::common::rush::Rush;
 use crate::common::server::{Server, allow_files};
+use crate::common::shoppers::{self, Errand, Shoppers};
 
 const SIZE: Size = Size { people: 4_000, sales: 1, units: 3_000 };
 const IDLE: usize = 10_000;
@@ -73,15 +70,16 @@ fn ten_thousand_idle_connections_and_odd_ones_keep_nobody_from_buying() -> anyho
     let site = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR"))?;
     let data = site.path().join("mall");
     let mall = mall::make(&data, SIZE)?;
+    let operator = mall::appoint_operator(&data, &mall)?;
     let server = Server::start(&data, &site.path().join("mallbox.log"), "power")?;
     let before = resident_mib(server.address)?;
     let began = Instant::now();
     let mut idle = fall_silent(server.address)?;
     let (opened, after) = (began.elapsed(), resident_mib(server.address)?);
 
-    let ledger = Arc::new(Mutex::new(Ledger::new(&mall, mall.sales[0])));
-    let crowd = Crowd::new(&ledger, Mood::Lively, BUYING, dice.split());
-    let rush = Rush::paced(RATE, server.address, BUYING, crowd);
+    let (history, sale) = (shoppers::history(&mall, &mall.sales), mall.sales[0]);
+    let clients = Shoppers::new(&history, sale, Errand::Live, BUYING, dice.split());
+    let rush = Rush::paced(RATE, server.address, BUYING, clients);
     rush.wait_for(100);
     let odd = odd_clients(server.address)?;
     std::thread::sleep(Duration::from_secs(2));
@@ -91,15 +89,16 @@ fn ten_thousand_idle_connections_and_odd_ones_keep_nobody_from_buying() -> anyho
     }
     let report = rush.report()?;
     ensure!(report.errors.total() == 0, "buyers were kept away: {:?}", report.errors);
-    let mut unable = ledger.lock().unable.clone();
+    let mut unavailable = history.lock().unavailable().clone();
     // A machine that is busy with much else is allowed more than a second from a claim to its order; the mall says so.
-    unable.remove("NOT_YET");
-    ensure!(unable.is_empty(), "buyers were sent away: {unable:?}");
+    unavailable.remove("NOT_YET");
+    ensure!(unavailable.is_empty(), "buyers were sent away: {unavailable:?}");
     drop(idle);
-    let found = aftermath::sell_out(server, &data, &ledger, &mut dice)?;
+    let summary = history.lock().summary();
+    inspection::finish(server, &data, &history, sale, &operator, &mut dice)?;
     println!(
         "{IDLE} idle connections opened in {opened:?}, {before} MiB before and {after} MiB with them; {odd} odd ones; \
-         meanwhile {} answers, p50 {:?}, p99 {:?}, slowest {:?}; {found:?}",
+         meanwhile {} answers, p50 {:?}, p99 {:?}, slowest {:?}; {summary:?}",
         report.answered,
         report.p50(),
         report.p99(),

@@ -7,21 +7,20 @@ use anyhow::ensure;
 use mallbox::bench::load::{Answer, Fault, Script};
 use parking_lot::Mutex;
 
-use crate::common::aftermath;
-use crate::common::crowd::{Crowd, Mood};
 use crate::common::dice::Dice;
-use crate::common::ledger::Ledger;
+use crate::common::inspection;
 use crate::common::mall::{self, Size};
 use crate::common::rush::Rush;
-use crate::common::server::Server;
+use crate::common::server::{self, Server};
+use crate::common::shoppers::{self, Errand, Shoppers};
 
 const SIZE: Size = Size { people: 9_000, sales: 1, units: 8_000 };
 const CONNECTIONS: usize = 256;
 const STOPS: u64 = 3;
 
-/// A crowd that tells how its connections ended.
+/// Clients, and how their connections ended.
 struct Watched {
-    crowd: Crowd,
+    clients: Shoppers,
     ends: Arc<Mutex<Ends>>,
 }
 
@@ -35,11 +34,11 @@ struct Ends {
 
 impl Script for Watched {
     fn request(&mut self, connection: usize, buffer: &mut Vec<u8>) -> bool {
-        self.crowd.request(connection, buffer)
+        self.clients.request(connection, buffer)
     }
 
     fn answer(&mut self, connection: usize, answer: Answer<'_>) {
-        self.crowd.answer(connection, answer);
+        self.clients.answer(connection, answer);
     }
 
     fn lost(&mut self, connection: usize, fault: Fault) {
@@ -47,7 +46,7 @@ impl Script for Watched {
             Fault::Broken(_) => self.ends.lock().unanswered += 1,
             other => self.ends.lock().cut.push(other.to_string()),
         }
-        self.crowd.lost(connection, fault);
+        self.clients.lost(connection, fault);
     }
 }
 
@@ -59,33 +58,35 @@ fn a_stop_in_the_middle_of_a_rush_cuts_no_claim_in_half() -> anyhow::Result<()> 
         let data = site.path().join("mall");
         let mall = mall::make(&data, SIZE)?;
         let log = site.path().join("mallbox.log");
+        let operator = mall::appoint_operator(&data, &mall)?;
         let server = Server::start(&data, &log, "power")?;
-        let ledger = Arc::new(Mutex::new(Ledger::new(&mall, mall.sales[0])));
+        let (history, sale) = (shoppers::history(&mall, &mall.sales), mall.sales[0]);
         let ends: Arc<Mutex<Ends>> = Arc::default();
-        let crowd = Crowd::new(&ledger, Mood::Lively, CONNECTIONS, dice.split());
-        let rush = Rush::start(server.address, CONNECTIONS, Watched { crowd, ends: Arc::clone(&ends) });
+        let clients = Shoppers::new(&history, sale, Errand::Live, CONNECTIONS, dice.split());
+        let rush = Rush::start(server.address, CONNECTIONS, Watched { clients, ends: Arc::clone(&ends) });
         rush.wait_for(500 + dice.below(2_000));
         let began = Instant::now();
         server.stop()?;
         let took = began.elapsed();
         let answered = rush.end()?;
-        let known = ledger.lock().clone();
+        history.lock().cut_off();
         let ends = std::mem::take(&mut *ends.lock());
         ensure!(ends.cut.is_empty(), "answers were cut: {:?}", ends.cut);
-        let found = aftermath::examine(&data, site.path(), &known)?;
+        let verify = server::verify_json(&data)?;
+        let server = Server::start(&data, &log, "power")?;
+        let state = inspection::inspect(&server, &history.lock(), &operator, &verify)?;
+        let unanswered = state.orders_without_answer(&history.lock());
         ensure!(
-            found.unanswered_but_there == 0,
-            "{} claims were taken and never answered, of {} that were sent",
-            found.unanswered_but_there,
+            unanswered == 0,
+            "{unanswered} claims were taken and never answered, of {} that were sent",
             ends.unanswered
         );
         println!(
-            "drain {stop}: stopped in {took:?} after {answered} answers, {} requests came too late; {:?}; {found:?}",
+            "drain {stop}: stopped in {took:?} after {answered} answers, {} requests came too late; {:?}",
             ends.unanswered,
-            known.promises()
+            history.lock().summary()
         );
-        let server = aftermath::reopen(&data, &log, &known, found.left, "power")?;
-        aftermath::sell_out(server, &data, &ledger, &mut dice)?;
+        inspection::finish(server, &data, &history, sale, &operator, &mut dice)?;
     }
     Ok(())
 }

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
+use mallbox_test_checker::{History, Response};
 use parking_lot::Mutex;
 
-use crate::common::aftermath;
-use crate::common::crowd::{Crowd, Mood};
 use crate::common::dice::Dice;
 use crate::common::http::{self, Reply};
-use crate::common::ledger::Ledger;
+use crate::common::inspection;
 use crate::common::mall::{self, Mall, Size};
 use crate::common::rush::Rush;
 use crate::common::server::Server;
+use crate::common::shoppers::{self, Errand, Shoppers};
 
 /// More people than claims during a drill: whoever meets the trouble does not come again until it is over.
 const SIZE: Size = Size { people: 7_000, sales: 2, units: 6_000 };
@@ -29,8 +29,9 @@ pub struct Drill {
     data: PathBuf,
     pub server: Server,
     pub mall: Mall,
-    ledger: Arc<Mutex<Ledger>>,
-    rush: Rush<Crowd>,
+    operator: String,
+    history: Arc<Mutex<History>>,
+    rush: Rush<Shoppers>,
     dice: Dice,
     /// Who asks from outside: each once.
     probes: u64,
@@ -42,12 +43,13 @@ impl Drill {
         let mut dice = Dice::from_environment(name);
         let data = dir.join("mall");
         let mall = mall::make(&data, SIZE)?;
+        let operator = mall::appoint_operator(&data, &mall)?;
         let server = Server::start(&data, log, "power")?;
-        let ledger = Arc::new(Mutex::new(Ledger::new(&mall, mall.sales[0])));
-        let crowd = Crowd::new(&ledger, Mood::Lively, CONNECTIONS, dice.split());
-        let rush = Rush::paced(RATE, server.address, CONNECTIONS, crowd);
+        let history = shoppers::history(&mall, &mall.sales[..1]);
+        let clients = Shoppers::new(&history, mall.sales[0], Errand::Live, CONNECTIONS, dice.split());
+        let rush = Rush::paced(RATE, server.address, CONNECTIONS, clients);
         rush.wait_for(200);
-        Ok(Self { name, data, server, mall, ledger, rush, dice, probes: 0 })
+        Ok(Self { name, data, server, mall, operator, history, rush, dice, probes: 0 })
     }
 
     pub fn data(&self) -> &Path {
@@ -93,12 +95,12 @@ impl Drill {
     /// Pages, shops, the sale and orders are shown.
     pub fn reading_goes_on(&self) -> anyhow::Result<()> {
         let (order, owner) = {
-            let ledger = self.ledger.lock();
-            let known = |(person, _): &(usize, _)| ledger.orders(*person).next();
-            let person = ledger.tries.iter().enumerate().find(|one| known(one).is_some());
-            let (person, _) = person.context("nobody has bought yet")?;
-            let (order, _) = ledger.orders(person).next().context("nobody has bought yet")?;
-            (order, ledger.people[person].token.clone())
+            let history = self.history.lock();
+            let bought = history.calls().iter().find_map(|call| match call.response {
+                Response::Accepted(order) => Some((order, history.clients[call.client].token.clone())),
+                _ => None,
+            });
+            bought.context("nobody has bought yet")?
         };
         let sale = self.mall.sales[0];
         for path in [
@@ -126,26 +128,24 @@ impl Drill {
         Ok((ready, began.elapsed()))
     }
 
-    /// The crowd goes home; whoever does not know what became of a claim asks; everything is sold; the books are counted.
+    /// The clients stop; each call without an answer is repeated; everything is sold; the mall is judged.
     pub fn end(mut self, figures: &str) -> anyhow::Result<()> {
         ensure!(self.server.is_alive(), "the mall died; {}", self.server.last_words());
         let report = self.rush.report()?;
         ensure!(report.errors.total() == 0, "answers were lost: {:?}", report.errors);
-        let (promises, unable) = {
-            let ledger = self.ledger.lock();
-            (ledger.promises(), ledger.unable.clone())
+        let (summary, unavailable) = {
+            let history = self.history.lock();
+            (history.summary(), history.unavailable().clone())
         };
         let log_bytes = self.server.log_bytes();
         let words = self.server.last_words();
-        let found =
-            aftermath::sell_out(self.server, &self.data, &self.ledger, &mut self.dice).context(words)?;
-        let unable: Vec<_> = unable.iter().map(|(code, times)| format!("{times} {code}")).collect();
+        let (sale, operator) = (self.mall.sales[0], &self.operator);
+        inspection::finish(self.server, &self.data, &self.history, sale, operator, &mut self.dice)
+            .context(words)?;
         println!(
-            "{}: {figures}; {} answers, 503: [{}], of which {} had been taken; {promises:?}; in the end {found:?}; log {} KiB",
+            "{}: {figures}; {} answers, 503: {unavailable:?}; {summary:?}; log {} KiB",
             self.name,
             report.answered,
-            unable.join(", "),
-            self.ledger.lock().came_to_light,
             log_bytes >> 10,
         );
         Ok(())

@@ -37,6 +37,11 @@ impl Dice {
         Duration::from_millis(self.0.random_range(from..to))
     }
 
+    /// A moment of something that takes about so long, or shortly after it.
+    pub fn within(&mut self, about: Duration) -> Duration {
+        about.mul_f64(self.0.random_range(0.0..1.2))
+    }
+
     pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.0.random_range(0..from.len())]
     }

@@ -57,12 +57,18 @@ impl Site {
     /// A copy of an image as it was at one instant.
     pub fn copy(&self, image: &Path, name: &str) -> anyhow::Result<PathBuf> {
         let copy = self.dir.join(name);
-        let (from, to) = (text(image)?, text(&copy)?);
+        self.copy_to(image, &copy)?;
+        Ok(copy)
+    }
+
+    /// The same, to anywhere.
+    pub fn copy_to(&self, image: &Path, copy: &Path) -> anyhow::Result<()> {
+        let (from, to) = (text(image)?, text(copy)?);
         for _ in 0..COPIES {
             run("cp", &["--sparse=always", &from, &to])?;
             // The kernel may have written back something in the middle; then it would be no instant.
             if run("cmp", &["-s", &from, &to]).is_ok() {
-                return Ok(copy);
+                return Ok(());
             }
         }
         bail!("{from} changed during each of {COPIES} copies")

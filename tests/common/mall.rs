@@ -4,11 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use mallbox::mall::{Clock as _, Random, SystemClock};
 use mallbox_storage::{
-    Cents, EmbeddedOptions, NewSale, Phone, Place, ShopId, ShopText, ShopType, ShopTypeId, Storage,
-    Timestamp, TokenHash, UserId, VoucherId, VoucherStatus, VoucherText,
+    Cents, EmbeddedOptions, LastOperator, NewSale, Phone, Place, RightsAnswer, RightsChange, Role, ShopId,
+    ShopText, ShopType, ShopTypeId, Storage, Timestamp, TokenHash, UserId, VoucherId, VoucherStatus,
+    VoucherText,
 };
 use sha2::{Digest as _, Sha256};
 use tokio::task::JoinSet;
@@ -61,6 +62,24 @@ pub fn make(dir: &Path, size: Size) -> anyhow::Result<Mall> {
         storage.upkeep.close().await?;
         Ok(mall)
     })
+}
+
+/// Makes the first person of a mall its operator. Returns that person's token.
+pub fn appoint_operator(dir: &Path, mall: &Mall) -> anyhow::Result<String> {
+    runtime()?.block_on(async {
+        let storage = open(dir).await?;
+        let token = appoint_operator_in(&storage, mall).await?;
+        storage.upkeep.close().await?;
+        Ok(token)
+    })
+}
+
+/// The same in a mall that is open.
+pub async fn appoint_operator_in(storage: &Storage, mall: &Mall) -> anyhow::Result<String> {
+    let (first, change) = (&mall.people[0], RightsChange::Role(Role::Operator));
+    let outcome = storage.users.put_rights(first.id, &change, LastOperator::Stays, SystemClock.now()).await?;
+    ensure!(matches!(outcome, RightsAnswer::Done(_)), "{outcome:?}");
+    Ok(first.token.clone())
 }
 
 /// Makes a mall in an empty memory.

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, ensure};
 use mallbox::bench::load::{self, Load, LoadError, Progress, Report, Script};
 
+use super::dice::Dice;
+
 /// Longer than anything should take: what is lost is lost by the crash.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How long a load that has an end may take, on a machine with much else to do.
@@ -43,6 +45,16 @@ impl<S: Script> Rush<S> {
         let deadline = Instant::now() + PATIENCE;
         while self.progress.answered() < answers && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Returns at a random moment: among the first `answers`, while units are still sold, or at any time later.
+    pub fn go_on_for_a_while(&self, dice: &mut Dice, answers: u64) {
+        if dice.chance(60) {
+            self.wait_for(dice.below(answers));
+        } else {
+            self.wait_for(dice.below(50));
+            std::thread::sleep(dice.millis(0, 600));
         }
     }
 

@@ -86,6 +86,11 @@ impl Server {
         }
     }
 
+    /// What it writes from now on, for somebody else to read.
+    pub fn take_lines(&mut self) -> Receiver<String> {
+        std::mem::replace(&mut self.lines, channel().1)
+    }
+
     /// Whether it still runs.
     pub fn is_alive(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
@@ -174,6 +179,35 @@ pub fn start_and_kill(data: &Path, log: &Path, durability: &str, grace: Duration
     child.wait()?;
     ensure!(ended.is_none(), "mallbox ended by itself while it started; see {}", log.display());
     Ok(())
+}
+
+/// Starts a server and stops it where it stands after `grace`; it does nothing more until it is killed.
+pub fn start_and_freeze(
+    data: &Path,
+    log: &Path,
+    durability: &str,
+    grace: Duration,
+) -> anyhow::Result<Server> {
+    let child = spawn_serve(&[], data, log, durability)?;
+    let address = SocketAddr::from(([127, 0, 0, 1], 0));
+    let mut server = Server { child, address, lines: channel().1, log: log.to_owned() };
+    std::thread::sleep(grace);
+    server.freeze()?;
+    Ok(server)
+}
+
+/// `mallbox verify --json` on a mall in a directory, which may run: what it wrote, whatever that says.
+pub fn verify_json(data: &Path) -> anyhow::Result<Output> {
+    let mut command = Command::new(MALLBOX);
+    command.args(["verify", "--json", "--data"]).arg(data).stdin(Stdio::null());
+    Ok(command.output()?)
+}
+
+/// The same on a mall in Redis and MySQL.
+pub fn verify_json_on(redis: &str, mysql: &str) -> anyhow::Result<Output> {
+    let mut command = Command::new(MALLBOX);
+    command.args(["verify", "--json"]).env("MALLBOX_REDIS", redis).env("MALLBOX_MYSQL", mysql);
+    Ok(command.stdin(Stdio::null()).output()?)
 }
 
 /// `mallbox verify` on a mall that does not run.

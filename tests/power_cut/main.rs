@@ -1,38 +1,30 @@
-//! The power goes at random moments: whatever was answered is on the disk, and the mall goes on selling.
+//! The power goes at random moments, in a rush, while the mall starts and while it recovers: whatever was answered is true
+//! afterwards, and the mall goes on selling.
 //!
 //! `kill -9` cannot show this, since the kernel writes back what a dead process had written. Here the server is stopped
-//! where it stands, the image of its disk is copied as it is, and a mall is started from the copy.
+//! where it stands, the image of its disk is copied as it is, and the next server is started on the copy: one image goes
+//! through several cuts.
 //!
-//! `MALLBOX_POWER_CUTS` says how often (200 by hand), `MALLBOX_SEED` repeats a plan. That the test can fail is seen with
-//! `MALLBOX_DURABILITY=process`, which answers without waiting for the disk.
+//! `MALLBOX_POWER_CUTS` says how many cuts (200 by hand), `MALLBOX_SEED` repeats a plan, and `MALLBOX_KEEP=DIR` keeps the
+//! images that broke a promise. That the test can fail is seen with `MALLBOX_DURABILITY=process`, which answers without
+//! waiting for the disk.
 
 #[path = "../common/mod.rs"]
 mod common;
 
+mod chain;
+
 use std::fs::File;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
+use std::path::Path;
 
 use anyhow::ensure;
-use parking_lot::Mutex;
 
-use common::aftermath;
-use common::crowd::{Crowd, Mood};
 use common::dice::{Dice, number_from};
 use common::image::Site;
-use common::ledger::{Ledger, Promises};
-use common::mall::{self, Mall, Size};
-use common::rush::Rush;
-use common::server::{Server, allow_files};
+use common::server::allow_files;
 
-/// Claims at once: one commit takes all that wait, so this decides how large what is written at once becomes.
-const CONNECTIONS: [usize; 3] = [64, 512, 4096];
-/// More people than connections, and more units than are sold before the cut.
-const SIZE: Size = Size { people: 9_000, sales: 1, units: 7_000 };
-/// From the last answer on its way to its being read.
-const UNTIL_READ: Duration = Duration::from_millis(100);
+use chain::{Chain, MOST_CONNECTIONS, Tally, Template};
 
 #[test]
 #[cfg_attr(
@@ -40,24 +32,23 @@ const UNTIL_READ: Duration = Duration::from_millis(100);
     ignore = "needs root and loop devices; tests/run turns it on where they are there"
 )]
 fn power_cut_at_any_moment_breaks_no_promise() -> anyhow::Result<()> {
-    let cuts = number_from("MALLBOX_POWER_CUTS").unwrap_or(3);
-    let durability = std::env::var("MALLBOX_DURABILITY").unwrap_or_else(|_| "power".to_owned());
+    let cuts = number_from("MALLBOX_POWER_CUTS").unwrap_or(6);
     let mut dice = Dice::from_environment("power_cut");
-    allow_files(2 * CONNECTIONS[2])?;
+    allow_files(2 * MOST_CONNECTIONS)?;
     let site = Site::new(Path::new(env!("CARGO_TARGET_TMPDIR")))?;
-    let (template, mall) = make_template(&site)?;
-    let mut cutter =
-        Cutter { site: &site, template: &template, mall: &mall, durability, total: Promises::default() };
+    let template = Template::make(&site)?;
+    let mut tally = Tally::default();
     let mut failures = Vec::new();
-    for cut in 0..cuts {
-        let connections = CONNECTIONS[usize::try_from(cut)? % CONNECTIONS.len()];
-        if let Err(error) = cutter.cut(connections, &mut dice) {
-            println!("cut {cut}, {connections} connections: {error:#}");
-            failures.push(cut);
+    while tally.cuts() < cuts {
+        let mut chain = Chain::begin(&site, &template)?;
+        if let Err(error) = chain.live(cuts, &mut tally, &mut dice) {
+            println!("cut {}: {error:#}", tally.cuts());
+            failures.push(tally.cuts());
+            chain.keep(tally.cuts())?;
         }
     }
-    println!("power_cut: {cuts} cuts, {} failed; kept in the others: {:?}", failures.len(), cutter.total);
-    ensure!(failures.is_empty(), "cuts {failures:?} of {cuts} failed; what each found is above");
+    println!("power_cut: {tally:?}; {} chains broke a promise", failures.len());
+    ensure!(failures.is_empty(), "promises were broken after cuts {failures:?}; what each found is above");
     Ok(())
 }
 
@@ -82,62 +73,4 @@ fn a_cut_takes_what_was_not_synced_and_leaves_what_was() -> anyhow::Result<()> {
     let unsynced = std::fs::read(after.path().join("unsynced")).unwrap_or_default();
     ensure!(unsynced != content, "what was never synced survived: this is no power cut");
     Ok(())
-}
-
-/// A disk with a mall on it that every cut begins with.
-fn make_template(site: &Site) -> anyhow::Result<(PathBuf, Mall)> {
-    let image = site.format("template.img")?;
-    let disk = site.mount(&image, "template")?;
-    let mall = mall::make(&disk.path().join("mall"), SIZE)?;
-    Ok((image, mall))
-}
-
-struct Cutter<'a> {
-    site: &'a Site,
-    template: &'a Path,
-    mall: &'a Mall,
-    durability: String,
-    total: Promises,
-}
-
-impl Cutter<'_> {
-    fn cut(&mut self, connections: usize, dice: &mut Dice) -> anyhow::Result<()> {
-        let ledger = Arc::new(Mutex::new(Ledger::new(self.mall, self.mall.sales[0])));
-        let (left_behind, known) = self.run_until_the_cut(&ledger, connections, dice)?;
-        let log = self.site.path().join("mallbox.log");
-        let disk = self.site.mount(&left_behind, "after")?;
-        let data = disk.path().join("mall");
-        let found = aftermath::examine(&data, self.site.path(), &known)?;
-        println!("{connections} connections: {:?}; {found:?}", known.promises());
-        let server = aftermath::reopen(&data, &log, &known, found.left, &self.durability)?;
-        *ledger.lock() = known;
-        let found = aftermath::sell_out(server, &data, &ledger, dice)?;
-        println!("{connections} connections: sold out, {found:?}");
-        self.total += ledger.lock().promises();
-        Ok(())
-    }
-
-    /// Answers the disk as the cut left it, and what had been promised by then.
-    fn run_until_the_cut(
-        &self,
-        ledger: &Arc<Mutex<Ledger>>,
-        connections: usize,
-        dice: &mut Dice,
-    ) -> anyhow::Result<(PathBuf, Ledger)> {
-        let image = self.site.copy(self.template, "before.img")?;
-        let disk = self.site.mount(&image, "before")?;
-        let log = self.site.path().join("mallbox.log");
-        let mut server = Server::start(&disk.path().join("mall"), &log, &self.durability)?;
-        let crowd = Crowd::new(ledger, Mood::Lively, connections, dice.split());
-        let rush = Rush::start(server.address, connections, crowd);
-        rush.wait_for(1 + dice.below(100));
-        std::thread::sleep(dice.millis(0, 800));
-        server.freeze()?;
-        std::thread::sleep(UNTIL_READ);
-        let known = ledger.lock().clone();
-        let copy = self.site.copy(&image, "after.img")?;
-        server.kill()?;
-        rush.end()?;
-        Ok((copy, known))
-    }
 }

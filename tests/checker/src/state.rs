@@ -100,6 +100,15 @@ impl State {
         }
         Ok(state)
     }
+
+    /// How many orders are there that no claim was answered with.
+    #[must_use]
+    pub fn orders_without_answer(&self, history: &History) -> usize {
+        let answered: BTreeSet<u64> =
+            history.calls().iter().flat_map(|call| call.response.orders()).collect();
+        let orders = self.clients.values().flat_map(|client| &client.orders);
+        orders.filter(|order| !answered.contains(&order.id)).count()
+    }
 }
 
 fn read_clients(address: SocketAddr, history: &History) -> anyhow::Result<BTreeMap<usize, ClientState>> {

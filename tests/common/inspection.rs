@@ -1,0 +1,76 @@
+//! A mall is held to the history of its clients: after a crash, and once everything is sold.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::Output;
+use std::sync::Arc;
+
+use anyhow::{Context as _, ensure};
+use mallbox_storage::VoucherId;
+use mallbox_test_checker::{History, LedgerReport, Standing, State, judge};
+use parking_lot::Mutex;
+
+use super::aftermath::check_blobs;
+use super::dice::Dice;
+use super::rush::run_to_the_end;
+use super::server::{self, Server};
+use super::shoppers::{Errand, Shoppers};
+
+const CONNECTIONS: usize = 32;
+
+/// Judges a mall whose clients are quiet. `verify` is what `mallbox verify --json` says.
+pub fn inspect(server: &Server, history: &History, operator: &str, verify: &Output) -> anyhow::Result<State> {
+    let state = State::read(server.address, history, operator).with_context(|| server.last_words())?;
+    judge(history, &state, Some(&LedgerReport::of(verify)?)).passed()?;
+    Ok(state)
+}
+
+/// The same for a mall in a directory, which verifies itself while it runs.
+pub fn inspect_in(server: &Server, data: &Path, history: &History, operator: &str) -> anyhow::Result<State> {
+    inspect(server, history, operator, &server::verify_json(data)?)
+}
+
+/// Asks for every missing answer at the first of the addresses, and sells what is left at the last.
+pub fn settle_and_sell_out<const N: usize>(
+    addresses: [SocketAddr; N],
+    history: &Arc<Mutex<History>>,
+    sale: VoucherId,
+    dice: &mut Dice,
+) -> anyhow::Result<()> {
+    for (errand, address) in [(Errand::Settle, addresses[0]), (Errand::SellOut, addresses[N - 1])] {
+        let shoppers = Shoppers::new(history, sale, errand, CONNECTIONS, dice.split());
+        run_to_the_end(address, CONNECTIONS, shoppers).with_context(|| format!("{errand:?}"))?;
+    }
+    let history = history.lock();
+    let (mut held, mut open) = (0, 0);
+    for client in 0..history.clients.len() {
+        match history.standing(client, sale.get()) {
+            Standing::Free => {}
+            Standing::Holding(_) | Standing::Paid(_) => held += 1,
+            Standing::ClaimUnknown | Standing::StepUnknown(_) => open += 1,
+        }
+    }
+    let units = history.sales.get(&sale.get()).copied().flatten();
+    ensure!(open == 0, "{open} clients still do not know where they stand");
+    ensure!(
+        units == Some(held),
+        "clients hold {held} of {units:?} units, and the others were told that none is left"
+    );
+    Ok(())
+}
+
+/// Settles, sells out, inspects the mall, stops it in good order, and verifies its directory at rest.
+pub fn finish(
+    server: Server,
+    data: &Path,
+    history: &Arc<Mutex<History>>,
+    sale: VoucherId,
+    operator: &str,
+    dice: &mut Dice,
+) -> anyhow::Result<()> {
+    settle_and_sell_out([server.address], history, sale, dice).with_context(|| server.last_words())?;
+    inspect_in(&server, data, &history.lock(), operator)?;
+    server.stop()?;
+    server::verify(data)?;
+    check_blobs(data)
+}

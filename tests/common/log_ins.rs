@@ -1,0 +1,50 @@
+//! People who log in one after the other while others buy.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use mallbox_test_checker::{Connection, History, Request};
+use parking_lot::Mutex;
+
+/// A code that has not come by then was lost with its server.
+const CODE: Duration = Duration::from_secs(5);
+
+/// Logs new people in until the mall does not answer any more. `lines` is the mall's standard output, which has the codes.
+pub fn begin(address: SocketAddr, lines: Receiver<String>, history: &Arc<Mutex<History>>) -> JoinHandle<()> {
+    let history = Arc::clone(history);
+    std::thread::spawn(move || {
+        let Ok(mut connection) = Connection::open(address) else { return };
+        while log_in(&mut connection, &lines, &history).is_some() {}
+    })
+}
+
+fn log_in(
+    connection: &mut Connection,
+    lines: &Receiver<String>,
+    history: &Arc<Mutex<History>>,
+) -> Option<()> {
+    let phone = format!("18{:09}", history.lock().calls().len());
+    let (_, sent) = connection.ask("POST", &format!("/user/code?phone={phone}"), "").ok()?;
+    if sent["success"] != true {
+        return Some(());
+    }
+    let wanted = format!("SMS {phone} code ");
+    let code = loop {
+        let line = lines.recv_timeout(CODE).ok()?;
+        if let Some(code) = line.strip_prefix(&wanted) {
+            break code.to_owned();
+        }
+    };
+    let (call, bytes) = history.lock().invoke(0, Request::LogIn { phone, code });
+    match connection.send(&bytes) {
+        Ok(reply) => history.lock().respond(call, reply.status, &reply.body),
+        Err(_) => {
+            history.lock().lose(call);
+            return None;
+        }
+    };
+    Some(())
+}

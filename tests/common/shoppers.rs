@@ -1,0 +1,198 @@
+//! Simulated clients that buy, pay, cancel and look around over many connections, and record every request and response.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use mallbox::bench::load::{Answer, Fault, Script};
+use mallbox_storage::VoucherId;
+use mallbox_test_checker::{CallId, Client, History, Request, Response, Standing};
+use parking_lot::Mutex;
+
+use super::dice::Dice;
+use super::mall::{Mall, Person};
+
+/// Notes are published until there are so many: each is read again after every crash.
+const NOTES: usize = 40;
+
+/// What the clients want.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Errand {
+    /// Buy, pay, cancel, press twice, look and write, for ever.
+    Live,
+    /// Repeat each claim, payment and cancellation without an answer until there is one.
+    Settle,
+    /// Claim a unit for each client without one, until there are none.
+    SellOut,
+}
+
+/// A history of the people of a mall, in which these sales are watched.
+pub fn history(mall: &Mall, sales: &[VoucherId]) -> Arc<Mutex<History>> {
+    let client = |person: &Person| Client { user: person.id.get(), token: person.token.clone() };
+    let mut history = History::of(mall.people.iter().map(client).collect());
+    for sale in sales {
+        history.open_sale(sale.get(), Some(mall.units));
+    }
+    Arc::new(Mutex::new(history))
+}
+
+/// The script of one run.
+pub struct Shoppers {
+    history: Arc<Mutex<History>>,
+    sale: u64,
+    errand: Errand,
+    dice: Dice,
+    /// Clients that may have something to do, and what that is if it is decided already.
+    todo: VecDeque<(usize, Option<Request>)>,
+    in_flight: Vec<Option<(usize, CallId)>>,
+    notes: Vec<u64>,
+}
+
+impl Shoppers {
+    /// Every client of the history.
+    pub fn new(
+        history: &Arc<Mutex<History>>,
+        sale: VoucherId,
+        errand: Errand,
+        connections: usize,
+        dice: Dice,
+    ) -> Self {
+        let all = (0..history.lock().clients.len()).collect();
+        Self::among(all, history, sale, errand, connections, dice)
+    }
+
+    /// Some clients of the history, by their index.
+    pub fn among(
+        mut clients: Vec<usize>,
+        history: &Arc<Mutex<History>>,
+        sale: VoucherId,
+        errand: Errand,
+        connections: usize,
+        mut dice: Dice,
+    ) -> Self {
+        dice.shuffle(&mut clients);
+        let published =
+            |response: &Response| if let Response::Note(id) = response { Some(*id) } else { None };
+        let notes = history.lock().calls().iter().filter_map(|call| published(&call.response)).collect();
+        Self {
+            history: Arc::clone(history),
+            sale: sale.get(),
+            errand,
+            dice,
+            todo: clients.into_iter().map(|client| (client, None)).collect(),
+            in_flight: vec![None; connections],
+            notes,
+        }
+    }
+
+    /// What a client does next, if anything.
+    fn next(&mut self, history: &History, client: usize) -> Option<Request> {
+        let claim = Request::Claim { sale: self.sale };
+        match (self.errand, history.standing(client, self.sale)) {
+            (Errand::Live, _) if self.dice.chance(12) => self.look_around(history, client),
+            (_, Standing::ClaimUnknown) => Some(claim),
+            (_, Standing::StepUnknown(step)) => Some(step),
+            (Errand::Settle, _) => None,
+            (Errand::Live, Standing::Free) => {
+                self.press_twice(client);
+                Some(claim)
+            }
+            (Errand::SellOut, Standing::Free) => Some(claim),
+            (Errand::Live, Standing::Holding(order)) => self.step(client, order),
+            (Errand::Live, Standing::Paid(_)) | (Errand::SellOut, _) => None,
+        }
+    }
+
+    /// While the claim is under way, the same client presses again or looks for the order.
+    fn press_twice(&mut self, client: usize) {
+        let again = match self.dice.below(12) {
+            0..5 => Request::Claim { sale: self.sale },
+            5 => Request::ListOrders,
+            6 => Request::ShowStock { sale: self.sale },
+            _ => return,
+        };
+        self.todo.push_front((client, Some(again)));
+    }
+
+    fn step(&mut self, client: usize, order: u64) -> Option<Request> {
+        let (pay, cancel) = (Request::Pay { order }, Request::Cancel { order });
+        match self.dice.below(20) {
+            0..7 => Some(pay),
+            7..15 => Some(cancel),
+            15 => {
+                self.todo.push_front((client, Some(cancel)));
+                Some(pay)
+            }
+            16 => Some(Request::ShowOrder { order }),
+            _ => None,
+        }
+    }
+
+    fn look_around(&mut self, history: &History, client: usize) -> Option<Request> {
+        let someone = usize::try_from(self.dice.below(history.clients.len() as u64)).ok()?;
+        let wanted = match self.dice.below(8) {
+            0..2 => return Some(Request::ListOrders),
+            2..4 => return Some(Request::ShowStock { sale: self.sale }),
+            4 if self.notes.len() < NOTES => {
+                let number = history.calls().len();
+                return Some(Request::PublishNote { title: format!("Note {number} of client {client}") });
+            }
+            4..6 if !self.notes.is_empty() => Request::Like { note: self.dice.pick(&self.notes) },
+            6 if someone != client => Request::Follow { user: history.clients[someone].user },
+            _ => Request::SignIn,
+        };
+        // A second like would take the first back; the others need no repeat.
+        let is_new = history.calls_of(client).all(|call| call.request != wanted);
+        is_new.then_some(wanted)
+    }
+
+    /// Whether a client goes on after this response.
+    fn goes_on(&self, history: &History, client: usize, response: &Response) -> bool {
+        match (self.errand, response) {
+            (Errand::Live, response) => *response != Response::Unknown,
+            (Errand::SellOut, response) => *response == Response::Unknown,
+            (Errand::Settle, _) => matches!(
+                history.standing(client, self.sale),
+                Standing::ClaimUnknown | Standing::StepUnknown(_)
+            ),
+        }
+    }
+}
+
+impl Script for Shoppers {
+    fn request(&mut self, connection: usize, buffer: &mut Vec<u8>) -> bool {
+        let shared = Arc::clone(&self.history);
+        let mut history = shared.lock();
+        while let Some((client, decided)) = self.todo.pop_front() {
+            let Some(request) = decided.or_else(|| self.next(&history, client)) else { continue };
+            let (call, bytes) = history.invoke(client, request);
+            buffer.extend_from_slice(&bytes);
+            self.in_flight[connection] = Some((client, call));
+            return true;
+        }
+        false
+    }
+
+    fn answer(&mut self, connection: usize, answer: Answer<'_>) {
+        let Some((client, call)) = self.in_flight[connection].take() else { return };
+        let shared = Arc::clone(&self.history);
+        let mut history = shared.lock();
+        let response = history.respond(call, answer.status, answer.body).clone();
+        if let Response::Note(id) = response {
+            self.notes.push(id);
+        }
+        if self.goes_on(&history, client, &response) {
+            // Some at once, so that payments and cancellations run among the first claims; others later.
+            if self.dice.chance(50) {
+                self.todo.push_front((client, None));
+            } else {
+                self.todo.push_back((client, None));
+            }
+        }
+    }
+
+    fn lost(&mut self, connection: usize, _fault: Fault) {
+        if let Some((_, call)) = self.in_flight[connection].take() {
+            self.history.lock().lose(call);
+        }
+    }
+}

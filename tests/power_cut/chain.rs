@@ -1,0 +1,204 @@
+//! One disk through several power cuts.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use mallbox_storage::VoucherId;
+use mallbox_test_checker::{History, Summary};
+use parking_lot::Mutex;
+
+use crate::common::aftermath::check_blobs;
+use crate::common::dice::Dice;
+use crate::common::image::{Mounted, Site};
+use crate::common::inspection::{inspect_in, settle_and_sell_out};
+use crate::common::log_ins;
+use crate::common::mall::{self, Mall, Size};
+use crate::common::rush::Rush;
+use crate::common::server::{self, Server};
+use crate::common::shoppers::{self, Errand, Shoppers};
+
+/// Claims at once: one commit takes all that wait, so this decides how large what is written at once becomes.
+const CONNECTIONS: [usize; 5] = [64, 64, 512, 512, MOST_CONNECTIONS];
+pub const MOST_CONNECTIONS: usize = 4_096;
+/// More people than connections. Sales are sold out before a cut, or not.
+const SIZE: Size = Size { people: 5_000, sales: 3, units: 1_200 };
+/// Cuts of one start, at the most.
+const CUTS_PER_START: u64 = 3;
+/// From the last answer on its way to its being read.
+const UNTIL_READ: Duration = Duration::from_millis(100);
+
+/// A disk with a mall that every chain begins with.
+pub struct Template {
+    image: PathBuf,
+    mall: Mall,
+    operator: String,
+}
+
+impl Template {
+    pub fn make(site: &Site) -> anyhow::Result<Self> {
+        let image = site.format("template.img")?;
+        let disk = site.mount(&image, "template")?;
+        let data = disk.path().join("mall");
+        let mall = mall::make(&data, SIZE)?;
+        let operator = mall::appoint_operator(&data, &mall)?;
+        Ok(Self { image, mall, operator })
+    }
+}
+
+/// What was done so far.
+#[derive(Default, Debug)]
+pub struct Tally {
+    in_rush: u64,
+    in_start: u64,
+    in_recovery: u64,
+    inspections: u64,
+    calls: Summary,
+}
+
+impl Tally {
+    pub fn cuts(&self) -> u64 {
+        self.in_rush + self.in_start + self.in_recovery
+    }
+}
+
+/// A disk, and what its clients were answered.
+pub struct Chain<'a> {
+    site: &'a Site,
+    template: &'a Template,
+    /// The disk as the last cut left it.
+    image: PathBuf,
+    cuts: u32,
+    history: Arc<Mutex<History>>,
+    durability: String,
+    /// How long the last start took.
+    start: Duration,
+}
+
+impl<'a> Chain<'a> {
+    pub fn begin(site: &'a Site, template: &'a Template) -> anyhow::Result<Self> {
+        Ok(Self {
+            site,
+            template,
+            image: site.copy(&template.image, "cut-0.img")?,
+            cuts: 0,
+            history: shoppers::history(&template.mall, &template.mall.sales),
+            durability: std::env::var("MALLBOX_DURABILITY").unwrap_or_else(|_| "power".to_owned()),
+            start: Duration::from_millis(500),
+        })
+    }
+
+    /// Each sale: a rush and a cut, perhaps cuts of the recovery, an inspection; then all is sold, and perhaps the next
+    /// start is cut, too.
+    pub fn live(&mut self, cuts: u64, tally: &mut Tally, dice: &mut Dice) -> anyhow::Result<()> {
+        for sale in self.template.mall.sales.clone() {
+            if tally.cuts() >= cuts {
+                break;
+            }
+            self.cut_in_rush(sale, dice)?;
+            tally.in_rush += 1;
+            for _ in 0..dice.below(CUTS_PER_START) {
+                self.cut_in_start(dice)?;
+                tally.in_recovery += 1;
+            }
+            let (disk, server) = self.inspect(tally)?;
+            settle_and_sell_out([server.address], &self.history, sale, dice)?;
+            inspect_in(&server, &data(&disk), &self.history.lock(), &self.template.operator)?;
+            server.stop()?;
+            check_blobs(&data(&disk))?;
+            drop(disk);
+            if dice.chance(40) {
+                self.cut_in_start(dice)?;
+                tally.in_start += 1;
+                let (_disk, server) = self.inspect(tally)?;
+                server.stop()?;
+            }
+        }
+        tally.calls += self.history.lock().summary();
+        Ok(())
+    }
+
+    /// Copies the image to where `MALLBOX_KEEP` says, if it does.
+    pub fn keep(&self, cut: u64) -> anyhow::Result<()> {
+        if let Some(dir) = std::env::var_os("MALLBOX_KEEP") {
+            let kept = Path::new(&dir).join(format!("cut-{cut}.img"));
+            self.site.copy_to(&self.image, &kept)?;
+            println!("the image is kept as {}", kept.display());
+        }
+        Ok(())
+    }
+
+    fn log(&self) -> PathBuf {
+        self.site.path().join("mallbox.log")
+    }
+
+    fn mount(&self) -> anyhow::Result<Mounted> {
+        self.site.mount(&self.image, &format!("disk-{}", self.cuts))
+    }
+
+    /// Starts the mall on what the last cut left, and holds it to every answer.
+    fn inspect(&mut self, tally: &mut Tally) -> anyhow::Result<(Mounted, Server)> {
+        let disk = self.mount()?;
+        let server = self.start(&disk)?;
+        tally.inspections += 1;
+        inspect_in(&server, &data(&disk), &self.history.lock(), &self.template.operator)?;
+        Ok((disk, server))
+    }
+
+    fn start(&mut self, disk: &Mounted) -> anyhow::Result<Server> {
+        let began = Instant::now();
+        let server = Server::start(&data(disk), &self.log(), &self.durability)?;
+        self.start = began.elapsed();
+        Ok(server)
+    }
+
+    fn cut_in_rush(&mut self, sale: VoucherId, dice: &mut Dice) -> anyhow::Result<()> {
+        let disk = self.mount()?;
+        let mut server = self.start(&disk)?;
+        let connections = dice.pick(&CONNECTIONS);
+        let lines = server.take_lines();
+        let logging_in = log_ins::begin(server.address, lines, &self.history);
+        let clients = Shoppers::new(&self.history, sale, Errand::Live, connections, dice.split());
+        let rush = Rush::start(server.address, connections, clients);
+        rush.go_on_for_a_while(dice, 2 * self.template.mall.units);
+        server.freeze()?;
+        std::thread::sleep(UNTIL_READ);
+        let known = self.history.lock().clone();
+        self.cut(server, disk)?;
+        rush.end()?;
+        logging_in.join().ok().context("the log-ins panicked")?;
+        let mut history = self.history.lock();
+        *history = known;
+        history.cut_off();
+        Ok(())
+    }
+
+    fn cut_in_start(&mut self, dice: &mut Dice) -> anyhow::Result<()> {
+        let disk = self.mount()?;
+        let grace = dice.within(self.start);
+        let server = server::start_and_freeze(&data(&disk), &self.log(), &self.durability, grace)?;
+        self.cut(server, disk)
+    }
+
+    /// What a frozen server has on its disk becomes the disk of the next one.
+    fn cut(&mut self, server: Server, disk: Mounted) -> anyhow::Result<()> {
+        self.cuts += 1;
+        let copy = self.site.copy(&self.image, &format!("cut-{}.img", self.cuts))?;
+        server.kill()?;
+        drop(disk);
+        std::fs::remove_file(std::mem::replace(&mut self.image, copy))?;
+        Ok(())
+    }
+}
+
+impl Drop for Chain<'_> {
+    fn drop(&mut self) {
+        // The site removes it otherwise.
+        let _ = std::fs::remove_file(&self.image);
+    }
+}
+
+fn data(disk: &Mounted) -> PathBuf {
+    disk.path().join("mall")
+}
