@@ -99,7 +99,9 @@ impl OrderDesk {
             orders.push(self.pending_order(claim).await?);
         }
         if orders.len() < size {
-            let rows = self.rows(user, skipped.saturating_sub(pending.len())).await?;
+            let mut rows = self.rows(user, skipped.saturating_sub(pending.len())).await?;
+            // A claim may have become a row since `newest` was read.
+            rows.retain(|row| pending.iter().all(|claim| claim.order != row.id));
             orders.extend(rows.into_iter().take(size - orders.len()));
         }
         self.views(orders).await

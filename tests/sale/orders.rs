@@ -173,6 +173,23 @@ async fn a_pending_order_is_known_at_once_and_a_step_on_it_waits_for_the_record(
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_order_on_its_way_to_the_database_is_listed_once() {
+    let mut w = idle().await;
+    let (context, faults) = w.faulty();
+    let cashier = Cashier::new(context.clone(), w.gateway.clone());
+    let desk = OrderDesk::new(context, cashier);
+    let (order, now) = (w.claim(1, w.sale(1).await).await.unwrap(), w.now());
+    // A list reads the database twice while claims are pending: 200 ms and 400 ms from here.
+    faults.add(Fault::at_port("orders.of_user").delay(Duration::from_millis(200))).unwrap();
+    let listing = tokio::spawn(async move { desk.of_user(ANNE, 1).await });
+    tokio::time::sleep(Duration::from_millis(250)).await;
+    w.work();
+    let listed: Vec<_> = listing.await.unwrap().unwrap().iter().map(|view| view.order.id).collect();
+    assert_eq!(listed, [order]);
+    w.orders.pay(ANNE, order, now).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_order_is_its_owners_alone() {
     let w = world().await;
     let order = w.order(1, w.sale(5).await).await;
