@@ -284,7 +284,7 @@ fn a_claim_that_is_settled_and_still_in_the_log_counts_once() -> anyhow::Result<
     })?;
     mall::runtime()?.block_on(async {
         let storage = mall::open(copy.path()).await?;
-        assert_eq!(storage.order_log.count(sale).await?, 5);
+        assert_eq!(storage.order_log.count(sale).await?.durable, 5);
         assert_eq!(storage.order_log.take("worker", 8, Duration::ZERO).await?.len(), 5);
         assert_eq!(storage.orders.count(sale).await?.held(), 3);
         Ok(storage.upkeep.close().await?)

@@ -129,7 +129,8 @@ impl LedgerCheck {
     ) -> Result<(), StoreError> {
         let voucher = sale.terms.voucher;
         let storage = &self.context.storage;
-        let (pending, units) = (storage.order_log.count(voucher).await?, storage.sales.units(voucher).await?);
+        let pending = storage.order_log.count(voucher).await?.durable;
+        let units = storage.sales.units(voucher).await?;
         let first = Reading { sale, counts, pending, units };
         if first.findings().is_empty() {
             report.sales.push(first.terms());
@@ -171,7 +172,7 @@ impl LedgerCheck {
     async fn read(&self, voucher: VoucherId, counted: Counted) -> Result<Option<Reading>, StoreError> {
         let storage = &self.context.storage;
         let units = storage.sales.units(voucher).await?;
-        let pending = storage.order_log.count(voucher).await?;
+        let pending = storage.order_log.count(voucher).await?.durable;
         let counts = match counted {
             Counted::Everywhere => storage.orders.count(voucher).await?,
             Counted::Near => storage.orders.tally(voucher).await?,

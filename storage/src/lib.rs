@@ -75,7 +75,7 @@ pub use likes::{LikeChange, Liked, Likes};
 pub use locks::{FencingToken, HeldLock, LockAnswer, LockEntry, LockOwner, Locker, Locks};
 pub use money::Cents;
 pub use notes::{Note, NoteText, Notes, Visibility, picture_name};
-pub use order_log::{LogPosition, LogState, Logged, OrderLog};
+pub use order_log::{LogPosition, LogState, Logged, OrderLog, PendingClaims};
 pub use orders::{
     NO_DEADLINE, Order, OrderCounts, OrderFilter, OrderStatus, Orders, Persisted, Step, Stepped,
 };

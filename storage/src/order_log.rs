@@ -29,7 +29,7 @@ pub struct Logged {
 /// How the log is.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LogState {
-    /// Claims accepted and not yet settled.
+    /// Claims not yet settled, those being written among them: the log's load, not a statement about any claim.
     pub pending: u64,
     /// When the oldest of them was made.
     pub oldest: Option<Timestamp>,
@@ -37,6 +37,15 @@ pub struct LogState {
     pub trouble: Option<String>,
     /// Whether the cause is too little room on the disk: nothing is damaged, and claims resume once there is room.
     pub is_short_of_space: bool,
+}
+
+/// Pending claims of a sale.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PendingClaims {
+    /// Durable ones.
+    pub durable: u64,
+    /// Being written, or of a group commit that failed: a crash may lose them. None on servers.
+    pub in_doubt: u64,
 }
 
 /// Accepted claims until they are in the record.
@@ -49,6 +58,9 @@ pub struct LogState {
 /// - After a crash, claims that were settled shortly before may be handed out again: settling is idempotent
 ///   by order id.
 /// - A pending claim is found by its order and by its user as soon as the claim was answered.
+/// - Nothing that is not durable is shown, or handed to a worker: [`find`](OrderLog::find) and [`of_user`](OrderLog::of_user)
+///   wait for the group commit of a claim being written, and are [`StoreError::Unavailable`] at once after a failed one. On
+///   servers, durable is what their configuration promises (Redis: `appendfsync`, replicas).
 #[async_trait]
 pub trait OrderLog: Send + Sync {
     /// Up to `max` claims, oldest first; waits up to `wait` (real time) for the first.
@@ -90,11 +102,11 @@ pub trait OrderLog: Send + Sync {
     /// [`StoreError::Unavailable`]: call again.
     async fn of_user(&self, user: UserId) -> Result<Vec<Claim>, StoreError>;
 
-    /// The pending claims of a sale, counted one by one; for the books.
+    /// Counts the pending claims of a sale one by one, for the books. Waits for none.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`]: call again.
-    async fn count(&self, voucher: VoucherId) -> Result<u64, StoreError>;
+    async fn count(&self, voucher: VoucherId) -> Result<PendingClaims, StoreError>;
 
     /// How the log is, now.
     async fn state(&self) -> LogState;

@@ -119,7 +119,12 @@ pub enum Reservation {
 ///   [`OrderLog`](crate::OrderLog) in one atomic step, and answers when that is durable.
 ///   Dropping the returned future undoes nothing.
 /// - `SoldOut` is said only if at some instant of the call no unit was left.
-/// - A refusal changes nothing. It may rest on another claim that is not durable yet.
+/// - Nothing that is not durable is shown: a refusal rests on durable claims only, and [`units`](Sales::units) counts no
+///   others. A call whose answer depends on a claim that is being written waits for its group commit; after a failed one it
+///   is [`StoreError::Unavailable`] at once. `SoldOut` waits only while the last claim of its sale is not durable. What an
+///   operator changes (terms, a [reservation](Sales::reserve)) counts from the call on, before its caller has told the
+///   record. On servers, durable is what their configuration promises (Redis: `appendfsync`, replicas).
+/// - A refusal changes nothing.
 /// - Repeating a claim with the same order id is `Accepted` again, once it is durable, and takes no second unit.
 /// - A sale is known after [`put`](Sales::put) until [`forget`](Sales::forget). `put` finds the buyers of
 ///   a sale by itself: in the order log, and in the record.
@@ -165,7 +170,8 @@ pub trait Sales: Send + Sync {
         order: OrderId,
     ) -> Result<Reservation, StoreError>;
 
-    /// The units of a sale; `None` if it is not known.
+    /// The units of a sale; `None` if it is not known. Waits for claims being written; leaves out those of a failed group
+    /// commit, whose units are in nobody's hands for certain.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`]: call again.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mallbox_storage::{
-    Claim, LogState, Logged, OrderId, OrderLog, Step, Storage, StoreError, UserId, VoucherId,
+    Claim, LogState, Logged, OrderId, OrderLog, PendingClaims, Step, Storage, StoreError, UserId, VoucherId,
 };
 
 pub struct Forgetful {
@@ -61,7 +61,7 @@ impl OrderLog for Forgetful {
         self.real.order_log.of_user(user).await
     }
 
-    async fn count(&self, voucher: VoucherId) -> Result<u64, StoreError> {
+    async fn count(&self, voucher: VoucherId) -> Result<PendingClaims, StoreError> {
         self.real.order_log.count(voucher).await
     }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use mallbox_storage::{
-    Page, SaleRecord, ShopId, StockChange, StockChanged, Terms, Timestamp, Units, Voucher, VoucherFilter,
-    VoucherId,
+    Page, PendingClaims, SaleRecord, ShopId, StockChange, StockChanged, Terms, Timestamp, Units, Voucher,
+    VoucherFilter, VoucherId,
 };
 use serde_json::{Value, json};
 
@@ -301,7 +301,7 @@ impl SaleOffice {
     pub(super) async fn view(&self, voucher: Voucher, now: Timestamp) -> Result<Option<SaleView>, Failure> {
         let Some(sale) = voucher.sale else { return Ok(None) };
         let storage = &self.context.storage;
-        let pending = self.pending(voucher.id).await?;
+        let pending = self.pending(voucher.id).await?.durable;
         let (left, taken) = match (storage.sales.units(voucher.id).await?, sale.terms.units, sale.stock) {
             (Some(units), ..) => (units.left(), units.taken),
             // It is over, and what it ended with is in the record.
@@ -326,9 +326,10 @@ impl SaleOffice {
     }
 
     /// Claims of a sale that are not in the record yet. They are counted one by one, if there are any at all.
-    pub(super) async fn pending(&self, voucher: VoucherId) -> Result<u64, Failure> {
+    pub(super) async fn pending(&self, voucher: VoucherId) -> Result<PendingClaims, Failure> {
         let log = &self.context.storage.order_log;
-        Ok(if log.state().await.pending == 0 { 0 } else { log.count(voucher).await? })
+        let is_empty = log.state().await.pending == 0;
+        Ok(if is_empty { PendingClaims::default() } else { log.count(voucher).await? })
     }
 }
 

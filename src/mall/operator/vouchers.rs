@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use mallbox_storage::{
-    Cents, Page, ShopId, Timestamp, Voucher, VoucherEdit, VoucherFilter, VoucherId, VoucherStatus,
+    Cents, Page, PendingClaims, ShopId, Timestamp, Voucher, VoucherEdit, VoucherFilter, VoucherId,
+    VoucherStatus,
 };
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -123,7 +124,7 @@ impl VoucherOffice {
             if SaleState::of(&sale.terms, None, now) == SaleState::Open {
                 return Err(Refusal::SaleIsOn.into());
             }
-            if self.sales.pending(voucher).await? > 0 {
+            if self.sales.pending(voucher).await? != PendingClaims::default() {
                 return Err(Refusal::NotYet.into());
             }
         }

@@ -40,8 +40,8 @@ use std::sync::Arc;
 
 use self::disk::Disk;
 pub use self::disk_faults::DiskFaults;
-use self::journal::Journal;
 use self::journal::recovery::{self, CleanStop, Content, Witness};
+use self::journal::{Journal, RECOVERED_GROUP};
 use self::pending::Pending;
 use self::queue::Queue;
 use self::record::Database;
@@ -178,7 +178,7 @@ fn unsettled(content: &Content, witness: &Witness, database: &Database) -> Resul
             .filter(|logged| !in_record.contains(&logged.claim.order))
             .collect();
         settled.opened(*number, open.len());
-        open.iter().for_each(|logged| pending.insert(logged.claim));
+        open.iter().for_each(|logged| pending.insert(logged.claim, RECOVERED_GROUP));
         queue.push(open);
     }
     Ok((settled, pending, queue))

@@ -7,10 +7,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::journal::{Journal, Trouble};
-use super::pending::Pending;
+use super::pending::{InFlight, Pending};
 use super::queue::Queue;
 use super::settled::Settled;
-use crate::{Claim, LogState, Logged, OrderId, OrderLog, StoreError, UserId, VoucherId};
+use crate::{Claim, LogState, Logged, OrderId, OrderLog, PendingClaims, StoreError, UserId, VoucherId};
 
 /// Accepted claims: on the disk in the journal, in memory in the queue and the index.
 pub(crate) struct EmbeddedOrderLog {
@@ -60,15 +60,21 @@ impl OrderLog for EmbeddedOrderLog {
     }
 
     async fn find(&self, order: OrderId) -> Result<Option<Claim>, StoreError> {
-        Ok(self.pending.find(order))
+        let Some(InFlight { claim, group }) = self.pending.find(order) else { return Ok(None) };
+        self.journal.until_durable("order_log.find", group).await?;
+        Ok(Some(claim))
     }
 
     async fn of_user(&self, user: UserId) -> Result<Vec<Claim>, StoreError> {
-        Ok(self.pending.of_user(user))
+        let in_flight = self.pending.of_user(user);
+        if let Some(group) = in_flight.iter().map(|in_flight| in_flight.group).max() {
+            self.journal.until_durable("order_log.of_user", group).await?;
+        }
+        Ok(in_flight.into_iter().map(|in_flight| in_flight.claim).collect())
     }
 
-    async fn count(&self, voucher: VoucherId) -> Result<u64, StoreError> {
-        Ok(self.pending.count(voucher))
+    async fn count(&self, voucher: VoucherId) -> Result<PendingClaims, StoreError> {
+        Ok(self.pending.count(voucher, |group| self.journal.is_durable(group)))
     }
 
     async fn state(&self) -> LogState {

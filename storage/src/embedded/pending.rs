@@ -1,4 +1,4 @@
-//! Accepted claims that are not settled yet, by order and by user.
+//! Claims that are not settled yet, by order and by user, each with the group commit that makes it durable.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,14 +6,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use foldhash::fast::RandomState;
 use parking_lot::Mutex;
 
-use crate::{Claim, OrderId, UserId, VoucherId};
+use crate::{Claim, OrderId, PendingClaims, UserId, VoucherId};
 
 const SHARDS: u64 = 64;
+
+/// A claim in flight.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct InFlight {
+    pub(crate) claim: Claim,
+    /// Its group commit: no client may learn of the claim before [`Journal::until_durable`](super::journal::Journal::until_durable).
+    pub(crate) group: u64,
+}
 
 /// What a claim in flight is found by. A claim is here from the moment its unit is taken until it is settled.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
-    by_order: Shards<OrderId, Claim>,
+    by_order: Shards<OrderId, InFlight>,
     by_user: Shards<UserId, Vec<OrderId>>,
     count: AtomicU64,
 }
@@ -35,9 +43,10 @@ impl<K, V> Shards<K, V> {
 }
 
 impl Pending {
-    /// Adds a claim; one that is there already stays as it is.
-    pub(crate) fn insert(&self, claim: Claim) {
-        let added = self.by_order.of(claim.order.get()).lock().insert(claim.order, claim).is_none();
+    /// Adds a claim of this group commit; a repeat changes nothing.
+    pub(crate) fn insert(&self, claim: Claim, group: u64) {
+        let in_flight = InFlight { claim, group };
+        let added = self.by_order.of(claim.order.get()).lock().insert(claim.order, in_flight).is_none();
         if added {
             self.by_user.of(claim.user.get()).lock().entry(claim.user).or_default().push(claim.order);
             self.count.fetch_add(1, Ordering::Relaxed);
@@ -46,7 +55,9 @@ impl Pending {
 
     /// Removes a claim that is settled.
     pub(crate) fn remove(&self, order: OrderId) {
-        let Some(claim) = self.by_order.of(order.get()).lock().remove(&order) else { return };
+        let Some(InFlight { claim, .. }) = self.by_order.of(order.get()).lock().remove(&order) else {
+            return;
+        };
         let mut users = self.by_user.of(claim.user.get()).lock();
         if let Some(orders) = users.get_mut(&claim.user) {
             orders.retain(|held| *held != order);
@@ -57,37 +68,38 @@ impl Pending {
         self.count.fetch_sub(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn find(&self, order: OrderId) -> Option<Claim> {
+    pub(crate) fn find(&self, order: OrderId) -> Option<InFlight> {
         self.by_order.of(order.get()).lock().get(&order).copied()
     }
 
     /// Newest first, by their orders: a claim that was refused at first may have been accepted later.
-    pub(crate) fn of_user(&self, user: UserId) -> Vec<Claim> {
+    pub(crate) fn of_user(&self, user: UserId) -> Vec<InFlight> {
         let mut orders = self.by_user.of(user.get()).lock().get(&user).cloned().unwrap_or_default();
         orders.sort_unstable();
         orders.into_iter().rev().filter_map(|order| self.find(order)).collect()
     }
 
-    /// The orders by which a user holds units of a sale, as far as they are still pending: hardly ever more than one.
-    pub(crate) fn holdings(&self, voucher: VoucherId, user: UserId) -> Vec<OrderId> {
-        let claims = self.of_user(user).into_iter().filter(|claim| claim.voucher == voucher);
-        claims.map(|claim| claim.order).collect()
+    /// The claims by which a user holds units of a sale, as far as they are still pending: hardly ever more than one.
+    pub(crate) fn holdings(&self, voucher: VoucherId, user: UserId) -> Vec<InFlight> {
+        self.of_user(user).into_iter().filter(|in_flight| in_flight.claim.voucher == voucher).collect()
     }
 
-    /// All claims of a sale. Looks at every pending claim: for a sale that is being loaded.
-    pub(crate) fn of_voucher(&self, voucher: VoucherId) -> Vec<Claim> {
-        let claims = self.by_order.0.iter().flat_map(|shard| {
-            shard.lock().values().filter(|claim| claim.voucher == voucher).copied().collect::<Vec<_>>()
-        });
-        claims.collect()
+    /// All claims of a sale. Reads every pending claim: for a sale that is being loaded.
+    pub(crate) fn of_voucher(&self, voucher: VoucherId) -> Vec<InFlight> {
+        let of_sale = |in_flight: &&InFlight| in_flight.claim.voucher == voucher;
+        let shards = self.by_order.0.iter();
+        shards.flat_map(|shard| shard.lock().values().filter(of_sale).copied().collect::<Vec<_>>()).collect()
     }
 
-    /// How many claims a sale has. Looks at every pending claim.
-    pub(crate) fn count(&self, voucher: VoucherId) -> u64 {
-        let of_shard = |shard: &Mutex<HashMap<OrderId, Claim, RandomState>>| {
-            shard.lock().values().filter(|claim| claim.voucher == voucher).count() as u64
-        };
-        self.by_order.0.iter().map(of_shard).sum()
+    /// Counts the claims of a sale. Reads every pending claim.
+    pub(crate) fn count(&self, voucher: VoucherId, is_durable: impl Fn(u64) -> bool) -> PendingClaims {
+        let mut count = PendingClaims::default();
+        for shard in &self.by_order.0 {
+            for in_flight in shard.lock().values().filter(|in_flight| in_flight.claim.voucher == voucher) {
+                if is_durable(in_flight.group) { count.durable += 1 } else { count.in_doubt += 1 }
+            }
+        }
+        count
     }
 
     pub(crate) fn len(&self) -> u64 {
@@ -112,17 +124,22 @@ mod tests {
     #[test]
     fn a_claim_is_found_by_order_user_and_sale_until_it_is_settled() {
         let pending = Pending::default();
-        for claim in [claim(16, 1, 7), claim(32, 2, 7), claim(48, 1, 8), claim(16, 1, 7)] {
-            pending.insert(claim);
+        let all = [claim(16, 1, 7), claim(32, 2, 7), claim(48, 1, 8)];
+        for (claim, group) in all.into_iter().zip(3..).chain([(claim(16, 1, 7), 3)]) {
+            pending.insert(claim, group);
         }
         assert_eq!(pending.len(), 3, "a repeat adds nothing");
-        assert_eq!(pending.of_user(UserId::new(7)), [claim(32, 2, 7), claim(16, 1, 7)]);
-        assert_eq!(pending.holdings(VoucherId::new(1), UserId::new(7)), [OrderId::new(16)]);
-        assert_eq!((pending.of_voucher(VoucherId::new(1)).len(), pending.count(VoucherId::new(1))), (2, 2));
+        let [first, second, _] = all;
+        let in_flight = |claim, group| InFlight { claim, group };
+        assert_eq!(pending.of_user(UserId::new(7)), [in_flight(second, 4), in_flight(first, 3)]);
+        let sale = VoucherId::new(1);
+        assert_eq!(pending.holdings(sale, UserId::new(7)), [in_flight(first, 3)]);
+        assert_eq!(pending.of_voucher(sale).len(), 2);
+        assert_eq!(pending.count(sale, |group| group <= 3), PendingClaims { durable: 1, in_doubt: 1 });
         pending.remove(OrderId::new(16));
         pending.remove(OrderId::new(16));
         assert_eq!(pending.find(OrderId::new(16)), None);
-        assert_eq!(pending.holdings(VoucherId::new(1), UserId::new(7)), []);
+        assert_eq!(pending.holdings(sale, UserId::new(7)), []);
         assert_eq!(pending.len(), 2);
     }
 }

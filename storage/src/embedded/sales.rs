@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 
 use super::buyers::{Buyer, Buyers};
 use super::journal::commit::Durable;
-use super::journal::{Journal, durable};
+use super::journal::{Journal, RECOVERED_GROUP, durable};
 use super::lane::lane;
 use super::pending::Pending;
 use super::record::Holders;
@@ -23,6 +23,7 @@ use crate::{
 };
 
 const CLAIM: &str = "sales.claim";
+const UNITS: &str = "sales.units";
 /// How often a buyer's order is looked for while it is on its way from one place to another, and how long between.
 const LOOKS: usize = 50;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
@@ -32,6 +33,9 @@ struct Sale {
     /// Claims and releases read it, so that a change of the terms comes between two of them and never into one.
     standing: ShardedLock<Standing>,
     buyers: Buyers,
+    /// The last group commit with a claim of this sale. Stored before the claim takes its unit: who sees the unit taken
+    /// sees the group.
+    group: AtomicU64,
 }
 
 struct Standing {
@@ -52,11 +56,15 @@ impl Standing {
         }
     }
 
+    fn is_sold_out(&self) -> bool {
+        self.terms.units.is_some() && self.stock.is_empty()
+    }
+
     fn take(&self) -> bool {
         match self.terms.units {
             Some(_) => self.stock.take(lane()),
             None => {
-                self.taken.fetch_add(1, Ordering::Relaxed);
+                self.taken.fetch_add(1, Ordering::AcqRel);
                 true
             }
         }
@@ -65,14 +73,14 @@ impl Standing {
     fn give_back(&self) {
         match self.terms.units {
             Some(_) => self.stock.give(1, lane()),
-            None => drop(self.taken.fetch_sub(1, Ordering::Relaxed)),
+            None => drop(self.taken.fetch_sub(1, Ordering::AcqRel)),
         }
     }
 
     fn units(&self) -> Units {
         let taken = match self.terms.units {
             Some(units) => units.saturating_sub(self.stock.left()),
-            None => self.taken.load(Ordering::Relaxed),
+            None => self.taken.load(Ordering::Acquire),
         };
         Units { units: self.terms.units, taken }
     }
@@ -89,6 +97,8 @@ enum Taken {
     Now(Durable),
     /// The user holds a unit already.
     Before,
+    /// No unit is left, by claims up to this group commit.
+    SoldOut(u64),
     Refused(ClaimAnswer),
 }
 
@@ -156,27 +166,56 @@ impl Memory {
         if buyer.has_bought() {
             return Taken::Before;
         }
-        if !standing.take() {
-            return Taken::Refused(ClaimAnswer::SoldOut);
+        // First without the journal's lock: most who come find nothing left.
+        if standing.is_sold_out() {
+            return Taken::SoldOut(sale.group());
         }
-        buyer.insert();
-        self.pending.insert(claim);
-        Taken::Now(self.journal.append(claim))
+        let appended = self.journal.append_if(claim, |group| {
+            sale.joined(group);
+            let takes = standing.take();
+            if takes {
+                self.pending.insert(claim, group);
+            }
+            takes
+        });
+        match appended {
+            Some(waiting) => {
+                buyer.insert();
+                Taken::Now(waiting)
+            }
+            None => Taken::SoldOut(sale.group()),
+        }
     }
 
     /// The answer to somebody who holds a unit: the order is pending, or in the record, or on its way between the two.
     async fn bought_before(&self, claim: Claim) -> Result<Option<ClaimAnswer>, StoreError> {
-        if let Some(&order) = self.pending.holdings(claim.voucher, claim.user).first() {
-            if order == claim.order {
-                durable(CLAIM, self.journal.barrier()).await?;
-                return Ok(Some(ClaimAnswer::Accepted));
+        let held = match self.pending.holdings(claim.voucher, claim.user).first() {
+            Some(held) => {
+                self.journal.until_durable(CLAIM, held.group).await?;
+                Some(held.claim.order)
             }
-            return Ok(Some(ClaimAnswer::AlreadyBought(order)));
-        }
-        let held = self.orders.holding(claim.voucher, claim.user).await?;
+            None => self.orders.holding(claim.voucher, claim.user).await?,
+        };
         Ok(held.map(|order| {
             if order == claim.order { ClaimAnswer::Accepted } else { ClaimAnswer::AlreadyBought(order) }
         }))
+    }
+
+    /// The units of a sale as durable claims leave them: waits for group commits under way, and leaves out claims in doubt.
+    async fn durable_units(&self, sale: &Sale, voucher: VoucherId) -> Units {
+        let (units, group) = sale.units();
+        if self.journal.until_durable(UNITS, group).await.is_ok() {
+            return units;
+        }
+        // A group failed: counted again between claims, so that what is subtracted was counted.
+        let (units, group) = sale.units_between_claims();
+        match self.journal.until_durable(UNITS, group).await {
+            Ok(()) => units,
+            Err(_) => {
+                let in_doubt = self.journal.in_doubt(voucher, group);
+                Units { taken: units.taken.saturating_sub(in_doubt), ..units }
+            }
+        }
     }
 
     /// Takes a sale into memory, with whoever holds a unit of it.
@@ -209,7 +248,7 @@ impl Memory {
         act: impl Fn(&Standing, &mut Buyer<'_>, Held) -> T,
     ) -> Result<T, StoreError> {
         let pending_claims = || -> Vec<Claim> {
-            self.pending.of_user(user).into_iter().filter(|claim| claim.voucher == voucher).collect()
+            self.pending.holdings(voucher, user).into_iter().map(|in_flight| in_flight.claim).collect()
         };
         let look = |buyer: &Buyer<'_>| (buyer.units(), buyer.removals(), pending_claims());
         loop {
@@ -246,7 +285,9 @@ impl Memory {
     /// Reads who holds a unit: pending claims first, then the record, so that a claim on its way is seen at least once.
     fn read(&self, terms: Terms) -> Result<Sale, StoreError> {
         let buyers = Buyers::new();
-        let pending = self.pending.of_voucher(terms.voucher);
+        let in_flight = self.pending.of_voucher(terms.voucher);
+        let group = in_flight.iter().map(|in_flight| in_flight.group).max().unwrap_or(RECOVERED_GROUP);
+        let pending: Vec<Claim> = in_flight.iter().map(|in_flight| in_flight.claim).collect();
         let taken = self.holders.each(terms.voucher, &pending, &mut |user| buyers.lock(user).insert())?;
         let standing = Standing::new(terms, taken);
         if let Some(units) = terms.units
@@ -259,11 +300,35 @@ impl Memory {
                 "more units are taken than there are"
             );
         }
-        Ok(Sale { standing: ShardedLock::new(standing), buyers })
+        Ok(Sale { standing: ShardedLock::new(standing), buyers, group: group.into() })
     }
 }
 
 impl Sale {
+    /// To be read after what it is to vouch for.
+    fn group(&self) -> u64 {
+        self.group.load(Ordering::Acquire)
+    }
+
+    /// A claim of this group commit is about to take a unit. Groups come in order: the journal's lock is held.
+    fn joined(&self, group: u64) {
+        if self.group.load(Ordering::Relaxed) != group {
+            self.group.store(group, Ordering::Release);
+        }
+    }
+
+    /// With the group commit by which all that is counted is durable.
+    fn units(&self) -> (Units, u64) {
+        let units = self.standing.read().unwrap_or_else(PoisonError::into_inner).units();
+        (units, self.group())
+    }
+
+    /// The same while no claim is between its unit and its group.
+    fn units_between_claims(&self) -> (Units, u64) {
+        let standing = self.standing.write().unwrap_or_else(PoisonError::into_inner);
+        (standing.units(), self.group())
+    }
+
     fn put(&self, terms: Terms) -> Units {
         let mut standing = self.standing.write().unwrap_or_else(PoisonError::into_inner);
         *standing = Standing::new(terms, standing.units().taken);
@@ -278,6 +343,10 @@ impl Sales for EmbeddedSales {
         for _ in 0..LOOKS {
             match self.memory.take(claim) {
                 Taken::Refused(answer) => return Ok(answer),
+                Taken::SoldOut(group) => {
+                    self.memory.journal.until_durable(CLAIM, group).await?;
+                    return Ok(ClaimAnswer::SoldOut);
+                }
                 Taken::Now(waiting) => {
                     durable(CLAIM, waiting).await?;
                     return Ok(ClaimAnswer::Accepted);
@@ -332,7 +401,8 @@ impl Sales for EmbeddedSales {
         order: OrderId,
     ) -> Result<Reservation, StoreError> {
         let Some(sale) = self.memory.sale_to_change(voucher) else { return Ok(Reservation::Held) };
-        self.memory
+        let reservation = self
+            .memory
             .account(&sale, (voucher, user), |standing, buyer, mut held| {
                 held.recorded.insert(order);
                 if buyer.units() >= held.count() {
@@ -344,15 +414,18 @@ impl Sales for EmbeddedSales {
                 buyer.insert();
                 Reservation::Taken
             })
-            .await
+            .await?;
+        if reservation == Reservation::SoldOut {
+            self.memory.journal.until_durable("sales.reserve", sale.group()).await?;
+        }
+        Ok(reservation)
     }
 
     async fn units(&self, voucher: VoucherId) -> Result<Option<Units>, StoreError> {
-        let units = self
-            .memory
-            .sale(voucher)
-            .map(|sale| sale.standing.read().unwrap_or_else(PoisonError::into_inner).units());
-        Ok(units)
+        match self.memory.sale(voucher) {
+            Some(sale) => Ok(Some(self.memory.durable_units(&sale, voucher).await)),
+            None => Ok(None),
+        }
     }
 
     async fn forget(&self, voucher: VoucherId) -> Result<(), StoreError> {

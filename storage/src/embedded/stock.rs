@@ -84,6 +84,21 @@ impl<C: Cell> Stock<C> {
         }
     }
 
+    /// Whether at some instant of the call no unit was left. Changes nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        loop {
+            // As in `take_up_to`, by which this is right.
+            let given = self.given.load();
+            if self.cells.iter().any(|cell| cell.load() > 0) {
+                return false;
+            }
+            if self.giving.load() == given {
+                return true;
+            }
+            std::hint::spin_loop();
+        }
+    }
+
     fn take_from(&self, index: usize, wanted: u64) -> u64 {
         loop {
             let held = self.cells[index].load();
@@ -148,7 +163,7 @@ mod tests {
                 assert!(stock.take(0), "there were two");
             })
         };
-        assert!(stock.take(0), "at no instant was there none");
+        assert!(!stock.is_empty() && stock.take(0), "at no instant was there none");
         mover.join().unwrap();
         assert_eq!(stock.left(), 0);
     }

@@ -30,6 +30,11 @@ pub struct World {
 impl World {
     /// A new one, with a sale of more units than anybody asks for.
     pub async fn open(durability: Durability) -> Self {
+        Self::selling(durability, 1_000_000).await
+    }
+
+    /// A new one, with a sale of this many units.
+    pub async fn selling(durability: Durability, units: u64) -> Self {
         let home = TempDir::new().unwrap();
         let faults = Arc::new(DiskFaults::default());
         let options = EmbeddedOptions {
@@ -39,7 +44,7 @@ impl World {
         };
         let storage = Storage::open(&Place::Embedded(options.clone())).await.unwrap();
         let sale = NewSale {
-            units: Some(1_000_000),
+            units: Some(units),
             begin: NOON - HOUR,
             end: NOON + HOUR,
             pay_within: Duration::from_secs(900),
@@ -60,6 +65,17 @@ impl World {
         self.storage.upkeep.close().await.unwrap();
         let Self { voucher, faults, options, _home: home, .. } = self;
         Closed { voucher, faults, options, home }
+    }
+
+    /// A copy of its directory as it is now, while nothing is being written: what a crash would leave.
+    pub fn image(&self) -> Closed {
+        let home = TempDir::new().unwrap();
+        let dir = home.path().join("copy");
+        copy_dir(&self.options.dir, &dir);
+        let faults = Arc::new(DiskFaults::default());
+        let disk_faults = Some(Arc::clone(&faults));
+        let options = EmbeddedOptions { dir, disk_faults, ..self.options.clone() };
+        Closed { voucher: self.voucher, faults, options, home }
     }
 
     /// Stops it in order, copies what it left to another directory, and opens the copy as one that must not lose anything.
@@ -119,8 +135,22 @@ impl Closed {
 
 /// A claim that a task of its own may make.
 pub async fn claim(storage: &Storage, voucher: VoucherId, user: u64) -> Result<ClaimAnswer, StoreError> {
-    let order = OrderId::compose(NOON, user, voucher).unwrap();
+    claim_as(storage, voucher, user, order(voucher, user)).await
+}
+
+/// The same by another order.
+pub async fn claim_as(
+    storage: &Storage,
+    voucher: VoucherId,
+    user: u64,
+    order: OrderId,
+) -> Result<ClaimAnswer, StoreError> {
     storage.sales.claim(Claim { order, voucher, user: UserId::new(user), at: NOON }).await
+}
+
+/// The order of this number.
+pub fn order(voucher: VoucherId, number: u64) -> OrderId {
+    OrderId::compose(NOON, number, voucher).unwrap()
 }
 
 async fn put(storage: &Storage, voucher: VoucherId) {

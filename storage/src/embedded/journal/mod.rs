@@ -20,7 +20,7 @@ mod thread;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 
-use parking_lot::{Condvar, Mutex, RwLock};
+use parking_lot::{Condvar, Mutex, MutexGuard, RwLock};
 
 use self::commit::{Commit, CommitState, Durable};
 use self::recovery::Recovered;
@@ -30,7 +30,10 @@ use crate::embedded::disk::Disk;
 use crate::embedded::disk_faults::Watcher;
 use crate::embedded::queue::Queue;
 use crate::embedded::settled::Settled;
-use crate::{Claim, Durability, StoreError};
+use crate::{Claim, Durability, StoreError, VoucherId};
+
+/// The group of claims that a start found in the log.
+pub(crate) const RECOVERED_GROUP: u64 = 0;
 
 /// Why nothing can be written at present.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -60,10 +63,14 @@ impl Trouble {
     }
 }
 
-/// What is gathering for the next commit.
+/// What is gathering for the next group commit.
 #[derive(Debug)]
 struct Gathering {
+    /// Its number, from 1 on, without a gap. A failed group keeps its number when its claims are written again.
+    group: u64,
     commit: Arc<Commit>,
+    /// The group commit before this one: being written, or finished.
+    previous: Arc<Commit>,
     claims: Vec<Claim>,
     changes: Vec<Change>,
     /// How many wait for it.
@@ -76,9 +83,11 @@ struct Gathering {
 }
 
 impl Gathering {
-    fn new() -> Self {
+    fn new(group: u64, previous: Arc<Commit>) -> Self {
         Self {
+            group,
             commit: Commit::new(),
+            previous,
             claims: Vec::new(),
             changes: Vec::new(),
             waiting: 0,
@@ -99,6 +108,10 @@ struct Shared {
     applied: AtomicU64,
     /// The last commit that is durable.
     last_commit: AtomicU64,
+    /// Every claim of every group commit up to this number is durable.
+    durable_group: AtomicU64,
+    /// Group and sale of each claim whose group commit failed and was not written again yet.
+    in_doubt: Mutex<Vec<(u64, VoucherId)>>,
     disk: Disk,
 }
 
@@ -132,11 +145,13 @@ impl Journal {
         queue: Arc<Queue>,
     ) -> std::io::Result<Self> {
         let shared = Arc::new(Shared {
-            gathering: Mutex::new(Gathering::new()),
+            gathering: Mutex::new(Gathering::new(RECOVERED_GROUP + 1, Commit::new())),
             gathered: Condvar::new(),
             trouble: RwLock::default(),
             applied: AtomicU64::new(0),
             last_commit: AtomicU64::new(recovered.content.last_commit),
+            durable_group: AtomicU64::new(RECOVERED_GROUP),
+            in_doubt: Mutex::default(),
             disk,
         });
         shared.disk.tell(&shared);
@@ -153,14 +168,24 @@ impl Journal {
         })
     }
 
-    /// Appends a claim. It will be written whether or not anybody waits for the answer.
-    pub(crate) fn append(&self, claim: Claim) -> Durable {
-        self.gather(|gathering| gathering.claims.push(claim))
+    /// Appends a claim if `decide` accepts it. It will be written whether or not anybody waits for the answer.
+    ///
+    /// `decide` receives the number of the claim's group commit and runs under the lock that ends the group. It must be
+    /// quick, and publish the number before anything that the claim changes: then whoever sees the change knows the group.
+    pub(crate) fn append_if(&self, claim: Claim, decide: impl FnOnce(u64) -> bool) -> Option<Durable> {
+        let mut gathering = self.shared.gathering.lock();
+        if !decide(gathering.group) {
+            return None;
+        }
+        gathering.claims.push(claim);
+        Some(self.join(gathering))
     }
 
     /// Makes changes of entries, in their order.
     pub(crate) fn change(&self, changes: impl IntoIterator<Item = Change>) -> Durable {
-        self.gather(|gathering| gathering.changes.extend(changes))
+        let mut gathering = self.shared.gathering.lock();
+        gathering.changes.extend(changes);
+        self.join(gathering)
     }
 
     /// Makes a change that nobody waits for, with the next commit or within a second.
@@ -170,12 +195,10 @@ impl Journal {
 
     /// Waits for everything appended so far.
     pub(crate) fn barrier(&self) -> Durable {
-        self.gather(|_| {})
+        self.join(self.shared.gathering.lock())
     }
 
-    fn gather(&self, add: impl FnOnce(&mut Gathering)) -> Durable {
-        let mut gathering = self.shared.gathering.lock();
-        add(&mut gathering);
+    fn join(&self, mut gathering: MutexGuard<'_, Gathering>) -> Durable {
         gathering.waiting += 1;
         let commit = Arc::clone(&gathering.commit);
         let waiting = gathering.waiting;
@@ -185,6 +208,38 @@ impl Journal {
             self.shared.gathered.notify_one();
         }
         Durable::of(commit)
+    }
+
+    /// Whether every claim of group commit `group` is durable. One atomic load.
+    pub(crate) fn is_durable(&self, group: u64) -> bool {
+        group <= self.shared.durable_group.load(Ordering::Acquire)
+    }
+
+    /// Waits until group commit `group` is durable, for a reader of its claims. A group that failed is an error at once.
+    pub(crate) async fn until_durable(&self, op: &'static str, group: u64) -> Result<(), StoreError> {
+        if self.is_durable(group) {
+            return Ok(());
+        }
+        let commit = {
+            let gathering = self.shared.gathering.lock();
+            match gathering.group - group {
+                0 => Some(Arc::clone(&gathering.commit)),
+                1 => Some(Arc::clone(&gathering.previous)),
+                _ => None,
+            }
+        };
+        let state = match commit {
+            Some(commit) => Durable::of(commit).await,
+            None => CommitState::Failed,
+        };
+        // A group that failed may have been written again meanwhile.
+        if self.is_durable(group) { Ok(()) } else { outcome(op, state) }
+    }
+
+    /// Claims of a sale in doubt: their group commits, up to `group`, failed and were not written again yet.
+    pub(crate) fn in_doubt(&self, voucher: VoucherId, group: u64) -> u64 {
+        let in_doubt = self.shared.in_doubt.lock();
+        in_doubt.iter().filter(|(failed, of)| *failed <= group && *of == voucher).count() as u64
     }
 
     /// Everything up to `commit` is settled and can leave the disk.
@@ -219,9 +274,14 @@ impl Drop for Journal {
     }
 }
 
-/// The answer to a commit's waiters as a result: `Failed` leaves it open what is on the disk.
+/// The answer to a commit's waiters as a result.
 pub(crate) async fn durable(op: &'static str, waiting: Durable) -> Result<(), StoreError> {
-    match waiting.await {
+    outcome(op, waiting.await)
+}
+
+/// `Failed` leaves it open what is on the disk.
+fn outcome(op: &'static str, state: CommitState) -> Result<(), StoreError> {
+    match state {
         CommitState::Durable => Ok(()),
         CommitState::Open | CommitState::Failed => Err(StoreError::Unavailable {
             op,

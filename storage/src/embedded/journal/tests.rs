@@ -51,6 +51,12 @@ fn start(log_dir: &Path, witness: &Witness) -> World {
     World { journal: journal.unwrap(), settled, queue, faults }
 }
 
+impl Journal {
+    fn append(&self, claim: Claim) -> Durable {
+        self.append_if(claim, |_| true).expect("it is to be appended")
+    }
+}
+
 impl World {
     /// Settles up to `max` claims as a worker would, and answers the mark.
     fn settle(&self, max: usize) -> u64 {

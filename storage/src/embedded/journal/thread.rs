@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::commit::{Commit, CommitState};
 use super::recovery::{self, Content, Recovered};
 use super::store::{Change, Store, StoreFault};
-use super::{Gathering, Shared, Trouble, codec};
+use super::{Gathering, RECOVERED_GROUP, Shared, Trouble, codec};
 use crate::embedded::queue::Queue;
 use crate::embedded::settled::Settled;
 use crate::{Claim, Durability, LogPosition, Logged};
@@ -58,6 +58,8 @@ pub(super) struct Writer {
     /// sled refused something: only a new store can be trusted.
     store_failed: bool,
     next: u64,
+    /// The last group commit that was taken over: all claims up to it are durable, or in doubt.
+    group: u64,
     /// How many waited for the last commit, and for the one before it.
     waited: [usize; 2],
     looked: Instant,
@@ -100,6 +102,7 @@ impl Writer {
             limbo: Vec::new(),
             limbo_changes: Vec::new(),
             store_failed: false,
+            group: RECOVERED_GROUP,
             waited: [0; 2],
             looked: Instant::now(),
             looked_at: 0,
@@ -140,7 +143,8 @@ impl Writer {
             self.shared.gathered.wait_for(&mut gathering, LINGER);
         }
         self.waited = [gathering.waiting, self.waited[0]];
-        let mut next = Gathering::new();
+        self.group = gathering.group;
+        let mut next = Gathering::new(gathering.group + 1, Arc::clone(&gathering.commit));
         next.closing = gathering.closing;
         std::mem::replace(&mut gathering, next)
     }
@@ -154,6 +158,8 @@ impl Writer {
                 Err(fault) => self.fail(&fault.to_string()),
             }
         }
+        let in_doubt = claims.iter().map(|claim| (self.group, claim.voucher));
+        self.shared.in_doubt.lock().extend(in_doubt);
         self.limbo.extend(claims);
         self.limbo_changes.extend(changes);
         commit.finish(CommitState::Failed);
@@ -198,6 +204,8 @@ impl Writer {
 
     /// A commit is durable: whoever waits is answered, and the workers get its claims.
     fn accept(&mut self, claims: Vec<Claim>, commit: &Commit) {
+        // Nothing is in doubt: while anything is, no group is accepted but all that failed at once.
+        self.shared.durable_group.store(self.group, Ordering::Release);
         if claims.is_empty() {
             return commit.finish(CommitState::Durable);
         }
@@ -247,6 +255,7 @@ impl Writer {
         match recovered.and_then(|()| self.write(&limbo, &changes)) {
             Ok(()) => {
                 self.accept(limbo, &Commit::new());
+                self.shared.in_doubt.lock().clear();
                 self.store_failed = false;
                 *self.shared.trouble.write() = None;
                 tracing::info!("the order log can be written again");

@@ -25,7 +25,8 @@ use super::log_entries::{by_user, claims_in, from_by_order, from_by_user, handed
 use super::script::{Call, DONE, LOG_STATE, PUT_BACK, RECLAIM, TAKE};
 use super::wake_ups::{ALL, WakeUps};
 use crate::{
-    Claim, LogState, Logged, OrderId, OrderLog, PARTITIONS, StoreError, Timestamp, UserId, VoucherId,
+    Claim, LogState, Logged, OrderId, OrderLog, PARTITIONS, PendingClaims, StoreError, Timestamp, UserId,
+    VoucherId,
 };
 
 /// The group of all workers.
@@ -317,7 +318,7 @@ impl OrderLog for RedisOrderLog {
         Ok(claims)
     }
 
-    async fn count(&self, voucher: VoucherId) -> Result<u64, StoreError> {
+    async fn count(&self, voucher: VoucherId) -> Result<PendingClaims, StoreError> {
         let log = self.log(partition_of(voucher));
         let (mut count, mut after) = (0, None);
         loop {
@@ -325,7 +326,7 @@ impl OrderLog for RedisOrderLog {
             count += claims.iter().filter(|claim| claim.voucher == voucher).count() as u64;
             after = last;
             if after.is_none() {
-                return Ok(count);
+                return Ok(PendingClaims { durable: count, in_doubt: 0 });
             }
         }
     }
