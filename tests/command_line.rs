@@ -309,6 +309,39 @@ fn a_demo_fills_its_mall_once_and_is_not_served_by_mistake() {
 }
 
 #[test]
+fn the_payment_mode_is_stored_with_the_mall_and_named_where_it_starts() {
+    let dir = tempfile::tempdir().unwrap();
+    let (data, web) = (dir.path().join("mall"), dir.path().join("web"));
+    std::fs::create_dir(&web).unwrap();
+    let serve = ["serve", "--data", text(&data), "--listen", "127.0.0.1:0"];
+    let pages = ["--web", text(&web)];
+    let starts: [(&[&str], &str, &str); 5] = [
+        (&pages, "none", "original"),
+        (&[], "none", "strict"),
+        (&["--payment", "sandbox"], "sandbox", "strict"),
+        (&pages, "sandbox", "original"),
+        (&["--web", text(&web), "--profile", "strict", "--payment", "none"], "none", "strict"),
+    ];
+    for (more, payment, profile) in starts {
+        let mall = Running::start(&[&serve[..], more].concat());
+        let lines = [format!("payment     {payment} ("), format!("profile     {profile} (")];
+        assert!(lines.iter().all(|line| mall.banner.contains(line)), "{more:?}: {}", mall.banner);
+        let ready = mall.get("/readyz");
+        assert!(ready.contains(&format!(r#""payment":"{payment}""#)), "{more:?}: {ready}");
+        // Of a running mall, too.
+        let (_, out, error) = said(&["doctor", "--data", text(&data)]);
+        assert!(out.contains(&format!("payment     {payment} (")), "{out}{error}");
+        let status = if profile == "original" { "HTTP/1.1 200" } else { "HTTP/1.1 400" };
+        assert!(mall.get("/api/shop/x").starts_with(status), "{more:?}");
+        assert_eq!(mall.stop(), 0);
+    }
+    let new = dir.path().join("new");
+    let mall = Running::start(&["serve", "--data", text(&new), "--listen", "127.0.0.1:0"]);
+    assert!(mall.banner.contains("payment     sandbox ("), "{}", mall.banner);
+    assert_eq!(mall.stop(), 0);
+}
+
+#[test]
 fn doctor_prints_a_table() {
     let dir = tempfile::tempdir().unwrap();
     let (_, out, error) = said(&["doctor", "--data", text(dir.path())]);

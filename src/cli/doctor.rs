@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use mallbox_storage::payment_mode_in;
 use rustix::process::{Resource, getrlimit};
 
 use super::house;
@@ -36,8 +37,13 @@ pub(super) fn run(doctor: &Doctor, l: Language) -> bool {
         vec![(both("mallbox", "mallbox"), Ok(env!("CARGO_PKG_VERSION").to_owned()))];
     let versions = mallbox_storage::versions().into_iter();
     findings.extend(versions.map(|(name, version)| (both(name, name), Ok(version))));
+    findings.extend([(both("目录", "directory"), directory(&doctor.data, l))]);
+    // Nothing to tell of a directory without a mall.
+    if let Some(mode) = payment_mode_in(&doctor.data) {
+        let words = house::payment_words(mode).spoken(l);
+        findings.push((both("支付", "payment"), Ok(format!("{} ({words})", mode.name()))));
+    }
     findings.extend([
-        (both("目录", "directory"), directory(&doctor.data, l)),
         (both("剩余空间", "free space"), space(&doctor.data, l)),
         (both("打开文件", "open files"), files(l)),
         (both("时钟", "clock"), clock(l)),

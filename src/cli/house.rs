@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
-use mallbox_storage::{Durability, OpenError, Place, Storage};
+use mallbox_storage::{Durability, OpenError, PaymentMode, Place, Storage};
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::words::{Hindrance, Misuse};
 use crate::config::{PlaceConfig, SiteConfig};
 use crate::http::control::{Control, ask_here, ask_running};
-use crate::http::{App, Bound, ServerOptions, SiteOptions, site};
+use crate::http::{App, Bound, Profile, ServerOptions, SiteOptions, site};
 use crate::language::{Both, Language, both, padded};
 use crate::mall::payments::Sandbox;
 use crate::mall::sms::{Inbox, SmsSender};
@@ -181,9 +181,14 @@ impl House {
         l: Language,
         more: &str,
     ) -> anyhow::Result<()> {
+        self.choose_payment(config).await?;
         let background = self.app.start();
-        let site_options =
-            SiteOptions { prefix: config.api_prefix.clone(), uploads, web: config.web.clone() };
+        let site_options = SiteOptions {
+            prefix: config.api_prefix.clone(),
+            uploads,
+            web: config.web.clone(),
+            profile: config.profile(),
+        };
         let most_connections = config.connections.min(room_for_connections());
         let options = ServerOptions { most_connections, ..ServerOptions::default() };
         let control = self.open_control();
@@ -192,7 +197,7 @@ impl House {
         // A file that may not grow is a write that fails, and is told as such; unheard, the signal would end the process.
         let _heard = signal(SignalKind::from_raw(Signal::XFSZ.as_raw()))?;
         let server = bound.serve(&site(&self.app, &site_options), options)?;
-        super::say(&(self.banner(&server.address().to_string(), l).await + more));
+        super::say(&(self.banner(&server.address().to_string(), config.profile(), l).await + more));
 
         tokio::select! { _ = stopped.recv() => {} _ = interrupted.recv() => {} }
         tracing::info!("stopping: requests in flight are finished first");
@@ -206,6 +211,33 @@ impl House {
         tracing::debug!("nothing works in the background any more");
         self.close().await?;
         tracing::info!("stopped");
+        Ok(())
+    }
+
+    /// Stores how new orders are paid for: as told, else as the mall has it, else as is usual with these flags.
+    async fn choose_payment(&self, config: &SiteConfig) -> anyhow::Result<()> {
+        let upkeep = &self.app.context.storage.upkeep;
+        let (told, stored) =
+            (config.payment.map(PaymentMode::from), upkeep.setting(PaymentMode::SETTING).await?);
+        match (told, stored) {
+            (Some(told), stored) if stored.as_deref() == Some(told.name()) => {}
+            (Some(told), _) => upkeep.put_setting(PaymentMode::SETTING, told.name()).await?,
+            (None, Some(stored)) if config.web.is_some() && stored != PaymentMode::None.name() => {
+                tracing::warn!(
+                    payment = stored,
+                    "the pages of --web may have no button to pay, and unpaid orders are cancelled: \
+                 --payment none makes new orders final"
+                )
+            }
+            (None, Some(_)) => {}
+            // On a full disk it cannot be written; a later start tries again.
+            (None, None) => {
+                let usual = config.first_payment_mode();
+                if let Err(error) = upkeep.keep_setting(PaymentMode::SETTING, usual.name()).await {
+                    tracing::warn!(payment = usual.name(), %error, "the payment mode cannot be stored");
+                }
+            }
+        }
         Ok(())
     }
 
@@ -224,7 +256,7 @@ impl House {
             .ok()
     }
 
-    async fn banner(&self, address: &str, l: Language) -> String {
+    async fn banner(&self, address: &str, profile: Profile, l: Language) -> String {
         let context = &self.app.context;
         let health = context.storage.upkeep.health().await;
         let limits = match context.settings.claim_limit {
@@ -241,14 +273,38 @@ impl House {
             (both(server.name, server.name), format!("{address} ({durability})"))
         }));
         let promise = promise(health.durability).spoken(l);
+        let payment = context.payment_mode().await.map_or_else(
+            |error| error.to_string(),
+            |mode| format!("{} ({})", mode.name(), payment_words(mode).spoken(l)),
+        );
         facts.extend([
             (both("存储", "backend"), health.backend.to_owned()),
             (both("持久性", "durability"), format!("{} ({promise})", health.durability.name())),
             (both("时区", "zone"), context.zone.iana_name().unwrap_or("UTC").to_owned()),
+            (both("支付", "payment"), payment),
+            (both("接口", "profile"), format!("{} ({})", profile.name(), profile_words(profile).spoken(l))),
             (both("限流", "limits"), limits.spoken(l).to_owned()),
         ]);
         let lines = facts.iter().map(|(what, value)| format!("{}{value}\n", padded(what.spoken(l), 12)));
         lines.collect()
+    }
+}
+
+/// What a payment mode means for orders.
+pub(super) fn payment_words(mode: PaymentMode) -> Both {
+    match mode {
+        PaymentMode::None => both("下单即生效，无需支付", "an order is final, without a payment"),
+        PaymentMode::Sandbox => {
+            both("模拟支付，逾期未付即取消", "imaginary money; unpaid orders are cancelled in time")
+        }
+    }
+}
+
+/// What a profile means for clients.
+fn profile_words(profile: Profile) -> Both {
+    match profile {
+        Profile::Original => both("按hm-dianping页面的预期应答", "answers as hm-dianping's pages expect"),
+        Profile::Strict => both("按接口文档应答", "answers as the API's document says"),
     }
 }
 

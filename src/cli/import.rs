@@ -38,6 +38,9 @@ pub(super) struct Import {
     /// What becomes of unpaid orders: keep them as they are, cancel them, or a time to pay from now on, such as 15m, 24h, 3d.
     #[arg(long, value_name = "keep|cancel|SPAN", default_value = "keep", value_parser = unpaid)]
     unpaid: UnpaidOrders,
+    /// How orders are paid for from now on; kept by the mall. `none`: an order is final, as where the dump comes from.
+    #[arg(long, env = "MALLBOX_PAYMENT", default_value = "none", value_name = "none|sandbox")]
+    payment: config::PaymentChoice,
 }
 
 /// `keep`, `cancel`, or a span from a minute to a year.
@@ -156,6 +159,7 @@ async fn take_in(
         imgs: import.imgs.clone(),
         uploads: target.uploads.clone(),
         unpaid: import.unpaid,
+        payment: import.payment.into(),
         now: SystemClock.now(),
     };
     let done = work.run(dump, into, |bytes, rows| progress.show(bytes, rows)).await;

@@ -15,7 +15,7 @@ pub struct LimitsConfig {
     /// Limits on codes, tries, claims and calls; `off` is for benches.
     #[arg(long, env = "MALLBOX_LIMITS", default_value = "on")]
     pub limits: Switch,
-    /// Claims of one user a minute; 0 = no limit.
+    /// Claims of one user in one sale a minute; 0 = no limit.
     #[arg(long, env = "MALLBOX_CLAIMS_PER_MINUTE", default_value_t = 5, value_name = "NUMBER")]
     pub claims_per_minute: u32,
     /// Notes, comments and reports that one user writes a minute; 0 = no limit.

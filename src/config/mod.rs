@@ -9,8 +9,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use jiff::tz::TimeZone;
-use mallbox_storage::{Durability, EmbeddedOptions, Place};
+use mallbox_storage::{Durability, EmbeddedOptions, PaymentMode, Place};
 
+use crate::http::Profile;
 use crate::mall::Settings;
 
 pub use file::{FileMistake, example, flags};
@@ -67,6 +68,14 @@ pub struct SiteConfig {
     /// The path below which the API is; `""` behind a proxy that has cut it off.
     #[arg(long, env = "MALLBOX_API_PREFIX", default_value = "/api", value_name = "PATH", value_parser = prefix)]
     pub api_prefix: String,
+    /// How calls are answered that do not come from mallbox's own pages: `original` as hm-dianping's pages expect, `strict`
+    /// as the API's document says. `original` with --web or --api-prefix "", unless told.
+    #[arg(long, env = "MALLBOX_PROFILE", value_name = "original|strict")]
+    pub profile: Option<ProfileChoice>,
+    /// How new orders are paid for; kept by the mall. Unless told: as the mall keeps it, in a new one `none` with --web and
+    /// `sandbox` otherwise.
+    #[arg(long, env = "MALLBOX_PAYMENT", value_name = "none|sandbox")]
+    pub payment: Option<PaymentChoice>,
     /// Connections that may be open at once.
     #[arg(long, env = "MALLBOX_CONNECTIONS", default_value_t = 20_000, value_name = "NUMBER", value_parser = at_least_one())]
     pub connections: u64,
@@ -96,6 +105,42 @@ impl From<DurabilityChoice> for Durability {
     }
 }
 
+/// How foreign clients are answered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum ProfileChoice {
+    /// As the pages of hm-dianping expect.
+    Original,
+    /// As the API's document says.
+    Strict,
+}
+
+impl From<ProfileChoice> for Profile {
+    fn from(choice: ProfileChoice) -> Self {
+        match choice {
+            ProfileChoice::Original => Self::Original,
+            ProfileChoice::Strict => Self::Strict,
+        }
+    }
+}
+
+/// How orders are paid for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum PaymentChoice {
+    /// Not at all: an order is final, as in hm-dianping.
+    None,
+    /// With imaginary money: an unpaid order is cancelled at its deadline.
+    Sandbox,
+}
+
+impl From<PaymentChoice> for PaymentMode {
+    fn from(choice: PaymentChoice) -> Self {
+        match choice {
+            PaymentChoice::None => Self::None,
+            PaymentChoice::Sandbox => Self::Sandbox,
+        }
+    }
+}
+
 /// On or off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Switch {
@@ -112,6 +157,22 @@ pub enum LogFormat {
     Text,
     /// One JSON object a line.
     Json,
+}
+
+impl SiteConfig {
+    /// How orders of a mall are paid for that keeps no mode yet: pages of hm-dianping have no button to pay.
+    #[must_use]
+    pub fn first_payment_mode(&self) -> PaymentMode {
+        if self.web.is_some() { PaymentMode::None } else { PaymentMode::Sandbox }
+    }
+
+    /// How clients other than mallbox's own pages are answered.
+    #[must_use]
+    pub fn profile(&self) -> Profile {
+        let is_foreign = self.web.is_some() || self.api_prefix.is_empty();
+        let usual = if is_foreign { Profile::Original } else { Profile::Strict };
+        self.profile.map_or(usual, Profile::from)
+    }
 }
 
 impl ServeConfig {

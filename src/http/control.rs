@@ -26,6 +26,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 
+use super::caller::Caller;
 use super::connection::{self, Patience};
 use super::envelope::{Answer, Reply};
 use super::extract::Now;
@@ -180,7 +181,7 @@ pub fn ask_running(dir: &Path, method: &str, path: &str, l: Language) -> anyhow:
 pub async fn ask_here(app: App, method: &str, path: &str, l: Language) -> anyhow::Result<Value> {
     let request = Request::builder().method(method).uri(path).body(Body::empty())?;
     let work = async { routes(app).oneshot(request).await.unwrap_or_else(|never| match never {}) };
-    let (Outcome::Answered(answer), _) = guarded(work, l, None).await else {
+    let (Outcome::Answered(answer), _) = guarded(work, (l, Caller::OwnPage), None).await else {
         bail!("this is a bug in mallbox, and the log has it")
     };
     if let Some(super::error::Trouble(cause)) = answer.extensions().get() {

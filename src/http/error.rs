@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 use mallbox_storage::{OrderId, StoreError};
 use serde::Serialize;
 
+use super::caller::Caller;
 use super::json::json_response;
 use super::language;
 use super::words::{self, Words, fixed};
@@ -104,6 +105,23 @@ impl ApiError {
             Problem::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
             Problem::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Problem::BodyTooSlow => StatusCode::REQUEST_TIMEOUT,
+        }
+    }
+
+    /// The status in the original profile. Its pages show the sentence of a 200 alone, so every refusal and every limit is
+    /// one, but for 401, which leads to their log-in; trouble of the mall is trouble there too.
+    fn status_in_original(&self) -> StatusCode {
+        match &self.0 {
+            Problem::Refused(Refusal::NotLoggedIn) => StatusCode::UNAUTHORIZED,
+            Problem::Refused(_) | Problem::BadRequest(_) | Problem::TooLarge(_) | Problem::Busy(_) => {
+                StatusCode::OK
+            }
+            Problem::Store(_)
+            | Problem::Bug(_)
+            | Problem::UnknownPath
+            | Problem::WrongMethod
+            | Problem::BodyTooSlow
+            | Problem::TooSlow => self.status(),
         }
     }
 
@@ -268,7 +286,8 @@ fn whole_seconds(span: Duration) -> u64 {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let mut response = json_response(self.status(), bytes(self.words(Language::spoken())));
+        let status = if Caller::is_original() { self.status_in_original() } else { self.status() };
+        let mut response = json_response(status, bytes(self.words(Language::spoken())));
         if let Some(wait) = self.retry_after() {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(whole_seconds(wait)));
         }

@@ -25,6 +25,7 @@ use tower::Service as _;
 use super::address_gate::AddressGate;
 use super::allowance::Allowance;
 use super::arrival::{Arrival, Arrives};
+use super::caller::{Caller, Profile};
 use super::error::{ApiError, Trouble, internal_response};
 use super::language;
 use super::log_budget::LogBudget;
@@ -65,6 +66,8 @@ pub struct FrontOptions {
     pub stop: CancellationToken,
     /// What is spoken to those who do not say what they prefer.
     pub language: Language,
+    /// How clients other than mallbox's own pages are answered.
+    pub profile: Profile,
     /// What the ids of its requests begin with: told apart from those of other malls by chance alone.
     pub request_ids: u32,
 }
@@ -82,6 +85,7 @@ impl FrontOptions {
             metrics: Arc::default(),
             stop: CancellationToken::new(),
             language: Language::default(),
+            profile: Profile::default(),
             request_ids: rand::random(),
         }
     }
@@ -109,18 +113,41 @@ struct PerMall {
     log: Arc<LogBudget>,
     stop: CancellationToken,
     language: Language,
+    profile: Profile,
 }
 
 impl Front {
     /// Before these handlers.
     #[must_use]
     pub fn new(options: FrontOptions) -> Self {
-        let FrontOptions { api, prefix, pages, deadline, address_gate, metrics, stop, language, request_ids } =
-            options;
+        let FrontOptions {
+            api,
+            prefix,
+            pages,
+            deadline,
+            address_gate,
+            metrics,
+            stop,
+            language,
+            profile,
+            request_ids,
+        } = options;
         let tally = metrics.worker();
         let log = Arc::default();
         let ids = RequestIds::new(request_ids);
-        let mall = PerMall { prefix, deadline, address_gate, metrics, ids, api, pages, log, stop, language };
+        let mall = PerMall {
+            prefix,
+            deadline,
+            address_gate,
+            metrics,
+            ids,
+            api,
+            pages,
+            log,
+            stop,
+            language,
+            profile,
+        };
         Self { mall: Arc::new(mall), tally, peer: None }
     }
 
@@ -152,6 +179,7 @@ impl Front {
         let started = Instant::now();
         let (mut parts, body) = request.into_parts();
         let language = Language::of(&parts.headers, self.mall.language);
+        let caller = Caller::of(&parts.headers, self.mall.profile);
         let id = self.mall.ids.of(&parts.headers, &self.tally);
         let is_api = self.mall.set_path(&mut parts);
         let path = parts.uri.path();
@@ -166,7 +194,7 @@ impl Front {
         let work = self.work(parts, body, arrival.as_ref(), allowance, is_api);
         let deadline =
             self.mall.deadline.filter(|_| is_api).map(|span| span + allowance.arrival + allowance.work);
-        let (outcome, mut code) = guarded(work, language, deadline).await;
+        let (outcome, mut code) = guarded(work, (language, caller), deadline).await;
         let response = match outcome {
             Outcome::Answered(response) => response,
             Outcome::Panicked(said) => broken(StatusCode::INTERNAL_SERVER_ERROR, said),
@@ -298,11 +326,11 @@ pub(super) enum Outcome {
     TooSlow,
 }
 
-/// Runs a handler in its language, catches its panic, and gives up on it at the deadline. With the outcome comes the
+/// Runs a handler in its language and for its caller, catches its panic, and gives up on it at the deadline. With the outcome comes the
 /// code of the refusal, if it was one.
 pub(super) async fn guarded(
     work: impl Future<Output = Response>,
-    language: Language,
+    (language, caller): (Language, Caller),
     deadline: Option<Duration>,
 ) -> (Outcome, &'static str) {
     let mut work = pin!(work);
@@ -311,9 +339,11 @@ pub(super) async fn guarded(
     std::future::poll_fn(|cx| {
         let polled = catch_unwind(AssertUnwindSafe(|| {
             language.while_spoken(|| {
-                language::take_code();
-                let polled = work.as_mut().poll(cx);
-                (polled, language::take_code())
+                caller.while_answered(|| {
+                    language::take_code();
+                    let polled = work.as_mut().poll(cx);
+                    (polled, language::take_code())
+                })
             })
         }));
         match polled {

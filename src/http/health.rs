@@ -9,7 +9,7 @@ use axum::body::Bytes;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use mallbox_storage::{DeadState, Health as StoreHealth, OrderId, Page};
+use mallbox_storage::{DeadState, Health as StoreHealth, OrderId, Page, PaymentMode};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -45,6 +45,9 @@ pub(super) struct Readiness {
     pub(super) servers: BTreeMap<&'static str, &'static str>,
     zone: String,
     limits: bool,
+    /// How new orders are paid for: `none` or `sandbox`; absent while the database cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) payment: Option<&'static str>,
     /// Claims accepted that are not in the record yet.
     pub(super) backlog: u64,
     /// What does not work, in words.
@@ -131,7 +134,8 @@ impl Health {
     /// Whether it can, and why not.
     pub(super) async fn readiness(&self) -> Readiness {
         let order_log = &self.context.storage.order_log;
-        let ((health, gap), log) = tokio::join!(self.context.health(), order_log.state());
+        let ((health, gap), log, payment) =
+            tokio::join!(self.context.health(), order_log.state(), self.context.payment_mode());
         let settings = &self.context.settings;
         let mut troubles: Vec<String> = health.troubles().cloned().collect();
         troubles.extend(log.trouble.filter(|trouble| !troubles.contains(trouble)));
@@ -153,6 +157,7 @@ impl Health {
                 .collect(),
             zone: self.context.zone.iana_name().unwrap_or("local").to_owned(),
             limits: settings.claim_limit.is_some(),
+            payment: payment.ok().map(PaymentMode::name),
             backlog: log.pending,
             troubles,
             warnings: gap.iter().map(ToString::to_string).collect(),

@@ -39,6 +39,7 @@ mod address_gate;
 mod allowance;
 mod arrival;
 mod body_text;
+mod caller;
 mod connection;
 pub mod control;
 mod encodings;
@@ -61,6 +62,7 @@ mod server;
 
 pub use address_gate::AddressGate;
 pub use arrival::Arrives;
+pub use caller::{CLIENT, Profile};
 pub use connection::Patience;
 pub use envelope::{Answer, Reply};
 pub use error::ApiError;

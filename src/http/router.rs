@@ -18,8 +18,8 @@ use super::health::Health;
 use super::metrics::Metrics;
 use super::ops::live::Live;
 use super::{
-    ApiError, App, blog, blog_comments, feed, follow, like, ops, receipt, report, sale, shop, shop_types,
-    sign, upload, user, visits, voucher, voucher_order,
+    ApiError, App, Profile, blog, blog_comments, feed, follow, like, ops, receipt, report, sale, shop,
+    shop_types, sign, upload, user, visits, voucher, voucher_order,
 };
 
 /// How the mall is served.
@@ -31,6 +31,8 @@ pub struct SiteOptions {
     pub uploads: Option<PathBuf>,
     /// Another front end's files.
     pub web: Option<PathBuf>,
+    /// How clients other than mallbox's own pages are answered.
+    pub profile: Profile,
 }
 
 /// The API's routes without its prefix, each with its description.
@@ -110,6 +112,7 @@ pub fn site(app: &App, options: &SiteOptions) -> Front {
         address_gate,
         metrics,
         stop,
+        profile: options.profile,
         ..FrontOptions::bare(api)
     })
 }

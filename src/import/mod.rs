@@ -15,7 +15,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
-use mallbox_storage::{ImportEnd, ImportRow, Importing, StoreError, Timestamp, UnpaidOrders};
+use mallbox_storage::{ImportEnd, ImportRow, Importing, PaymentMode, StoreError, Timestamp, UnpaidOrders};
 
 pub use pictures::PictureCounts;
 pub use report::{Counts, Report};
@@ -44,6 +44,8 @@ pub struct Import {
     pub uploads: Option<PathBuf>,
     /// What becomes of orders that nobody has paid.
     pub unpaid: UnpaidOrders,
+    /// How orders are paid for from now on, and how those were that move in.
+    pub payment: PaymentMode,
     /// The time.
     pub now: Timestamp,
 }
@@ -112,7 +114,8 @@ impl Import {
     fn settings(&self) -> Vec<(ImportRow, bool)> {
         let when = wall_time::text(self.now, &self.zone);
         let zone = self.new_zone.clone().map(|zone| ImportRow::Setting(crate::mall::ZONE, zone));
-        [Some(ImportRow::Setting(IMPORTED, when)), zone]
+        let payment = ImportRow::Setting(PaymentMode::SETTING, self.payment.name().to_owned());
+        [Some(ImportRow::Setting(IMPORTED, when)), Some(payment), zone]
             .into_iter()
             .flatten()
             .map(|row| (row, true))

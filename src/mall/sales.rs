@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use mallbox_storage::{
-    Claim, ClaimAnswer, OrderId, SaleRecord, ShopId, StoreError, Terms, Timestamp, Units, UserId, Voucher,
-    VoucherId, VoucherStatus,
+    Claim, ClaimAnswer, Limit, OrderId, SaleRecord, ShopId, StoreError, Terms, Timestamp, Units, UserId,
+    Voucher, VoucherId, VoucherStatus,
 };
 use parking_lot::Mutex;
 
@@ -32,10 +32,14 @@ const PAGE: u32 = 500;
 /// end need not load the sale anew.
 const AFTER_END: Duration = Duration::from_secs(60 * 60);
 
+/// How many repeats a holder may make for each claim that the limit allows: each is answered by the order that is held.
+const REPEATS_PER_CLAIM: u32 = 6;
+
 /// Takes claims. Cheap to clone; clones are one counter.
 ///
-/// A claim is checked in this order: limit, known, window, pause, level, length of the log; then
-/// [`Sales`](mallbox_storage::Sales) decides. Everything before that rests on a copy of the sale's terms that is at most
+/// A claim is checked in this order: known, already bought, window, pause, level, limit per user and sale, length of the log;
+/// then [`Sales`](mallbox_storage::Sales) decides. Whether its user holds a unit is asked there too, in the one call that a
+/// claim makes: [`held`](mallbox_storage::Sales::held) if it is refused, `claim` if not. Everything before that rests on a copy of the sale's terms that is at most
 /// a second old by the mall's clock, or the last one while the record cannot be read.
 #[derive(Clone)]
 pub struct SaleCounter {
@@ -105,15 +109,13 @@ impl SaleCounter {
     /// [`Failure`]: why not. A store in trouble leaves it open whether the unit was taken; the user's orders tell.
     pub async fn claim(&self, user: UserId, voucher: VoucherId, now: Timestamp) -> Result<OrderId, Failure> {
         let inner = &*self.inner;
-        inner.context.within(inner.context.settings.claim_limit, "claim", user, now).await?;
         let known = inner.known(voucher, now).await?;
-        if let Some(refusal) = refusal(&known.sale.terms, now) {
-            return Err(refusal.into());
-        }
-        inner.check_level(user, known.sale.min_level).await?;
-        let context = &inner.context;
-        if inner.backlog.exceeds(context.settings.max_backlog, &*context.storage.order_log).await {
-            return Err(Refusal::Busy.into());
+        match inner.admit(user, &known.sale, now).await {
+            Err(Failure::Refused(refusal)) => {
+                let held = inner.held(user, voucher, &refusal, now).await?;
+                return Err(held.map_or(refusal, Refusal::AlreadyBought).into());
+            }
+            admitted => admitted?,
         }
         inner.holds.pass(voucher).await;
         inner.take(user, voucher, now).await
@@ -336,6 +338,43 @@ impl Inner {
         let live =
             LiveSale { voucher, stock, units: in_all, state, at: now, begin: terms.begin, end: terms.end };
         Ok((live, units))
+    }
+
+    /// Lets a claim through to the store, or refuses it by the sale's window, its pause, its level, the user's limit, and the
+    /// length of the log, in this order.
+    async fn admit(&self, user: UserId, sale: &SaleRecord, now: Timestamp) -> Result<(), Failure> {
+        let context = &self.context;
+        if let Some(refusal) = refusal(&sale.terms, now) {
+            return Err(refusal.into());
+        }
+        self.check_level(user, sale.min_level).await?;
+        let what = format!("claim:{}", sale.terms.voucher);
+        context.within(context.settings.claim_limit, &what, user, now).await?;
+        if self.backlog.exceeds(context.settings.max_backlog, &*context.storage.order_log).await {
+            return Err(Refusal::Busy.into());
+        }
+        Ok(())
+    }
+
+    /// The order by which a user, whose claim was refused, holds a unit: a holder learns of it before any refusal. Behind the
+    /// limit, repeats have a ceiling of their own.
+    async fn held(
+        &self,
+        user: UserId,
+        voucher: VoucherId,
+        refusal: &Refusal,
+        now: Timestamp,
+    ) -> Result<Option<OrderId>, Failure> {
+        let context = &self.context;
+        if let (Refusal::RateLimited { .. }, Some(limit)) = (refusal, context.settings.claim_limit) {
+            let count = limit.count.saturating_mul(REPEATS_PER_CLAIM);
+            let ceiling = Some(Limit { count, ..limit });
+            match context.within(ceiling, &format!("repeat:{voucher}"), user, now).await {
+                Err(Failure::Refused(_)) => return Ok(None),
+                passed => passed?,
+            }
+        }
+        Ok(context.storage.sales.held(voucher, user).await?)
     }
 
     async fn check_level(&self, user: UserId, min_level: u8) -> Result<(), Failure> {

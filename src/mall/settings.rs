@@ -16,7 +16,7 @@ pub struct Settings {
     pub codes: CodeRules,
     /// How long a session lives after its last use.
     pub session_ttl: Duration,
-    /// Claims per user; `None` = no limit.
+    /// Claims per user and sale; `None` = no limit.
     pub claim_limit: Option<Limit>,
     /// Notes, comments and reports that a user writes; `None` = no limit.
     pub writing_limit: Option<Limit>,

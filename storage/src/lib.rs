@@ -57,7 +57,7 @@ pub use comments::{Comment, Commented, Comments, Thread};
 pub use day::{Day, DaySpan};
 pub use dead_letters::{DeadLetter, DeadLetters, DeadReason, DeadState, Replayed, Voided};
 pub use deadlines::Deadlines;
-pub use embedded::DiskFaults;
+pub use embedded::{DiskFaults, payment_mode_in};
 pub use error::{OpenError, Source, StoreError};
 pub use feeds::{FeedEntry, Feeds};
 pub use follows::{FollowCounts, Follows};

@@ -128,7 +128,7 @@ pub enum Reservation {
 /// - Repeating a claim with the same order id is `Accepted` again, once it is durable, and takes no second unit.
 /// - A sale is known after [`put`](Sales::put) until [`forget`](Sales::forget). `put` finds the buyers of
 ///   a sale by itself: in the order log, and in the record.
-/// - Refusals are decided in the order: unknown, ended, paused, not open, already bought, sold out.
+/// - Refusals are decided in the order: unknown, already bought, ended, paused, not open, sold out.
 #[async_trait]
 pub trait Sales: Send + Sync {
     /// Takes one unit for the user.
@@ -137,6 +137,13 @@ pub trait Sales: Send + Sync {
     /// [`StoreError::Unavailable`] leaves it open whether the unit was taken. Call again: the answer is then
     /// `Accepted` or `AlreadyBought` if it was. [`StoreError::Full`]: it was not taken.
     async fn claim(&self, claim: Claim) -> Result<ClaimAnswer, StoreError>;
+
+    /// Returns the order of a user who holds a unit, as [`claim`](Sales::claim) would, for a claim that is refused for a
+    /// reason of its caller's. Takes nothing; one step, of the cost of a refused claim. `None` for a sale that is not known.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`]: call again.
+    async fn held(&self, voucher: VoucherId, user: UserId) -> Result<Option<OrderId>, StoreError>;
 
     /// Sets a sale's window, pause and units, all absolute, so that a repeat changes nothing.
     ///

@@ -17,6 +17,8 @@ mod nearby;
 mod notes;
 mod openapi;
 mod ops;
+mod original;
+mod payment_modes;
 mod people;
 mod receipts;
 mod schemathesis;

@@ -114,7 +114,7 @@ fn orders_are_found_and_voided() {
     w.settle_log();
     assert_eq!(w.call("POST", &format!("/voucher-order/{paid}/pay"), &w.other, "").status, 200);
     let shown = json!({
-        "id": paid, "voucherId": 2, "shopId": 1, "title": "100元秒杀券", "payValue": 100, "payType": 1, "status": 2,
+        "id": paid, "voucherId": 2, "shopId": 1, "title": "100元秒杀券", "payValue": 100, "payType": 1, "payment": "sandbox", "status": 2,
         "createTime": "2026-11-21T20:00:00", "payTime": "2026-11-21T20:00:00", "userId": 3, "phone": OTHER,
     });
     for query in [

@@ -51,7 +51,7 @@ fn a_receipt_is_shown_redeemed_and_redeemed_no_more() {
 
     let code = code.as_str().unwrap();
     let mut shown = json!({
-        "id": order, "voucherId": 1, "shopId": 1, "title": "50元代金券", "payValue": 4750, "payType": 1, "status": 2,
+        "id": order, "voucherId": 1, "shopId": 1, "title": "50元代金券", "payValue": 4750, "payType": 1, "payment": "sandbox", "status": 2,
         "createTime": "2026-11-21T20:00:00", "payTime": "2026-11-21T20:00:00", "userId": 2, "phone": CUSTOMER,
     });
     let with = |order: &Value, name: &str, value: bool| {

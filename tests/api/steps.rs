@@ -30,7 +30,7 @@ fn an_order_is_shown_field_by_field_through_its_life() {
     let w = world();
     let id = bought(&w, "/voucher-order/seckill/2", &w.customer);
     let mut want = json!({
-        "id": id, "voucherId": 2, "shopId": 1, "title": "100元秒杀券", "payValue": 100, "payType": 1, "status": 1,
+        "id": id, "voucherId": 2, "shopId": 1, "title": "100元秒杀券", "payValue": 100, "payType": 1, "payment": "sandbox", "status": 1,
         "createTime": "2026-11-21T20:00:00", "deadline": "2026-11-21T20:15:00", "deadlineInMs": 900_000,
     });
     // It may not be in the record yet, which is status 0.
@@ -66,7 +66,7 @@ fn an_order_is_shown_field_by_field_through_its_life() {
     step(&w, &ordinary, "pay", &w.other);
     let refunded = step(&w, &ordinary, "refund", &w.other).body;
     let want = json!({
-        "id": ordinary, "voucherId": 1, "shopId": 1, "title": "50元代金券", "payValue": 4750, "payType": 1, "status": 6,
+        "id": ordinary, "voucherId": 1, "shopId": 1, "title": "50元代金券", "payValue": 4750, "payType": 1, "payment": "sandbox", "status": 6,
         "createTime": "2026-11-21T20:02:00", "payTime": "2026-11-21T20:02:00", "refundTime": "2026-11-21T20:02:00",
     });
     assert_eq!(refunded, json!({"success": true, "data": want}));

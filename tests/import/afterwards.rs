@@ -8,7 +8,7 @@ const SHANGHAI: [&str; 2] = ["--zone", "Asia/Shanghai"];
 
 fn served() -> (Place, Served) {
     let place = Place::new();
-    place.imported(&dump("mysqldump.sql"), &SHANGHAI);
+    place.imported(&dump("mysqldump.sql"), &[&SHANGHAI[..], &["--payment", "sandbox"]].concat());
     let served = Served::start(&place);
     (place, served)
 }
@@ -77,6 +77,32 @@ fn sales_and_orders_go_on_where_they_were() {
     assert_eq!(served.get("/sale/3")["data"]["stock"], 7);
     assert_eq!(served.stop(), 0);
     place.verify();
+}
+
+#[test]
+fn a_mall_that_moved_in_asks_for_no_payment_unless_told() {
+    for (more, mode, status) in [(&[][..], "none", 2), (&["--payment", "sandbox"][..], "sandbox", 1)] {
+        let place = Place::new();
+        place.imported(&dump("mysqldump.sql"), &[&SHANGHAI[..], more].concat());
+        place.verify();
+        let served = Served::start(&place);
+        let user = served.log_in("13900000099");
+        let bought = served.call("POST", "/voucher-order/seckill/3", &user, &Value::Null);
+        let order = bought["dataText"].as_str().unwrap_or_else(|| panic!("{bought}")).to_owned();
+        let order = loop {
+            let order = served.call("GET", &format!("/voucher-order/{order}"), &user, &Value::Null);
+            if order["data"]["status"] != 0 {
+                break order;
+            }
+        };
+        let order = &order["data"];
+        assert_eq!((&order["payment"], &order["status"]), (&json!(mode), &json!(status)), "{order}");
+        // What is unpaid in the dump can still be paid.
+        let one = served.log_in("13900000011");
+        assert_eq!(served.call("POST", "/voucher-order/101/pay", &one, &Value::Null)["success"], true);
+        assert_eq!(served.stop(), 0);
+        place.verify();
+    }
 }
 
 #[test]
@@ -187,7 +213,7 @@ fn orders_unpaid_for_years_are_not_cancelled_by_the_import() {
     // Order 103 is one too many of its user, unless it is cancelled.
     for (told, count, left, stock) in [("cancel", 5, "4", "11 10"), ("24h", 4, "1", "11 7")] {
         let place = Place::new();
-        let report = place.imported(&dump("mysqldump.sql"), &["--unpaid", told]);
+        let report = place.imported(&dump("mysqldump.sql"), &["--unpaid", told, "--payment", "sandbox"]);
         assert!(report.contains(&format!("unpaid      {count} × tb_voucher_order: ")), "{report}");
         let rows = place.rows(UNPAID);
         assert!(rows.iter().all(|row| row.split(' ').nth(1) == Some(left)), "{told}: {rows:?}");

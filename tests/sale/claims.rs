@@ -131,19 +131,27 @@ async fn a_sale_for_members_asks_for_the_level() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_limit_is_asked_before_anything_else() {
+async fn the_limit_is_of_one_user_in_one_sale_and_counts_only_what_could_be_bought() {
     let limit = Limit { count: 2, per: MINUTE };
     let w = with_settings(Settings { claim_limit: Some(limit), ..Settings::default() }).await;
-    for _ in 0..2 {
+    let (voucher, other) = (w.sale(Some(1)).await, w.sale(Some(1)).await);
+    let later = w.sale_like(opens_in(3_600, 5)).await;
+    w.claim(9, voucher).await.unwrap();
+    for _ in 0..3 {
         assert_eq!(refusal(w.claim(1, VoucherId::new(77)).await), Refusal::UnknownSale);
+        assert_eq!(refusal(w.claim(1, later).await), Refusal::NotOpen);
     }
-    let Refusal::RateLimited { retry_after } = refusal(w.claim(1, VoucherId::new(77)).await) else {
+    for _ in 0..2 {
+        assert_eq!(refusal(w.claim(1, voucher).await), Refusal::SoldOut);
+    }
+    let Refusal::RateLimited { retry_after } = refusal(w.claim(1, voucher).await) else {
         panic!("the third claim within the minute was not limited")
     };
     assert!(retry_after <= MINUTE / 2 && !retry_after.is_zero(), "{retry_after:?}");
-    assert_eq!(refusal(w.claim(2, VoucherId::new(77)).await), Refusal::UnknownSale, "others are not");
+    assert_eq!(refusal(w.claim(2, voucher).await), Refusal::SoldOut, "others are not");
+    assert!(w.claim(1, other).await.is_ok(), "nor in another sale");
     w.clock.advance(retry_after);
-    assert_eq!(refusal(w.claim(1, VoucherId::new(77)).await), Refusal::UnknownSale);
+    assert_eq!(refusal(w.claim(1, voucher).await), Refusal::SoldOut);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -13,6 +13,7 @@ import { pause } from "../core/moments.js";
  * @property {Part[]} parts
  * @property {string} backend
  * @property {string} durability
+ * @property {string} [payment] how new orders are paid for
  * @property {number} connections
  * @property {number} [memoryBytes]
  * @property {number} requests

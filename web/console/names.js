@@ -66,6 +66,15 @@ export function refusalText(code) {
   }
 }
 
+/** @param {string} payment how orders are paid for */
+export function paymentText(payment) {
+  switch (payment) {
+    case "none": return both("无需支付", "none");
+    case "sandbox": return both("模拟支付", "sandbox");
+    default: return payment;
+  }
+}
+
 /** @param {string} durability what an answer is worth */
 export function durabilityText(durability) {
   switch (durability) {

@@ -50,6 +50,9 @@ export class Refusal extends Error {
 /** No answer came. What was asked may have been done all the same. */
 export class Unreachable extends Error {}
 
+/** By this the mall knows its own pages: they live on statuses, show text as text, and ask the mall for every picture. */
+const CLIENT = { "x-mallbox-client": "web" };
+
 const events = new EventTarget();
 let token = kept("token");
 let reachable = true;
@@ -155,7 +158,8 @@ export async function stream(path, signal) {
  * @returns {Promise<{status: number, text: string}>}
  */
 export async function raw(method, path, asking = {}) {
-  const response = await fetch(base + path, { method, ...asking, signal: AbortSignal.timeout(PATIENCE_MS) });
+  const headers = { ...CLIENT, ...asking.headers };
+  const response = await fetch(base + path, { method, ...asking, headers, signal: AbortSignal.timeout(PATIENCE_MS) });
   return { status: response.status, text: await response.text() };
 }
 
@@ -252,7 +256,7 @@ export function unanswered(why) {
  * @returns {Record<string, string>}
  */
 export function headers() {
-  return { "accept-language": language(), ...(token ? { authorization: token } : {}) };
+  return { ...CLIENT, "accept-language": language(), ...(token ? { authorization: token } : {}) };
 }
 
 /** @param {boolean} answered */

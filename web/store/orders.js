@@ -12,6 +12,7 @@ import { momentIn } from "../core/moments.js";
  * @property {string} title
  * @property {number} payValue cents
  * @property {number} status one of `STATUS`
+ * @property {string} payment how it is paid for: `none` is final without a payment
  * @property {string} createTime
  * @property {string} [payTime]
  * @property {string} [useTime]

@@ -265,12 +265,15 @@ struct Ready<'a> {
     parts: &'a [Part],
     backend: &'static str,
     durability: &'static str,
+    /// How new orders are paid for: `none` or `sandbox`; absent while the database cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    payment: Option<&'static str>,
 }
 
 impl<'a> From<&'a Readiness> for Ready<'a> {
     fn from(readiness: &'a Readiness) -> Self {
-        let Readiness { ready, troubles, parts, backend, durability, .. } = readiness;
-        Self { ready: *ready, troubles, parts, backend, durability }
+        let Readiness { ready, troubles, parts, backend, durability, payment, .. } = readiness;
+        Self { ready: *ready, troubles, parts, backend, durability, payment: *payment }
     }
 }
 

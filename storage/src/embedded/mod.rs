@@ -45,6 +45,7 @@ use self::journal::{Journal, RECOVERED_GROUP};
 use self::pending::Pending;
 use self::queue::Queue;
 use self::record::Database;
+pub use self::record::payment_mode_in;
 use self::settled::Settled;
 use crate::feeds::desk::Desk;
 use crate::{EmbeddedOptions, Logged, OpenError, Storage, StoreError};

@@ -18,8 +18,8 @@ use super::pending::Pending;
 use super::record::Holders;
 use super::stock::Stock;
 use crate::{
-    Claim, ClaimAnswer, OrderId, Orders, Release, Reservation, Sales, StoreError, Terms, Units, UserId,
-    VoucherId,
+    Claim, ClaimAnswer, OrderId, Orders, Release, Reservation, Sales, StoreError, Terms, Timestamp, Units,
+    UserId, VoucherId,
 };
 
 const CLAIM: &str = "sales.claim";
@@ -159,12 +159,12 @@ impl Memory {
     fn take(&self, claim: Claim) -> Taken {
         let Some(sale) = self.sale(claim.voucher) else { return Taken::Refused(ClaimAnswer::Unknown) };
         let standing = sale.standing.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(refusal) = standing.terms.refusal(claim.at) {
-            return Taken::Refused(refusal);
-        }
         let mut buyer = sale.buyers.lock(claim.user);
         if buyer.has_bought() {
             return Taken::Before;
+        }
+        if let Some(refusal) = standing.terms.refusal(claim.at) {
+            return Taken::Refused(refusal);
         }
         // First without the journal's lock: most who come find nothing left.
         if standing.is_sold_out() {
@@ -363,6 +363,19 @@ impl Sales for EmbeddedSales {
         Err(StoreError::Unavailable {
             op: CLAIM,
             source: "the user's last order is still being closed".into(),
+        })
+    }
+
+    async fn held(&self, voucher: VoucherId, user: UserId) -> Result<Option<OrderId>, StoreError> {
+        let Some(sale) = self.memory.sale(voucher) else { return Ok(None) };
+        if !sale.buyers.lock(user).has_bought() {
+            return Ok(None);
+        }
+        // No order has this id, so every answer names another.
+        let nobodys = Claim { order: OrderId::new(0), voucher, user, at: Timestamp::from_millis(0) };
+        Ok(match self.memory.bought_before(nobodys).await? {
+            Some(ClaimAnswer::AlreadyBought(order)) => Some(order),
+            _ => None,
         })
     }
 

@@ -14,6 +14,7 @@ crate::contract! {
     unknown_sale_is_unknown,
     window_and_pause_are_decided_at_the_instant_of_the_claim,
     one_unit_a_user_and_the_order_is_named,
+    who_holds_a_unit_hears_so_before_any_other_refusal,
     a_repeat_with_the_same_order_is_accepted_and_takes_nothing,
     a_refused_claim_changes_nothing,
     units_go_up_and_down_but_never_below_what_is_taken,
@@ -59,6 +60,33 @@ async fn window_and_pause_are_decided_at_the_instant_of_the_claim(w: &World) {
     }
     w.storage.sales.put(Terms { end: terms.end + HOUR, ..terms }).await.unwrap();
     assert_eq!(w.storage.sales.claim(at(terms.end, 6)).await.unwrap(), ClaimAnswer::Accepted);
+}
+
+async fn who_holds_a_unit_hears_so_before_any_other_refusal(w: &World) {
+    let voucher = w.sale(Some(9)).await;
+    let (terms, sales) = (w.terms(voucher).await, &w.storage.sales);
+    let [holder, nobody] = [7, 8].map(UserId::new);
+    assert_eq!(sales.held(voucher, holder).await.unwrap(), None);
+    let bought = claim(voucher, 7, 1);
+    assert_eq!(sales.claim(bought).await.unwrap(), ClaimAnswer::Accepted);
+    let refusals = [
+        (Terms { paused: true, ..terms }, NOON, ClaimAnswer::Paused),
+        (terms, terms.end, ClaimAnswer::Ended),
+        (Terms { begin: NOON + HOUR / 2, ..terms }, NOON, ClaimAnswer::NotOpen),
+    ];
+    for is_recorded in [false, true] {
+        for (terms, at, refusal) in refusals {
+            sales.put(terms).await.unwrap();
+            let again = |user| Claim { at, ..claim(voucher, user, user + 10) };
+            assert_eq!(sales.claim(again(7)).await.unwrap(), ClaimAnswer::AlreadyBought(bought.order));
+            assert_eq!(sales.claim(again(8)).await.unwrap(), refusal);
+            assert_eq!(sales.held(voucher, holder).await.unwrap(), Some(bought.order), "{is_recorded}");
+            assert_eq!(sales.held(voucher, nobody).await.unwrap(), None);
+        }
+        w.persist_all().await;
+    }
+    assert_eq!(sales.units(voucher).await.unwrap(), Some(Units { units: Some(9), taken: 1 }));
+    assert_eq!(sales.held(VoucherId::new(404), holder).await.unwrap(), None);
 }
 
 async fn one_unit_a_user_and_the_order_is_named(w: &World) {

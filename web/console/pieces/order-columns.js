@@ -14,6 +14,7 @@ import { exactly } from "./exactly.js";
  * @property {string} title
  * @property {number} payValue cents
  * @property {number} status
+ * @property {string} payment how it is paid for: `none` is final without a payment
  * @property {string} createTime
  * @property {string} [payTime]
  * @property {string} [useTime]

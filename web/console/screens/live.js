@@ -6,7 +6,7 @@ import { chip } from "../../parts/chip.js";
 import { skeletons } from "../../parts/skeleton.js";
 import { sparkline } from "../../parts/sparkline.js";
 import { history, isHearing, latest, onFigures } from "../figures.js";
-import { durabilityText, partText, refusalText } from "../names.js";
+import { durabilityText, partText, paymentText, refusalText } from "../names.js";
 import { heading } from "../pieces/heading.js";
 import { drains } from "../pieces/drains.js";
 
@@ -42,7 +42,8 @@ export function open({ root, signal, title, settled }) {
     const isOld = isHearing() !== "on";
     fill(state, isOld && chip(both("数据已停在", "Stopped at"), "bad"), h("time", { datetime: now.time }, now.time.replace("T", " ")),
       chip(now.backend === "embedded" ? both("内置存储", "embedded") : both("生产存储", "production")),
-      chip(both(`持久性：${durabilityText(now.durability)}`, `durability: ${durabilityText(now.durability)}`)));
+      chip(both(`持久性：${durabilityText(now.durability)}`, `durability: ${durabilityText(now.durability)}`)),
+      now.payment && chip(both(`支付：${paymentText(now.payment)}`, `payment: ${paymentText(now.payment)}`)));
     root.classList.toggle("old", isOld);
     sayTroubles(troubles, now.troubles);
     for (const tile of tiles) tile.show(now);

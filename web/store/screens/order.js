@@ -84,7 +84,7 @@ export async function open({ root, at, signal, title, settled }) {
       case STATUS.paid: return h("p", null, both("到店出示券码即可使用", "Show the code in the shop"));
       case STATUS.used: return h("p", null, both("谢谢惠顾", "Thank you"));
       case STATUS.refunding: return h("p", null, both("钱款正在退回…", "The money is on its way back…"));
-      case STATUS.refunded: return h("p", null, both("钱款已退回", "The money is back"));
+      case STATUS.refunded: return h("p", null, order.payment === "none" ? both("订单已退", "It was given back") : both("钱款已退回", "The money is back"));
       default: return h("p", null, both("订单已取消，名额已放回", "Cancelled; the voucher went back on sale"));
     }
   }
@@ -96,7 +96,7 @@ export async function open({ root, at, signal, title, settled }) {
       return [button(both(`支付 ${yuan(order.payValue)}`, `Pay ${yuan(order.payValue)}`), () => go("pay", both("已付款", "Paid")), { look: ["main", "wide"] }),
         button(both("取消订单", "Cancel the order"), cancel, { look: ["bare", "danger"] })];
     }
-    if (order.status === STATUS.paid) return [shop, button(both("申请退款", "Give it back"), refund, { look: ["bare", "danger"] })];
+    if (order.status === STATUS.paid) return [shop, button(giveBackText(order), () => refund(order), { look: ["bare", "danger"] })];
     return [shop];
   }
 
@@ -106,9 +106,12 @@ export async function open({ root, at, signal, title, settled }) {
     if (isSure) await go("cancel", both("订单已取消", "The order is cancelled"));
   }
 
-  async function refund() {
-    const isSure = await confirmed(both("申请退款？", "Give it back?"), both("券码作废，钱款原路退回。", "The code becomes void, and the money comes back."), both("申请退款", "Give it back"), { danger: true });
-    if (isSure) await go("refund", both("已申请退款", "It is given back"));
+  /** @param {Order} order */
+  async function refund(order) {
+    const isFree = order.payment === "none";
+    const what = isFree ? both("券码作废，名额重新开放。", "The code becomes void, and the voucher goes back on sale.") : both("券码作废，钱款原路退回。", "The code becomes void, and the money comes back.");
+    const isSure = await confirmed(isFree ? both("退掉订单？", "Give it back?") : both("申请退款？", "Give it back?"), what, giveBackText(order), { danger: true });
+    if (isSure) await go("refund", isFree ? both("订单已退", "It is given back") : both("已申请退款", "It is given back"));
   }
 
   /**
@@ -172,6 +175,11 @@ export async function open({ root, at, signal, title, settled }) {
       if (!signal.aborted) fill(beside, failure(error, () => showReceipt(order)));
     }
   }
+}
+
+/** @param {Order} order */
+function giveBackText({ payment }) {
+  return payment === "none" ? both("退掉订单", "Give it back") : both("申请退款", "Give it back");
 }
 
 /**

@@ -66,6 +66,7 @@ pub(crate) use payments::EmbeddedPayments;
 pub(crate) use pictures::EmbeddedPictures;
 pub(crate) use reports::EmbeddedReports;
 pub(crate) use sequences::EmbeddedSequences;
+pub use settings::payment_mode_in;
 pub(crate) use shops::{EmbeddedShops, places};
 pub(crate) use sign_ins::EmbeddedSignIns;
 pub(crate) use users::EmbeddedUsers;

@@ -1,9 +1,13 @@
 //! Small things under a name: settings of the mall, marks of the log, and whether the last stop was clean.
 
-use rusqlite::{Connection, OptionalExtension as _, params};
+use std::path::Path;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 
 use super::Database;
-use crate::StoreError;
+use super::columns::payment_setting;
+use crate::{PaymentMode, StoreError};
 
 const STOP: &str = "stop";
 const CLEAN: &str = "clean";
@@ -60,6 +64,22 @@ impl Database {
             Ok(LogMarks { applied: mark(conn, LOG_APPLIED)?, acked: mark(conn, LOG_ACKED)? })
         })
     }
+}
+
+/// How new orders of the mall in this directory are paid for, whether it runs or not; `None` if there is no mall, or none
+/// that this version can read. Writes nothing.
+#[must_use]
+pub fn payment_mode_in(dir: &Path) -> Option<PaymentMode> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags(dir.join("mall.sqlite"), flags).ok()?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).ok()?;
+    payment_mode(&conn).ok()
+}
+
+/// How new orders are paid for.
+pub(super) fn payment_mode(conn: &Connection) -> rusqlite::Result<PaymentMode> {
+    let sql = "SELECT (SELECT value FROM meta WHERE name = 'setting.payment')";
+    conn.prepare_cached(sql)?.query_row([], |row| payment_setting(row, 0))
 }
 
 /// Raises the marks of the order log; neither is ever lowered.

@@ -13,8 +13,8 @@ use super::script::{CLAIM, PUT, RELEASE, RESERVE};
 use super::wake_ups::WakeUps;
 use crate::production::Holders;
 use crate::{
-    Claim, ClaimAnswer, OrderId, Orders, PARTITIONS, Release, Reservation, Sales, StoreError, Terms, Units,
-    UserId, VoucherId,
+    Claim, ClaimAnswer, OrderId, Orders, PARTITIONS, Release, Reservation, Sales, StoreError, Terms,
+    Timestamp, Units, UserId, VoucherId,
 };
 
 const PUT_OP: &str = "sales.put";
@@ -33,6 +33,15 @@ pub(super) struct RedisSales {
     wake_ups: Arc<WakeUps>,
     /// By partition: claims are taken by a server that knows every unit that is held.
     servers: Vec<KnownServer>,
+}
+
+/// What the script of claims is run for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wish {
+    /// To take a unit.
+    Unit,
+    /// To learn which order the user holds.
+    Held,
 }
 
 /// Terms as a script is given them: begin, end, paused, units.
@@ -85,21 +94,32 @@ impl RedisSales {
 
     /// Runs the script of claims on this sale.
     async fn run_claim(&self, sale: &str, buyers: &str, claim: Claim) -> Result<ClaimAnswer, StoreError> {
-        const OP: &str = "sales.claim";
+        read_answer(&self.run_script("sales.claim", (sale, buyers), claim, Wish::Unit).await?)
+    }
+
+    /// Runs the script of claims; its answer as it came.
+    async fn run_script(
+        &self,
+        op: &'static str,
+        (sale, buyers): (&str, &str),
+        claim: Claim,
+        wish: Wish,
+    ) -> Result<String, StoreError> {
         let partition = partition_of(claim.voucher);
         let log = self.keys.log(partition);
         let server = usize::try_from(partition).ok().and_then(|index| self.servers.get(index));
-        let corrupt = |key| StoreError::Corrupt { op: OP, key };
+        let corrupt = |key| StoreError::Corrupt { op, key };
         let server = server.ok_or_else(|| corrupt(format!("partition {partition}")))?;
         let call = server
             .on(&CLAIM, [sale, buyers, &*log.log, &*log.pending, &*log.by_user])
             .arg(claim.order.get())
             .arg(claim.user.get())
             .arg(claim.voucher.get())
-            .arg(claim.at.as_millis());
+            .arg(claim.at.as_millis())
+            .arg(u8::from(wish == Wish::Held));
         let put_right = || self.forget_all(partition);
-        let answer: Option<String> = server.run(&self.link, (OP, Repeat::Safe), call, put_right).await?;
-        read_answer(&answer.ok_or_else(|| corrupt("no answer".to_owned()))?)
+        let answer: Option<String> = server.run(&self.link, (op, Repeat::Safe), call, put_right).await?;
+        answer.ok_or_else(|| corrupt("no answer".to_owned()))
     }
 
     /// Lets a server that may have lost something forget its sales: each is loaded anew from log and record.
@@ -164,6 +184,16 @@ impl Sales for RedisSales {
             self.wake_ups.fill(partition_of(claim.voucher));
         }
         Ok(answer)
+    }
+
+    async fn held(&self, voucher: VoucherId, user: UserId) -> Result<Option<OrderId>, StoreError> {
+        const OP: &str = "sales.held";
+        let sale = self.keys.sale(voucher);
+        let nobodys = Claim { order: OrderId::new(0), voucher, user, at: Timestamp::from_millis(0) };
+        match &*self.run_script(OP, (&sale.sale, &sale.buyers), nobodys, Wish::Held).await? {
+            "none" | "unknown" => Ok(None),
+            order => read_order(OP, order).map(Some),
+        }
     }
 
     async fn put(&self, terms: Terms) -> Result<Units, StoreError> {

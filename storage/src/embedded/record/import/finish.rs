@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, params};
 
-use super::super::columns::{get_id, id, payment_setting};
+use super::super::columns::{get_id, id};
 use super::super::orders::highest_counts;
 use super::super::sequences::pass_over;
+use super::super::settings;
 use super::insert::SaleIds;
 use crate::stored::{Numbered as _, span};
 use crate::{
@@ -39,7 +40,7 @@ pub(super) fn finish(
         cancel_unpaid(conn)?;
     }
     findings.extend(bury_doubles(conn, end.now)?);
-    let payment = payment_mode(conn)?;
+    let payment = settings::payment_mode(conn)?;
     let (stay, deadline) = end.unpaid_that_stay(payment);
     findings.extend(unpaid(conn, stay)?);
     complete_orders(conn, deadline, payment)?;
@@ -242,13 +243,6 @@ fn bury_doubles(conn: &Connection, now: Timestamp) -> rusqlite::Result<Option<Im
     }
     let (kind, finding) = (ImportKind::Order, ImportFinding::SecondLive);
     Ok((count > 0).then_some(ImportFindings { kind, finding, count, examples }))
-}
-
-/// How the mall's orders are paid for, as it moved in.
-fn payment_mode(conn: &Connection) -> rusqlite::Result<PaymentMode> {
-    conn.query_row("SELECT (SELECT value FROM meta WHERE name = 'setting.payment')", [], |row| {
-        payment_setting(row, 0)
-    })
 }
 
 /// What an order costs, how it is paid for, until when it can be paid, and whether it is its user's one live order of a sale. Some at a time:

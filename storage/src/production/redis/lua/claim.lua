@@ -2,20 +2,22 @@
 -- into the order log, all in one step.
 -- KEYS: behind those of known_server.lua: 3 sale, 4 its buyers, 5 the partition's log, 6 its pending claims by order, 7 the
 -- same by user
--- ARGV: 1 order, 2 user, 3 voucher, 4 the claim's instant in ms
+-- ARGV: 1 order, 2 user, 3 voucher, 4 the claim's instant in ms, 5 '1' only to learn which order the user holds
 -- Answers a word; of somebody who holds a unit already, the order's number.
 local sale = redis.call('HMGET', KEYS[3], 'begin', 'end', 'paused', 'units', 'taken')
 if not sale[1] then return 'unknown' end
 local order, user, voucher, at = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local now = tonumber(at)
-if now >= tonumber(sale[2]) then return 'ended' end
-if sale[3] == '1' then return 'paused' end
-if now < tonumber(sale[1]) then return 'not open' end
 
 -- Orders stay text: they are too large for Lua's numbers.
 local held = redis.call('HGET', KEYS[4], user)
 if held == order then return 'accepted' end
 if held then return held end
+if ARGV[5] == '1' then return 'none' end
+
+local now = tonumber(at)
+if now >= tonumber(sale[2]) then return 'ended' end
+if sale[3] == '1' then return 'paused' end
+if now < tonumber(sale[1]) then return 'not open' end
 -- No units: as many as anybody wants.
 if sale[4] ~= '' and tonumber(sale[5]) >= tonumber(sale[4]) then return 'sold out' end
 

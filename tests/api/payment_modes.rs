@@ -1,0 +1,95 @@
+//! A mall without payments: the pages of the original have no button to pay.
+
+use std::time::Duration;
+
+use mallbox_storage::PaymentMode;
+use serde_json::{Value, json};
+
+use super::world::{World, world};
+
+/// Orders that are written from now on are paid for like this.
+fn set_mode(w: &World, mode: PaymentMode) {
+    let upkeep = w.mall.app().unwrap().context.storage.upkeep.clone();
+    let set = async move { upkeep.put_setting(PaymentMode::SETTING, mode.name()).await.unwrap() };
+    w.mall.wait_for(set).unwrap();
+}
+
+fn bought(w: &World, path: &str, token: &str) -> String {
+    let said = w.call("POST", path, token, "");
+    let order = said.body["dataText"].as_str().unwrap_or_else(|| panic!("{said:?}")).to_owned();
+    w.settle_log();
+    order
+}
+
+fn order(w: &World, order: &str, token: &str) -> Value {
+    w.told("GET", &format!("/voucher-order/{order}"), token)["data"].clone()
+}
+
+fn step(w: &World, order: &str, step: &str, token: &str) -> Value {
+    let body = w.call("POST", &format!("/voucher-order/{order}/{step}"), token, "").body;
+    if body["success"] == true { body["data"]["status"].clone() } else { body["code"].clone() }
+}
+
+fn stock(w: &World) -> Value {
+    w.told("GET", "/sale/2", "")["data"]["stock"].clone()
+}
+
+#[test]
+fn an_order_of_pages_without_a_pay_button_is_not_cancelled_after_its_time() {
+    let w = world();
+    set_mode(&w, PaymentMode::None);
+    let claimed = bought(&w, "/voucher-order/seckill/2", &w.customer);
+    let ordinary = bought(&w, "/voucher-order/1", &w.customer);
+    w.advance(Duration::from_secs(24 * 60 * 60));
+    let customer = w.log_in(super::world::CUSTOMER);
+    for id in [&claimed, &ordinary] {
+        let order = order(&w, id, &customer);
+        assert_eq!((&order["status"], &order["payment"]), (&json!(2), &json!("none")), "{order}");
+        assert!(order.get("deadline").is_none() && order.get("payTime").is_none(), "{order}");
+    }
+    assert_eq!(step(&w, &claimed, "cancel", &customer), "ORDER_STANDS");
+    assert_eq!(step(&w, &claimed, "pay", &customer), 2);
+    let operator = w.log_in(super::world::OPERATOR);
+    assert_eq!(step(&w, &claimed, "use", &operator), 3);
+    w.assert_balanced();
+}
+
+#[test]
+fn an_order_without_a_payment_is_given_back_at_once() {
+    let w = world();
+    set_mode(&w, PaymentMode::None);
+    let claimed = bought(&w, "/voucher-order/seckill/2", &w.customer);
+    let ordinary = bought(&w, "/voucher-order/1", &w.customer);
+    assert_eq!(stock(&w), 1);
+    for _ in 0..2 {
+        assert_eq!(step(&w, &claimed, "refund", &w.customer), 6);
+        assert_eq!(step(&w, &ordinary, "refund", &w.customer), 6);
+    }
+    assert_eq!(stock(&w), 2);
+    bought(&w, "/voucher-order/seckill/2", &w.customer);
+    w.assert_balanced();
+}
+
+#[test]
+fn a_changed_mode_touches_no_order_that_is_there() {
+    let w = world();
+    let before = bought(&w, "/voucher-order/seckill/2", &w.customer);
+    set_mode(&w, PaymentMode::None);
+    let after = bought(&w, "/voucher-order/seckill/2", &w.other);
+    assert_eq!(order(&w, &before, &w.customer)["status"], 1);
+    set_mode(&w, PaymentMode::Sandbox);
+    w.advance(Duration::from_secs(15 * 60));
+    assert_eq!(order(&w, &before, &w.customer)["status"], 4);
+    assert_eq!(order(&w, &after, &w.other)["status"], 2);
+    w.assert_balanced();
+}
+
+#[test]
+fn the_mode_is_named_where_the_mall_says_how_it_is() {
+    let w = world();
+    for mode in [PaymentMode::None, PaymentMode::Sandbox] {
+        set_mode(&w, mode);
+        let ready = w.ask("GET", "/readyz", "", b"").body;
+        assert_eq!(ready["payment"], mode.name(), "{ready}");
+    }
+}
