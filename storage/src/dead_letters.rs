@@ -130,7 +130,7 @@ pub trait DeadLetters: Send + Sync {
     /// [`StoreError`]: call again.
     async fn of_order(&self, order: OrderId) -> Result<Vec<DeadLetter>, StoreError>;
 
-    /// Tries again to make it an order, unpaid, with as long to pay as the sale gives and 5 minutes at least. Its unit
+    /// Tries again to make it an order, unpaid, with as long to pay as the sale gives. Its unit
     /// becomes the order's; one that holds none takes one from the record's stock.
     ///
     /// # Errors

@@ -190,12 +190,15 @@ impl OrderFilter {
 /// The deadline of an unpaid order that no time cancels. Below 2^53, as every number in JSON has to be.
 pub const NO_DEADLINE: Timestamp = Timestamp::from_millis(253_402_300_799_000);
 
-/// An order that comes to the record late still leaves its buyer this long to pay.
-const LEAST_TO_PAY: Duration = Duration::from_secs(5 * 60);
+/// A late order leaves its buyer this long to pay, or the sale's whole time to pay where that is shorter.
+const LATE_ORDER_MIN_TO_PAY: Duration = Duration::from_secs(5 * 60);
 
-/// Until when the order of a claim can be paid.
+/// Until when the order of a claim can be paid. An order is late if more than half of its time to pay has passed when it is
+/// written.
 pub(crate) fn deadline(claimed: Timestamp, pay_within: Duration, now: Timestamp) -> Timestamp {
-    (claimed + pay_within).max(now + LEAST_TO_PAY)
+    let deadline = claimed + pay_within;
+    let is_late = now > claimed + pay_within / 2;
+    if is_late { deadline.max(now + pay_within.min(LATE_ORDER_MIN_TO_PAY)) } else { deadline }
 }
 
 impl PaymentMode {
@@ -226,7 +229,8 @@ pub trait Orders: Send + Sync {
     /// Writes claims as orders. Answers one [`Persisted`] a claim, in their order; all are settled by it.
     ///
     /// Orders take the mall's [`PaymentMode`], read in the same transaction. A claim's deadline, where the mode has one, is
-    /// its time + the sale's time to pay, but at least 5 minutes after `now`.
+    /// its time + the sale's time to pay. One that comes late, after more than half of that time, still has all of it from
+    /// `now`, or 5 minutes where it is longer.
     ///
     /// # Errors
     /// Transient: nothing was written, or the answer was lost; call again. [`StoreError::Refused`]: the record

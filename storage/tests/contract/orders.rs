@@ -16,6 +16,7 @@ crate::contract! {
     what_nobody_ordered_is_unknown,
     a_claim_becomes_an_unpaid_order,
     a_late_claim_leaves_five_minutes_to_pay,
+    a_short_time_to_pay_became_five_minutes,
     a_repeat_changes_nothing,
     a_second_live_order_of_a_user_dies,
     what_is_beyond_the_stock_dies,
@@ -118,6 +119,24 @@ async fn a_late_claim_leaves_five_minutes_to_pay(w: &World) {
             [Persisted::Written { deadline: Some(NOON + minutes(expected)) }],
             "{late} minutes late"
         );
+    }
+}
+
+async fn a_short_time_to_pay_became_five_minutes(w: &World) {
+    for pay_within in [1, 60, 299] {
+        let voucher = w.sale_to_pay_within(Duration::from_secs(pay_within)).await;
+        // Written half-way, and after twice its time.
+        for (number, late_ms, expected_ms) in [(1, 0, 1000), (2, 500, 1000), (3, 501, 1501), (4, 2000, 3000)]
+        {
+            let at = |ms| NOON + Duration::from_millis(ms * pay_within);
+            let claim = logged(claim(voucher, number, number));
+            let answer = w.storage.orders.persist(&[claim], at(late_ms)).await.unwrap();
+            assert_eq!(
+                answer,
+                [Persisted::Written { deadline: Some(at(expected_ms)) }],
+                "{pay_within} s, {late_ms}"
+            );
+        }
     }
 }
 

@@ -62,13 +62,16 @@ impl World {
 
     /// A sale in the record, open from an hour before noon to an hour after, and put.
     pub async fn sale(&self, units: Option<u64>) -> VoucherId {
-        let sale = NewSale {
-            units,
-            begin: NOON - HOUR,
-            end: NOON + HOUR,
-            pay_within: Duration::from_secs(900),
-            min_level: 0,
-        };
+        self.put_sale(units, Duration::from_secs(900)).await
+    }
+
+    /// One without an end of units whose orders are to be paid within this time.
+    pub async fn sale_to_pay_within(&self, pay_within: Duration) -> VoucherId {
+        self.put_sale(None, pay_within).await
+    }
+
+    async fn put_sale(&self, units: Option<u64>, pay_within: Duration) -> VoucherId {
+        let sale = NewSale { units, begin: NOON - HOUR, end: NOON + HOUR, pay_within, min_level: 0 };
         let voucher = self.storage.vouchers.insert(&noodles(), Some(&sale), NOON - 2 * HOUR).await.unwrap();
         let terms = self.terms(voucher).await;
         self.storage.sales.put(terms).await.unwrap();
