@@ -1,21 +1,23 @@
 //! Passwords: hashed with Argon2id, on threads of their own, two at a time.
 
+mod argon;
+
 use std::sync::Arc;
 use std::time::Duration;
 
-use argon2::Argon2;
 use argon2::password_hash::phc::PasswordHash;
-use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use self::argon::Argon;
 use super::{Failure, Mistake, Random, Refusal, salted_md5};
 
 /// Hashes and compares passwords.
 ///
-/// One hash takes some 15 ms and 19 MiB. At most [`AT_ONCE`](Self::AT_ONCE) run at a time, off the request threads;
+/// One hash takes some 15 ms and 19 MiB, which are reused. At most [`AT_ONCE`](Self::AT_ONCE) run at a time, off the request threads;
 /// who has waited [`PATIENCE`](Self::PATIENCE) for a turn is told to come again.
 pub struct Passwords {
     turns: Arc<Semaphore>,
+    argon: Arc<Argon>,
     random: Arc<Random>,
 }
 
@@ -35,7 +37,7 @@ impl Passwords {
     /// With the mall's randomness for the salts.
     #[must_use]
     pub fn new(random: Arc<Random>) -> Self {
-        Self { turns: Arc::new(Semaphore::new(Self::AT_ONCE)), random }
+        Self { turns: Arc::new(Semaphore::new(Self::AT_ONCE)), argon: Arc::default(), random }
     }
 
     /// Whether a new password is of an allowed length.
@@ -65,11 +67,9 @@ impl Passwords {
     /// [`Refusal::Busy`] if no turn comes.
     pub async fn hash(&self, password: &str) -> Result<String, Failure> {
         let (password, salt) = (password.to_owned(), self.random.salt());
-        let hashed = self.in_turn(move || {
-            let hash: Result<PasswordHash, _> =
-                Argon2::default().hash_password_with_salt(password.as_bytes(), &salt);
-            hash.map(|hash| hash.to_string())
-        });
+        let argon = Arc::clone(&self.argon);
+        let hashed =
+            self.in_turn(move || argon.hash(password.as_bytes(), &salt).map(|hash| hash.to_string()));
         hashed.await?.map_err(|error| Failure::Bug(format!("a password could not be hashed: {error}")))
     }
 
@@ -82,7 +82,7 @@ impl Passwords {
             // Nobody's password; how long hashing it takes says nothing about anybody.
             return Ok(false);
         }
-        let password = password.to_owned();
+        let (password, argon) = (password.to_owned(), Arc::clone(&self.argon));
         self.in_turn(move || {
             // A right one of the outdated kind is hashed anew at once, which takes the time that this one saves.
             if stored.as_deref().is_some_and(|text| salted_md5::matches(text, &password)) {
@@ -91,8 +91,7 @@ impl Passwords {
             let stored = stored.as_deref().and_then(|text| PasswordHash::new(text).ok());
             let is_somebodys = stored.is_some();
             let hash = stored.map_or_else(|| PasswordHash::new(NOBODYS), Ok);
-            let same =
-                hash.is_ok_and(|hash| Argon2::default().verify_password(password.as_bytes(), &hash).is_ok());
+            let same = hash.is_ok_and(|hash| argon.is_of(password.as_bytes(), &hash));
             is_somebodys && same
         })
         .await

@@ -15,3 +15,4 @@ mod drain;
 mod drill;
 mod failing_disk;
 mod file_limit;
+mod passwords;

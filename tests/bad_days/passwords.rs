@@ -1,0 +1,61 @@
+//! Wrong passwords: what trying them costs a mall that knows nobody.
+
+use std::net::SocketAddr;
+use std::ops::Range;
+use std::thread;
+
+use anyhow::{Context as _, ensure};
+
+use crate::common::http;
+use crate::common::mall::{self, Size};
+use crate::common::server::Server;
+
+/// Tries at once; then as many again by eight, and the rest one after the other.
+const CROWD: u64 = 64;
+const TRIES: u64 = 200;
+const MOST_MIB: u64 = 80;
+
+/// Each try has a phone of its own: the first ones are somebody's, the others nobody's.
+fn try_one(address: SocketAddr, number: u64) -> anyhow::Result<()> {
+    let body = format!(r#"{{"phone":"19{number:09}","password":"not the password"}}"#);
+    let reply = http::send(address, "POST", "/api/user/login", "", &body)?;
+    // Who waits too long for a turn is sent away.
+    ensure!(matches!(reply.status, 200 | 503) && reply.body["success"] == false, "{reply:?}");
+    Ok(())
+}
+
+fn try_all(address: SocketAddr, numbers: Range<u64>, threads: usize) -> anyhow::Result<()> {
+    thread::scope(|scope| {
+        let tries: Vec<_> = (0..threads)
+            .map(|thread| {
+                let mut numbers = numbers.clone().skip(thread).step_by(threads);
+                scope.spawn(move || numbers.try_for_each(|number| try_one(address, number)))
+            })
+            .collect();
+        tries.into_iter().try_for_each(|tried| tried.join().expect("no try panics"))
+    })
+}
+
+#[test]
+fn wrong_passwords_took_hundreds_of_mebibytes_for_ever() -> anyhow::Result<()> {
+    let site = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR"))?;
+    let data = site.path().join("mall");
+    mall::make(&data, Size { people: 32, sales: 1, units: 1 })?;
+    let server = Server::start(&data, &site.path().join("mallbox.log"), "process")?;
+    let (address, before) = (server.address, own_mib(server.id())?);
+    try_all(address, 0..CROWD, 64)?;
+    try_all(address, CROWD..2 * CROWD, 8)?;
+    try_all(address, 2 * CROWD..TRIES, 1)?;
+    let after = own_mib(server.id())?;
+    println!("{before} MiB before, {after} MiB after {TRIES} wrong passwords, {CROWD} of them at once");
+    ensure!(after < MOST_MIB, "{before} MiB became {after} MiB");
+    server.stop()
+}
+
+/// What the process has written to memory. Pages of its own file, which is large where it can be debugged, do not count.
+fn own_mib(process: u32) -> anyhow::Result<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+    let kib = line.and_then(|line| line.trim().strip_suffix("kB")).context("no figure of memory")?;
+    Ok(kib.trim().parse::<u64>()? >> 10)
+}
