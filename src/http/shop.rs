@@ -36,7 +36,14 @@ pub fn routes() -> Calls {
             areas,
             both("商圈及其位置，店铺多的在前", "Neighbourhoods and where they are, the fullest first"),
         )
-        .get("/shop/of/name", by_name, both("按名称找店铺，每页10家", "Shops by name, 10 a page"))
+        .get(
+            "/shop/of/name",
+            by_name,
+            both(
+                "按名称找店铺，每页10家；店铺超过5万家时只查找最早的5万家",
+                "Shops by name, 10 a page; of more than 50,000 shops the first are searched",
+            ),
+        )
 }
 
 /// A neighbourhood, for a small map.

@@ -347,7 +347,7 @@ impl Inner {
         if let Some(refusal) = refusal(&sale.terms, now) {
             return Err(refusal.into());
         }
-        self.check_level(user, sale.min_level).await?;
+        self.check_level(user, sale.min_level, now).await?;
         let what = format!("claim:{}", sale.terms.voucher);
         context.within(context.settings.claim_limit, &what, user, now).await?;
         if self.backlog.exceeds(context.settings.max_backlog, &*context.storage.order_log).await {
@@ -377,12 +377,13 @@ impl Inner {
         Ok(context.storage.sales.held(voucher, user).await?)
     }
 
-    async fn check_level(&self, user: UserId, min_level: u8) -> Result<(), Failure> {
+    /// By the cached person: whoever changes a level invalidates it.
+    async fn check_level(&self, user: UserId, min_level: u8, now: Timestamp) -> Result<(), Failure> {
         if min_level == 0 {
             return Ok(());
         }
-        let card = self.context.storage.users.card(user).await?;
-        if card.is_some_and(|card| card.level >= min_level) {
+        let person = self.context.copies.people.get(user, now).await?;
+        if person.is_some_and(|person| person.card.level >= min_level) {
             Ok(())
         } else {
             Err(Refusal::LevelTooLow.into())

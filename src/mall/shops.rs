@@ -5,8 +5,11 @@ mod nearby;
 mod types;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use mallbox_storage::{LatLng, Page, Shop, ShopArea, ShopId, ShopOrder, ShopText, ShopTypeId, Timestamp};
+
+use tokio::sync::Semaphore;
 
 use self::copies::Copies;
 use super::cache_aside::CacheFigures;
@@ -50,12 +53,20 @@ pub struct ShopEdit {
 pub struct ShopDirectory {
     context: Context,
     copies: Copies,
+    /// Searches by name that may run at once.
+    searches: Semaphore,
 }
 
 /// Shops of a type on a page.
 const OF_TYPE: u32 = 5;
 /// Shops by name on a page.
 const BY_NAME: u32 = 10;
+/// Shops that a search by name reads, since it has no index and needs no log-in: some 15 ms of a core.
+const SEARCH_MAX_SHOPS: u32 = 50_000;
+/// Searches by name at once: whoever floods the mall with them takes two readers of the database and no more.
+const SEARCHES_AT_ONCE: usize = 2;
+/// How long one waits for its turn, in real time. A request has to be answered within 1.5 s.
+const SEARCH_PATIENCE: Duration = Duration::from_secs(1);
 /// The longest name, in characters.
 const NAME: usize = 128;
 /// The largest count: hm-dianping's column.
@@ -67,7 +78,8 @@ impl ShopDirectory {
     /// The shops of a mall.
     #[must_use]
     pub fn new(context: Context) -> Self {
-        Self { copies: Copies::of(&context.storage), context }
+        let searches = Semaphore::new(SEARCHES_AT_ONCE);
+        Self { copies: Copies::of(&context.storage), context, searches }
     }
 
     /// A shop.
@@ -150,16 +162,18 @@ impl ShopDirectory {
         Ok(self.context.storage.shops.of_type(kind, order, Page::new(page, OF_TYPE)).await?)
     }
 
-    /// Shops whose name contains `part`, ten a page; all for an empty one.
+    /// Shops whose name contains `part`, ten a page; all for an empty one. Searches the first 50,000 shops.
     ///
     /// # Errors
-    /// Only if the store is in trouble.
+    /// [`Refusal::Busy`] if too many search at once; or the store is in trouble.
     pub async fn by_name(&self, part: &str, page: u32) -> Result<Vec<Shop>, Failure> {
         let part = part.trim();
         if part.chars().count() > NAME {
             return Ok(Vec::new());
         }
-        Ok(self.context.storage.shops.by_name(part, Page::new(page, BY_NAME)).await?)
+        let turn = tokio::time::timeout(SEARCH_PATIENCE, self.searches.acquire()).await;
+        let Ok(Ok(_turn)) = turn else { return Err(Refusal::Busy.into()) };
+        Ok(self.context.storage.shops.by_name(part, SEARCH_MAX_SHOPS, Page::new(page, BY_NAME)).await?)
     }
 }
 

@@ -165,12 +165,14 @@ pub trait Shops: Send + Sync {
         page: Page,
     ) -> Result<Vec<Shop>, StoreError>;
 
-    /// Shops whose name contains `part`, by id; `""` is contained in all. a to z are found in either case;
-    /// whether other letters are is the back end's affair.
+    /// Returns a page of the shops whose name contains `part`, by id; `""` is contained in all. a to z are found in either
+    /// case; whether other letters are is the back end's affair.
+    ///
+    /// Reads the first `max_read` shops by id, at least one, and no more: there is no index for it.
     ///
     /// # Errors
     /// [`StoreError`]: call again.
-    async fn by_name(&self, part: &str, page: Page) -> Result<Vec<Shop>, StoreError>;
+    async fn by_name(&self, part: &str, max_read: u32, page: Page) -> Result<Vec<Shop>, StoreError>;
 
     /// Those of these shops that there are, each once: a page of them.
     ///

@@ -49,7 +49,7 @@ async fn no_shop_is_there_before_one_is_added(w: &World) {
     }
     assert_eq!(shops.types().await.unwrap(), []);
     assert_eq!(shops.of_type(None, ShopOrder::Id, Page::new(1, 10)).await.unwrap(), []);
-    assert_eq!(shops.by_name("", Page::new(1, 10)).await.unwrap(), []);
+    assert_eq!(shops.by_name("", 100, Page::new(1, 10)).await.unwrap(), []);
 }
 
 async fn types_are_listed_by_sort_and_replaced_by_id(w: &World) {
@@ -127,7 +127,7 @@ async fn an_update_of_no_shop_changes_nothing(w: &World) {
     let shops = &w.storage.shops;
     let id = shops.insert(&text("one"), NOON).await.unwrap();
     assert!(!shops.update(ShopId::new(id.get() + 1), &text("other"), NOON).await.unwrap());
-    assert_eq!(ids(&shops.by_name("", Page::new(1, 10)).await.unwrap()), [id.get()]);
+    assert_eq!(ids(&shops.by_name("", 100, Page::new(1, 10)).await.unwrap()), [id.get()]);
     assert_eq!(shops.get(id).await.unwrap().unwrap().text, text("one"));
 }
 
@@ -169,10 +169,14 @@ async fn names_are_found_by_any_part_of_them(w: &World) {
         ("", &[1, 2, 3, 4]),
         ("' OR 1 = 1 --", &[]),
     ] {
-        let found = shops.by_name(part, Page::new(1, 10)).await.unwrap();
+        let found = shops.by_name(part, 100, Page::new(1, 10)).await.unwrap();
         assert_eq!(ids(&found), expected, "{part}");
     }
-    assert_eq!(ids(&shops.by_name("", Page::new(2, 3)).await.unwrap()), [4]);
+    assert_eq!(ids(&shops.by_name("", 100, Page::new(2, 3)).await.unwrap()), [4]);
+    for (max_read, expected) in [(0, &[1][..]), (1, &[1]), (3, &[1]), (4, &[1, 4]), (5, &[1, 4])] {
+        let found = shops.by_name("茶", max_read, Page::new(1, 10)).await.unwrap();
+        assert_eq!(ids(&found), expected, "of the first {max_read}");
+    }
 }
 
 async fn shops_among_many_are_ordered_and_paged(w: &World) {

@@ -70,7 +70,7 @@ impl ShopStep {
             Self::Insert(text, now) => said(shops.insert(text, *now).await),
             Self::Update(shop, text, now) => said(shops.update(*shop, text, *now).await),
             Self::OfType(kind, order, page) => said(shops.of_type(*kind, *order, *page).await),
-            Self::ByName(part, page) => said(shops.by_name(part, *page).await),
+            Self::ByName(part, page) => said(shops.by_name(part, 7, *page).await),
             Self::Among(ids, order, page) => said(shops.among(ids, *order, *page).await),
             Self::Places(after, max) => said(shops.places(*after, *max).await),
         }

@@ -166,13 +166,15 @@ impl Shops for EmbeddedShops {
         self.0.read("shops of type", job).await
     }
 
-    async fn by_name(&self, part: &str, page: Page) -> Result<Vec<Shop>, StoreError> {
-        let pattern = holding(part);
+    async fn by_name(&self, part: &str, max_read: u32, page: Page) -> Result<Vec<Shop>, StoreError> {
+        let (pattern, before_last) = (holding(part), max_read.saturating_sub(1));
         let job = move |conn: &Connection| {
             conn.prepare_cached(&format!(
-                "{SELECT} WHERE name LIKE ?3 ESCAPE '!' ORDER BY id LIMIT ?1 OFFSET ?2"
+                "{SELECT} WHERE id <= COALESCE((SELECT id FROM shops ORDER BY id LIMIT 1 OFFSET ?4), {})
+                 AND name LIKE ?3 ESCAPE '!' ORDER BY id LIMIT ?1 OFFSET ?2",
+                i64::MAX
             ))?
-            .query_map(params![page.size(), id(page.skipped()), pattern], shop)?
+            .query_map(params![page.size(), id(page.skipped()), pattern, before_last], shop)?
             .collect()
         };
         self.0.read("shops by name", job).await

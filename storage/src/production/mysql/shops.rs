@@ -147,16 +147,20 @@ impl Shops for MysqlShops {
             .await
     }
 
-    async fn by_name(&self, part: &str, page: Page) -> Result<Vec<Shop>, StoreError> {
-        let pattern: &str = &holding(part);
+    async fn by_name(&self, part: &str, max_read: u32, page: Page) -> Result<Vec<Shop>, StoreError> {
+        let (pattern, before_last): (&str, u32) = (&holding(part), max_read.saturating_sub(1));
         let sql: &str = &format!(
-            "{SELECT} WHERE LOWER(name) LIKE LOWER(:part) ESCAPE '!' ORDER BY id LIMIT :size OFFSET :skipped"
+            "{SELECT} WHERE id <= COALESCE((SELECT id FROM shops ORDER BY id LIMIT 1 OFFSET :before_last), {})
+             AND LOWER(name) LIKE LOWER(:part) ESCAPE '!' ORDER BY id LIMIT :size OFFSET :skipped",
+            u64::MAX
         );
         self.0
             .read("shops by name", |conn| {
                 run(async move {
-                    let params =
-                        params! { "part" => pattern, "size" => page.size(), "skipped" => page.skipped() };
+                    let params = params! {
+                        "part" => pattern, "before_last" => before_last,
+                        "size" => page.size(), "skipped" => page.skipped(),
+                    };
                     all(conn, sql, params, shop).await
                 })
             })
