@@ -4,7 +4,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
@@ -172,6 +172,51 @@ fn a_mall_is_served_checked_and_stopped() {
     let (code, _, error) = said(&[&serve[..], &["--zone", "Europe/Berlin"]].concat());
     assert_eq!(code, 1);
     assert!(error.contains("Asia/Shanghai for ever"), "{error}");
+}
+
+/// Everything below a directory: path, bytes, and when it was last changed.
+fn everything(dir: &Path) -> Vec<(PathBuf, Vec<u8>, std::time::SystemTime)> {
+    let mut found = Vec::new();
+    let mut folders = vec![dir.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let meta = path.metadata().unwrap();
+            // The socket of a mall that was killed is there, too.
+            let bytes = if meta.is_file() { std::fs::read(&path).unwrap() } else { Vec::new() };
+            if meta.is_dir() {
+                folders.push(path.clone());
+            }
+            found.push((path, bytes, meta.modified().unwrap()));
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn a_mall_that_may_not_be_written_to_is_verified_and_stays_as_it_is_to_the_last_byte() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("mall");
+    let mut mall = Running::start(&["demo", "--data", text(&data), "--listen", "127.0.0.1:0"]);
+    // Killed: what was written last is in files that a start has to read.
+    mall.child.kill().unwrap();
+    mall.child.wait().unwrap();
+    let chmod = |mode: &str| {
+        assert!(Command::new("chmod").args(["-R", mode, text(&data)]).status().unwrap().success());
+    };
+    chmod("a-w");
+    let before = everything(&data);
+    let elsewhere = dir.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    for words in [&["verify"][..], &["verify", "--json"], &["user", "list"], &["audit", "verify"]] {
+        let arguments = [words, &["--data", text(&data)]].concat();
+        let done = mallbox(&arguments).env("TMPDIR", &elsewhere).output().unwrap();
+        assert!(done.status.success(), "{words:?}: {done:?}");
+    }
+    assert!(everything(&data) == before, "something was written beside the data");
+    assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0, "a copy stays");
+    chmod("u+w");
 }
 
 #[test]

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
-use mallbox_storage::{Durability, OpenError, PaymentMode, Place, Storage};
+use mallbox_storage::{Durability, EmbeddedOptions, OpenError, PaymentMode, Place, Storage};
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use tokio::signal::unix::{SignalKind, signal};
 
+use super::copied;
 use super::words::{Hindrance, Misuse};
 use crate::config::{PlaceConfig, SiteConfig};
 use crate::http::control::{Control, ask_here, ask_running};
@@ -343,7 +344,7 @@ fn room_for_connections() -> u64 {
 }
 
 /// Asks a mall, running or not, what the control socket answers. One that runs in a directory answers itself; one on servers
-/// is opened beside those that run.
+/// is opened beside those that run. A directory that cannot be written to is read through a temporary copy, and stays as it is.
 pub(super) fn ask(
     mall: &PlaceConfig,
     method: &str,
@@ -357,6 +358,14 @@ pub(super) fn ask(
             return Ok(answer);
         }
     }
+    let copied = match place.dir() {
+        Some(dir) if method == "GET" && copied::is_read_only(dir) => Some(copied::copy(dir)?),
+        _ => None,
+    };
+    let place = match &copied {
+        Some(copy) => Place::Embedded(EmbeddedOptions::new(copy.path())),
+        None => place,
+    };
     block_on(async {
         let house = open_to_ask(place).await.map_err(|error| match error.downcast::<OpenError>() {
             Ok(in_use @ OpenError::InUse { .. }) => Hindrance::NoAnswer.since(in_use),

@@ -2,6 +2,7 @@
 
 mod audit;
 mod bench;
+mod copied;
 mod demo;
 mod doctor;
 mod fixture;

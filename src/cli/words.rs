@@ -70,6 +70,8 @@ pub(super) enum Hindrance {
     CannotWrite(PathBuf),
     /// A file cannot be read.
     CannotRead(PathBuf),
+    /// A mall that cannot be written to could not be copied: from where, and to where.
+    CannotCopy(PathBuf, PathBuf),
     /// The system gives no threads.
     NoThreads,
     /// A fixture could not start.
@@ -224,6 +226,14 @@ impl Hindrance {
             Self::CannotRead(path) => {
                 let path = path.display();
                 sentence!(l, "无法读取{path}", "cannot read {path}")
+            }
+            Self::CannotCopy(dir, to) => {
+                let (dir, to) = (dir.display(), to.display());
+                sentence!(
+                    l,
+                    "{dir}是只读的，且无法将其复制到{to}；请将TMPDIR设为空间足够的目录",
+                    "{dir} is read-only and cannot be copied to {to}; set TMPDIR to a directory with enough space"
+                )
             }
             Self::NoThreads => sentence!(l, "无法启动线程", "cannot start the program's threads"),
             Self::NoFixture => sentence!(l, "夹具无法启动", "the fixture cannot start"),

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 
+use crate::stored::Numbered as _;
 use crate::{DeadLetterId, Order, OrderId, Page, StoreError, Timestamp, UserId, VoucherId};
 
 /// Why a claim did not become an order.
@@ -29,6 +30,14 @@ impl DeadReason {
         }
     }
 
+    /// The reason with this [`code`](Self::code).
+    #[must_use]
+    pub fn from_code(code: &str) -> Option<Self> {
+        [Self::Double, Self::Oversold, Self::IdClash, Self::Refused]
+            .into_iter()
+            .find(|one| one.code() == code)
+    }
+
     /// What is told of a claim that the record lets die; `owner` has the order with the claim's id, if that is there.
     pub(crate) fn detail(self, owner: Option<(UserId, VoucherId)>) -> String {
         match (self, owner) {
@@ -52,6 +61,14 @@ pub enum DeadState {
     Replayed,
     /// It was given up.
     Voided,
+}
+
+impl DeadState {
+    /// The state with this number in a row; `None` for a number that no mall writes.
+    #[must_use]
+    pub fn in_row(number: i64) -> Option<Self> {
+        Self::numbered(number)
+    }
 }
 
 /// A claim that did not become an order.

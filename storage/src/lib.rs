@@ -21,6 +21,7 @@ pub mod feeds;
 mod follows;
 pub mod geo_index;
 mod import;
+mod ledger;
 mod likes;
 pub mod locks;
 mod notes;
@@ -71,6 +72,7 @@ pub use import::{
     Import, ImportEnd, ImportFinding, ImportFindings, ImportIds, ImportKind, ImportRow, ImportedComment,
     ImportedNote, ImportedOrder, ImportedSale, ImportedVoucher, Importing, UnpaidOrders,
 };
+pub use ledger::{Broken, LedgerRows, LetterFacts, OrderFacts, OrderPage, PaymentFacts, RowCheck, SaleFacts};
 pub use likes::{LikeChange, Liked, Likes};
 pub use locks::{FencingToken, HeldLock, LockAnswer, LockEntry, LockOwner, Locker, Locks};
 pub use money::Cents;

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 
+use crate::stored::Numbered as _;
 use crate::{Cents, OrderId, OrderStatus, PaymentId, StoreError, Timestamp};
 
 /// How an order is paid for: a setting of the mall, and a property of each order.
@@ -61,6 +62,14 @@ pub enum PaymentState {
     Refunded,
     /// The gateway did not take the money.
     Failed,
+}
+
+impl PaymentState {
+    /// The state with this number in a row; `None` for a number that no mall writes.
+    #[must_use]
+    pub fn in_row(number: i64) -> Option<Self> {
+        Self::numbered(number)
+    }
 }
 
 /// One attempt to pay for an order.

@@ -184,6 +184,12 @@ pub trait Sales: Send + Sync {
     /// [`StoreError::Unavailable`]: call again.
     async fn units(&self, voucher: VoucherId) -> Result<Option<Units>, StoreError>;
 
+    /// Returns those of `users` who hold no unit of a sale. Means nothing for a sale that is not known.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`]: call again.
+    async fn without_unit(&self, voucher: VoucherId, users: &[UserId]) -> Result<Vec<UserId>, StoreError>;
+
     /// Drops a sale from memory: one that is over, or one that the next [`put`](Sales::put) is to load anew, from the record
     /// and from what waits in the log. Its orders stay in the record.
     ///

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use crate::production::ProductionOptions;
 use crate::{
     Audit, Cache, Comments, DeadLetters, Deadlines, DiskFaults, Durability, Feeds, Follows, GeoIndex, Import,
-    Likes, Locks, Notes, OpenError, OrderLog, Orders, Outbox, PaymentRows, Pictures, RateLimits, Reports,
-    Sales, Sequences, Sessions, Shops, SignIns, Upkeep, Users, Visitors, Vouchers, embedded, production,
+    LedgerRows, Likes, Locks, Notes, OpenError, OrderLog, Orders, Outbox, PaymentRows, Pictures, RateLimits,
+    Reports, Sales, Sequences, Sessions, Shops, SignIns, Upkeep, Users, Visitors, Vouchers, embedded,
+    production,
 };
 
 /// Where a mall's memory is.
@@ -92,6 +93,8 @@ pub struct Storage {
     pub vouchers: Arc<dyn Vouchers>,
     /// Orders.
     pub orders: Arc<dyn Orders>,
+    /// Rows for the ledger check.
+    pub ledger: Arc<dyn LedgerRows>,
     /// What closed orders ask for.
     pub outbox: Arc<dyn Outbox>,
     /// Claims that did not become orders.

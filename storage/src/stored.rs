@@ -54,7 +54,8 @@ impl OrderStatus {
 
 impl OrderCounts {
     /// Where orders of this status are counted; `None` for pending ones, which are in no record.
-    pub(crate) fn of_status(&mut self, status: OrderStatus) -> Option<&mut u64> {
+    #[must_use]
+    pub fn of_status(&mut self, status: OrderStatus) -> Option<&mut u64> {
         Some(match status {
             OrderStatus::Pending => return None,
             OrderStatus::Unpaid => &mut self.unpaid,

@@ -11,6 +11,7 @@ mod orders;
 mod payments;
 mod several;
 mod stock;
+mod tampering;
 mod watched;
 mod workers;
 mod world;

@@ -246,7 +246,7 @@ async fn claims_that_race_with_every_change_of_the_sale_leave_books_that_balance
                     w.sale_office.put_window(w.by(), voucher, again).await.unwrap();
                 }
                 if operator == 2 && round % 10 == 0 {
-                    let report = w.books.verify().await.unwrap();
+                    let report = w.verify().await;
                     assert!(report.balances(), "{report}");
                 }
             }

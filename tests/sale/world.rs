@@ -7,6 +7,7 @@ use std::time::Duration;
 use jiff::tz::TimeZone;
 use mallbox::fixture::faults::{self, Faults};
 use mallbox::mall::chores::Chores;
+use mallbox::mall::ledger::{Code, Report};
 use mallbox::mall::operator::{By, DeadLetterOffice, OrderOffice, SaleOffice};
 use mallbox::mall::order_workers::{OrderWorkers, WorkerFigures, drained};
 use mallbox::mall::payments::Sandbox;
@@ -284,9 +285,18 @@ impl World {
         self.ground.as_ref().unwrap()
     }
 
-    /// The books balance, and say so.
+    /// What the ledger check says, but that users and shops are missing: here they are numbers alone.
+    pub async fn verify(&self) -> Report {
+        const MISSING: [Code; 4] = [Code::OrderUser, Code::LetterUser, Code::VoucherShop, Code::AuditUser];
+        let mut report = self.books.verify().await.unwrap();
+        report.findings.retain(|finding| !MISSING.contains(&finding.code));
+        report.totals.findings.retain(|code, _| MISSING.iter().all(|missing| missing.name() != *code));
+        report
+    }
+
+    /// The ledger adds up, and the report says so.
     pub async fn assert_balanced(&self) {
-        let report = self.books.verify().await.unwrap();
+        let report = self.verify().await;
         assert!(report.balances() && report.unsettled.is_empty(), "{report}");
     }
 }

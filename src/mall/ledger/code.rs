@@ -44,16 +44,118 @@ codes! {
     SaleTakenInMemory = "SALE_TAKEN_IN_MEMORY", "内存中已售的数量", "units taken in memory";
     /// At most one live order per sale and user.
     SaleDoubleBuyers = "SALE_DOUBLE_BUYERS", "持有两张有效订单的用户", "users with two live orders";
+    /// A sale has a voucher.
+    SaleVoucher = "SALE_VOUCHER", "秒杀的优惠券", "sale's voucher";
+    /// A sale is limited in initial units and stock, or in neither.
+    SaleLimit = "SALE_LIMIT", "是否限量", "whether a sale is limited";
+    /// A change of stock is of a sale and as asked for.
+    StockChange = "STOCK_CHANGE", "库存变更", "change of stock";
+    /// A voucher's price and status.
+    VoucherValues = "VOUCHER_VALUES", "优惠券的价格和状态", "voucher's price and status";
+    /// A voucher has a shop.
+    VoucherShop = "VOUCHER_SHOP", "优惠券的店铺", "voucher's shop";
+    /// An order has a user.
+    OrderUser = "ORDER_USER", "订单的用户", "order's user";
+    /// An order has a voucher.
+    OrderVoucher = "ORDER_VOUCHER", "订单的优惠券", "order's voucher";
+    /// An order of a sale has that sale.
+    OrderSale = "ORDER_SALE", "订单的秒杀", "order's sale";
+    /// A live order of a sale, and no other, takes its user's place.
+    OrderSlot = "ORDER_SLOT", "订单在秒杀中的名额", "order's place in its sale";
+    /// A live order lies between the first and the last of its sale.
+    OrderRange = "ORDER_RANGE", "秒杀的订单号范围", "range of its sale's orders";
+    /// The user of a live order holds a unit in memory or Redis.
+    OrderBuyer = "ORDER_BUYER", "内存中的买家", "order's buyer in memory";
+    /// An order's status and payment mode are known.
+    OrderStatus = "ORDER_STATUS", "订单的状态", "order's status";
+    /// An order costs what its voucher costs.
+    OrderPrice = "ORDER_PRICE", "订单的金额", "order's price";
+    /// An order's id is of its second and its voucher.
+    OrderId = "ORDER_ID", "订单号与下单时间和优惠券", "order's id, instant and voucher";
+    /// An order has the instants of its status, in order.
+    OrderInstants = "ORDER_INSTANTS", "订单的支付、核销、退款时间", "order's instants";
+    /// An unpaid order's deadline is after the order.
+    OrderDeadline = "ORDER_DEADLINE", "订单的支付期限", "order's deadline";
+    /// A payment has an order.
+    PaymentOrder = "PAYMENT_ORDER", "付款的订单", "payment's order";
+    /// A payment's state is known.
+    PaymentState = "PAYMENT_STATE", "付款的状态", "payment's state";
     /// Paid, used and refunding orders have a captured payment.
-    PaymentMissing = "PAYMENT_MISSING", "已支付订单缺少到账的付款", "paid orders without a captured payment";
+    PaymentMissing = "PAYMENT_MISSING", "已支付订单的到账付款", "captured payment of a paid order";
+    /// An order has one open payment.
+    PaymentTwice = "PAYMENT_TWICE", "订单未关闭的付款", "open payments of an order";
+    /// A payment's amount is its order's price.
+    PaymentAmount = "PAYMENT_AMOUNT", "付款金额", "payment's amount";
+    /// An unpaid order has no captured payment.
+    PaymentOnUnpaid = "PAYMENT_ON_UNPAID", "未支付订单的到账付款", "captured payment of an unpaid order";
     /// Money of a cancelled order goes back.
-    PaymentOnCancelled = "PAYMENT_ON_CANCELLED", "已取消订单仍有到账的付款", "captured payments on cancelled orders";
+    PaymentOnCancelled = "PAYMENT_ON_CANCELLED", "已取消订单的到账付款", "captured payment of a cancelled order";
+    /// Money of a refunded order has gone back.
+    PaymentOnRefunded = "PAYMENT_ON_REFUNDED", "已退款订单的到账付款", "captured payment of a refunded order";
+    /// A refunded order has a payment that was given back.
+    RefundMissing = "REFUND_MISSING", "已退款订单的退款", "refund of a refunded order";
+    /// An order without payment has none.
+    PaymentUnasked = "PAYMENT_UNASKED", "免支付订单的付款", "payment of an order without payment";
+    /// Order and payment moved at one instant.
+    PaymentInstant = "PAYMENT_INSTANT", "订单与付款的时间", "instant of order and payment";
+    /// The background job finds a payment while its money is under way.
+    PaymentUnwatched = "PAYMENT_UNWATCHED", "付款的跟进标记", "payment's mark for the background job";
+    /// A dead letter has a user.
+    LetterUser = "LETTER_USER", "死信的用户", "dead letter's user";
+    /// A dead letter has a sale.
+    LetterSale = "LETTER_SALE", "死信的秒杀", "dead letter's sale";
+    /// A dead letter's state and reason are known.
+    LetterState = "LETTER_STATE", "死信的状态和原因", "dead letter's state and reason";
+    /// A closed or oversold dead letter holds no unit.
+    LetterUnit = "LETTER_UNIT", "死信占用的名额", "dead letter's unit";
+    /// A dead letter has an instant of closing if it is closed.
+    LetterInstants = "LETTER_INSTANTS", "死信的处理时间", "dead letter's instants";
+    /// A dead letter is an order if and only if it was replayed.
+    LetterOrder = "LETTER_ORDER", "死信与订单", "dead letter and order";
+    /// A purchase's order is of the same user and voucher.
+    PurchaseOrder = "PURCHASE_ORDER", "购买请求的订单", "purchase's order";
+    /// A unit on its way back is of a closed order or dead letter.
+    OutboxOrder = "OUTBOX_ORDER", "待归还名额的订单", "order of a unit on its way back";
     /// The counter of order ids is above every id in use.
     OrderNumbers = "ORDER_NUMBERS", "订单号的最高水位", "order ids' high-water mark";
+    /// Rows of a table from which a mall deletes nothing.
+    RowsGone = "ROWS_GONE", "缺失的行", "rows that are gone";
+    /// A user's role and block.
+    UserRights = "USER_RIGHTS", "用户的角色和封禁", "user's role and block";
+    /// A card has a user.
+    CardUser = "CARD_USER", "资料的用户", "card's user";
+    /// A shop has a type.
+    ShopType = "SHOP_TYPE", "店铺的类型", "shop's type";
+    /// A note has an author.
+    NoteUser = "NOTE_USER", "笔记的作者", "note's author";
+    /// A note's status is known.
+    NoteStatus = "NOTE_STATUS", "笔记的状态", "note's status";
     /// A note's count of comments.
-    NoteComments = "NOTE_COMMENTS", "评论数与评论不符的笔记", "notes that miscount their comments";
+    NoteComments = "NOTE_COMMENTS", "评论数", "count of comments";
     /// A note's or comment's count of likes.
-    Likes = "LIKES", "点赞数与点赞不符的笔记和评论", "notes and comments that miscount their likes";
+    Likes = "LIKES", "点赞数", "count of likes";
+    /// A note's picture has a note.
+    NotePicture = "NOTE_PICTURE", "图片的笔记", "picture's note";
+    /// A comment has a note.
+    CommentNote = "COMMENT_NOTE", "评论的笔记", "comment's note";
+    /// A comment has an author.
+    CommentUser = "COMMENT_USER", "评论的作者", "comment's author";
+    /// An answer stands below a comment of its note.
+    CommentParent = "COMMENT_PARENT", "回复的评论", "comment above an answer";
+    /// A comment's status is known.
+    CommentStatus = "COMMENT_STATUS", "评论的状态", "comment's status";
+    /// A like has a user and a target.
+    LikeTarget = "LIKE_TARGET", "点赞的用户和对象", "like's user and target";
+    /// A follow has two users.
+    FollowUser = "FOLLOW_USER", "关注的用户", "follow's users";
+    /// A report has a user and a target.
+    ReportTarget = "REPORT_TARGET", "举报的用户和对象", "report's user and target";
+    /// A picture has an owner and its bytes.
+    Picture = "PICTURE", "图片的所有者和内容", "picture's owner and bytes";
+    /// Sign-ins are by users.
+    SignInUser = "SIGN_IN_USER", "签到的用户", "users of sign-ins";
+    /// An operator's action is by a user.
+    AuditUser = "AUDIT_USER", "审计记录的用户", "user of an audit entry";
     /// The audit log's chain of hashes.
     AuditChain = "AUDIT_CHAIN", "审计日志", "audit log";
     /// The order log can be written.

@@ -6,23 +6,44 @@ use serde::Serialize;
 
 use crate::language::{Both, Language, both, sentence};
 
-/// Kinds of objects.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Kind {
-    /// The mall as a whole: no id.
-    Mall,
-    /// A sale, by its voucher's id.
-    Sale,
+/// Declares the kinds of objects with their names in Chinese and English.
+macro_rules! kinds {
+    ($($kind:ident = $zh:literal, $en:literal;)+) => {
+        /// Kind of an object.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+        #[serde(rename_all = "camelCase")]
+        #[expect(missing_docs, reason = "each is named for what it is")]
+        pub enum Kind {
+            $($kind,)+
+        }
+
+        impl Kind {
+            const fn name(self) -> Both {
+                match self { $(Self::$kind => both($zh, $en),)+ }
+            }
+        }
+    };
 }
 
-impl Kind {
-    const fn name(self) -> Both {
-        match self {
-            Self::Mall => both("商城", "mall"),
-            Self::Sale => both("秒杀", "sale"),
-        }
-    }
+kinds! {
+    Mall = "商城", "mall";
+    Sale = "秒杀", "sale";
+    Voucher = "优惠券", "voucher";
+    Order = "订单", "order";
+    Payment = "付款", "payment";
+    DeadLetter = "死信", "dead letter";
+    User = "用户", "user";
+    Shop = "店铺", "shop";
+    StockChange = "库存变更", "stock change";
+    Note = "笔记", "note";
+    Comment = "评论", "comment";
+    Like = "点赞", "like";
+    Follow = "关注", "follow";
+    Report = "举报", "report";
+    Picture = "图片", "picture";
+    SignIn = "签到", "sign-in";
+    AuditEntry = "审计记录", "audit entry";
+    Table = "数据表", "table";
 }
 
 /// One object. The id is a string, since order ids are beyond what JSON's numbers hold exactly.
@@ -30,7 +51,7 @@ impl Kind {
 pub struct Object {
     /// Its kind.
     pub kind: Kind,
-    /// Its id; absent for the mall.
+    /// Its id, or the parts of its key with spaces between; absent for the mall.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
 }

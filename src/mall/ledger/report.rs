@@ -152,8 +152,28 @@ pub struct Totals {
     pub dead_letters: u64,
     /// Accepted claims in the order log.
     pub pending: u64,
+    /// Payments by state.
+    pub payments: PaymentTotals,
     /// Findings by code, those beyond [`Report::EXAMPLES`] included.
     pub findings: BTreeMap<&'static str, u64>,
+}
+
+/// Payments by state, and money in cents.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PaymentTotals {
+    /// Payments of which the gateway's answer is not known.
+    pub started: u64,
+    /// Payments that the gateway took.
+    pub captured: u64,
+    /// Payments that were given back.
+    pub refunded: u64,
+    /// Payments that the gateway did not take.
+    pub failed: u64,
+    /// Sum of the captured ones.
+    pub captured_cents: i64,
+    /// Sum of those that were given back.
+    pub refunded_cents: i64,
 }
 
 impl Totals {
@@ -209,6 +229,13 @@ impl Report {
         *found += 1;
         if *found <= Self::EXAMPLES {
             self.findings.push(finding);
+        }
+    }
+
+    /// Counts findings that are not listed.
+    pub(super) fn count_only(&mut self, code: Code, findings: u64) {
+        if findings > 0 {
+            *self.totals.findings.entry(code.name()).or_default() += findings;
         }
     }
 

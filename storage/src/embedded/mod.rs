@@ -123,6 +123,7 @@ fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
         shops: Arc::new(record::EmbeddedShops::new(database.clone())),
         geo_index: Arc::new(geo_index::EmbeddedGeoIndex::of(places)),
         vouchers: Arc::new(record::EmbeddedVouchers::new(database.clone())),
+        ledger: Arc::new(record::EmbeddedLedgerRows::new(database.clone())),
         outbox: Arc::new(record::EmbeddedOutbox::new(database.clone())),
         dead_letters: Arc::new(record::EmbeddedDeadLetters::new(database.clone())),
         payments: Arc::new(record::EmbeddedPayments::new(database.clone())),

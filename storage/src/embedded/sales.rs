@@ -441,6 +441,12 @@ impl Sales for EmbeddedSales {
         }
     }
 
+    async fn without_unit(&self, voucher: VoucherId, users: &[UserId]) -> Result<Vec<UserId>, StoreError> {
+        let Some(sale) = self.memory.sale(voucher) else { return Ok(users.to_vec()) };
+        let lacks = |user: &UserId| !sale.buyers.lock(*user).has_bought();
+        Ok(users.iter().copied().filter(lacks).collect())
+    }
+
     async fn forget(&self, voucher: VoucherId) -> Result<(), StoreError> {
         self.memory.sales.write().unwrap_or_else(PoisonError::into_inner).remove(&voucher);
         Ok(())

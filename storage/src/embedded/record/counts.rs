@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use roaring::RoaringTreemap;
 use rusqlite::{Connection, params};
 
-use super::columns::{get_count, get_id, id, status};
-use super::trouble::unreadable;
-use crate::{OrderCounts, VoucherId};
+use super::columns::{get_count, get_id, id};
+use crate::{OrderCounts, OrderStatus, VoucherId};
 
 /// All orders there are: whatever their ids.
 pub(super) const ALL: (i64, i64) = (i64::MIN, i64::MAX);
@@ -34,9 +33,12 @@ pub(super) fn count(
     let mut rows = select.query(params![wanted, first, last])?;
     while let Some(row) = rows.next()? {
         let voucher = get_id(row, 0)?;
-        let status = status(row, 1)?;
+        // A status that no mall writes is the ledger check's to name.
+        let Some(status) = OrderStatus::in_row(row.get(1)?) else { continue };
         let of_voucher = counts.entry(VoucherId::new(voucher)).or_default();
-        *of_voucher.of_status(status).ok_or_else(|| unreadable(1, "a pending order"))? += 1;
+        if let Some(count) = of_voucher.of_status(status) {
+            *count += 1;
+        }
         if status.is_live() && sales.contains(&voucher) {
             let (once, twice) = buyers.entry(voucher).or_default();
             let user = get_id(row, 2)?;

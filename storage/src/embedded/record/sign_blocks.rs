@@ -3,6 +3,7 @@
 //! Not rows: at start all of it is read, and ten million rows take seconds where their bits take milliseconds. Not a whole
 //! day's bitmap either, which would be written anew for each of its users.
 
+use roaring::RoaringTreemap;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::columns::{get_id, id};
@@ -167,4 +168,21 @@ pub(super) fn load(conn: &Connection) -> rusqlite::Result<Days> {
 fn get_day(row: &Row<'_>, column: usize) -> rusqlite::Result<Day> {
     let text = row.get_ref(column)?.as_str()?;
     Day::parse(text).ok_or_else(|| unreadable(column, text))
+}
+
+/// The places of a block at which there are users.
+pub(super) fn people(conn: &Connection, block: u64) -> rusqlite::Result<RoaringTreemap> {
+    let first = block.saturating_mul(USERS);
+    conn.prepare_cached("SELECT id FROM users WHERE id BETWEEN ?1 AND ?2")?
+        .query_map([id(first), id(first.saturating_add(USERS - 1))], |row| Ok(get_id(row, 0)? - first))?
+        .collect()
+}
+
+/// Whether a block has bits of these people alone, and no day made up that does not count as signed.
+pub(super) fn is_whole(signed: &[u8], made_up: &[u8], people: &RoaringTreemap) -> bool {
+    let places = |bits: &[u8]| {
+        (0..bits.len() * 8).filter(|&place| has(bits, place)).map(|place| place as u64).collect()
+    };
+    let (signed, made_up): (RoaringTreemap, RoaringTreemap) = (places(signed), places(made_up));
+    signed.is_subset(people) && made_up.is_subset(&signed)
 }

@@ -39,6 +39,7 @@ mod form;
 mod holders;
 mod import;
 mod job;
+mod ledger;
 mod likes;
 mod many;
 mod migrations;
@@ -78,8 +79,8 @@ pub use self::upkeep::MysqlUpkeep;
 use super::{Holders, SignRows};
 use crate::feeds::FeedRows;
 use crate::{
-    Audit, Comments, DeadLetters, Durability, Follows, Import, Likes, Notes, OpenError, Orders, Outbox,
-    PaymentRows, Pictures, Reports, Sequences, Shops, StoreError, Users, Vouchers,
+    Audit, Comments, DeadLetters, Durability, Follows, Import, LedgerRows, Likes, Notes, OpenError, Orders,
+    Outbox, PaymentRows, Pictures, Reports, Sequences, Shops, StoreError, Users, Vouchers,
 };
 
 /// How long a server may take to take the first connection.
@@ -108,6 +109,8 @@ pub struct MysqlPorts {
     pub vouchers: Arc<dyn Vouchers>,
     /// Orders.
     pub orders: Arc<dyn Orders>,
+    /// Rows for the ledger check.
+    pub ledger: Arc<dyn LedgerRows>,
     /// What closed orders ask for.
     pub outbox: Arc<dyn Outbox>,
     /// Claims that did not become orders.
@@ -164,6 +167,7 @@ pub async fn connect(url: &str) -> Result<MysqlPorts, OpenError> {
         shops: Arc::new(shops::MysqlShops(database.clone())),
         vouchers: Arc::new(vouchers::MysqlVouchers(database.clone())),
         orders: Arc::new(orders::MysqlOrders(database.clone())),
+        ledger: Arc::new(ledger::MysqlLedgerRows(database.clone())),
         outbox: Arc::new(outbox::MysqlOutbox(database.clone())),
         dead_letters: Arc::new(dead_letters::MysqlDeadLetters(database.clone())),
         payments: Arc::new(payments::MysqlPayments(database.clone())),

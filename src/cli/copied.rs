@@ -1,0 +1,55 @@
+//! A temporary copy of a mall whose directory cannot be written to, for commands that only read.
+
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use rustix::fs::{Access, access};
+use tempfile::TempDir;
+
+use super::words::Hindrance;
+
+/// What a command that only reads has no use for: pictures beside the database, and what belongs to a running process.
+const LEFT_OUT: [&str; 5] = ["uploads", "lock", "control", "control.sock", "mall.sqlite-shm"];
+
+/// Whether nothing may be written to a mall: its disk or its directory is read-only, or its database is. Also said of a
+/// directory without any write permission to root, whom the system would let write.
+pub(super) fn is_read_only(dir: &Path) -> bool {
+    let refuses = |path: &Path| {
+        let has_no_write_bit = fs::metadata(path).is_ok_and(|meta| meta.permissions().readonly());
+        has_no_write_bit || access(path, Access::WRITE_OK).is_err()
+    };
+    refuses(dir) || refuses(&dir.join("mall.sqlite"))
+}
+
+/// Copies a mall to a directory of its own below the system's temporary one, which goes with the value. Symbolic links and
+/// special files are left out.
+///
+/// # Errors
+/// One sentence: what could not be copied, and why.
+pub(super) fn copy(dir: &Path) -> anyhow::Result<TempDir> {
+    let failed = |error| Hindrance::CannotCopy(dir.to_owned(), std::env::temp_dir()).since(error);
+    let to = tempfile::Builder::new().prefix("mallbox-copy-").tempdir().map_err(failed)?;
+    copy_below(dir, to.path(), &LEFT_OUT).map_err(failed)?;
+    Ok(to)
+}
+
+fn copy_below(from: &Path, to: &Path, left_out: &[&str]) -> io::Result<()> {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if left_out.iter().any(|left_out| name == *left_out) {
+            continue;
+        }
+        let (path, kind) = (to.join(&name), entry.file_type()?);
+        if kind.is_dir() {
+            fs::create_dir(&path)?;
+            copy_below(&entry.path(), &path, &[])?;
+        } else if kind.is_file() {
+            fs::copy(entry.path(), &path)?;
+            fs::set_permissions(&path, Permissions::from_mode(0o600))?;
+        }
+    }
+    Ok(())
+}

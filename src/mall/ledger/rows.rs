@@ -1,0 +1,41 @@
+//! What a broken [`RowCheck`] is called.
+
+use mallbox_storage::RowCheck;
+
+use super::code::Code;
+use super::object::Kind;
+
+/// Code, kind of object, and what was expected.
+pub(super) fn named(check: RowCheck) -> (Code, Kind, &'static str) {
+    use RowCheck as R;
+    match check {
+        R::UserRights => (Code::UserRights, Kind::User, "a known role, and a reason for each block"),
+        R::CardUser => (Code::CardUser, Kind::User, "an existing user"),
+        R::ShopType => (Code::ShopType, Kind::Shop, "an existing type"),
+        R::VoucherShop => (Code::VoucherShop, Kind::Voucher, "an existing shop"),
+        R::VoucherValues => (Code::VoucherValues, Kind::Voucher, "a price and status that a mall writes"),
+        R::SaleVoucher => (Code::SaleVoucher, Kind::Sale, "an existing voucher"),
+        R::SaleLimit => (Code::SaleLimit, Kind::Sale, "initial units and stock, or neither"),
+        R::StockChange => (Code::StockChange, Kind::StockChange, "a sale, and no more than was asked for"),
+        R::PurchaseOrder => (Code::PurchaseOrder, Kind::Order, "an order of the same user and voucher"),
+        R::OutboxOrder => (Code::OutboxOrder, Kind::Order, "a closed order or voided dead letter of a sale"),
+        R::NoteUser => (Code::NoteUser, Kind::Note, "an existing user"),
+        R::NoteStatus => (Code::NoteStatus, Kind::Note, "a known status"),
+        R::NoteComments => (Code::NoteComments, Kind::Note, "the number of its comments"),
+        R::NoteLikes => (Code::Likes, Kind::Note, "the number of its likes"),
+        R::NotePicture => (Code::NotePicture, Kind::Picture, "an existing note"),
+        R::CommentNote => (Code::CommentNote, Kind::Comment, "an existing note"),
+        R::CommentUser => (Code::CommentUser, Kind::Comment, "an existing user"),
+        R::CommentParent => (Code::CommentParent, Kind::Comment, "a comment of the same note above it"),
+        R::CommentStatus => (Code::CommentStatus, Kind::Comment, "a known status"),
+        R::CommentLikes => (Code::Likes, Kind::Comment, "the number of its likes"),
+        R::Like => (Code::LikeTarget, Kind::Like, "an existing user and note or comment"),
+        R::Follow => (Code::FollowUser, Kind::Follow, "two existing users"),
+        R::AuthorUser => (Code::FollowUser, Kind::User, "an existing user"),
+        R::Report => (Code::ReportTarget, Kind::Report, "an existing user and note or comment"),
+        R::Picture => (Code::Picture, Kind::Picture, "an owner, and as many bytes as it says"),
+        R::PictureContent => (Code::Picture, Kind::Picture, "an existing picture"),
+        R::AuditUser => (Code::AuditUser, Kind::AuditEntry, "an existing user"),
+        R::SignInUser => (Code::SignInUser, Kind::SignIn, "existing users, and days made up that are signed"),
+    }
+}

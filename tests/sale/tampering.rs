@@ -1,0 +1,184 @@
+//! What somebody does to the database past the mall is named by the ledger check, kind by kind, and nothing else is.
+
+mod orders;
+mod others;
+
+use std::collections::BTreeSet;
+
+use mallbox::mall::operator::{By, sales::StockForm};
+use mallbox::mall::payments::Mood;
+use mallbox_storage::{
+    Actor, Card, Commented, Day, LikeChange, NewPicture, NoteText, PictureKind, PictureRoom, Post, ShopId,
+    ShopText, ShopTypeId, UserId, VoucherId,
+};
+use mallbox_test_servers::Sql;
+
+use super::world::{MINUTE, World, world};
+
+/// A mall with a row in every table and an order in every state.
+struct Whole {
+    w: World,
+    sale: VoucherId,
+    users: Vec<UserId>,
+}
+
+async fn whole() -> Whole {
+    let mut w = world().await;
+    let mut users = Vec::new();
+    for number in 0..14 {
+        users.push(w.user(number).await);
+    }
+    let kind = w.storage.shops.insert_type("food", "/imgs/a.png", 1, w.now()).await.unwrap();
+    w.storage.shops.insert(&shop(kind), w.now()).await.unwrap();
+    let sale = w.sale(20).await;
+    let ordinary = w.record(None).await;
+    people(&w, &users).await;
+    let by = By { actor: Actor::User(users[0]), at: w.now() };
+    w.sale_office.restock(by, sale, StockForm { add: Some(2), request: Some("truck".into()) }).await.unwrap();
+    // From here on vouchers are older than orders, and what comes later has a later instant.
+    w.advance(MINUTE).await;
+    let mut orders = Vec::new();
+    for user in &users[1..=7] {
+        orders.push(w.order(user.get(), sale).await);
+    }
+    w.advance(MINUTE).await;
+    for place in [1, 2, 3, 5, 6] {
+        w.orders.pay(users[place + 1], orders[place], w.now()).await.unwrap();
+    }
+    w.advance(MINUTE).await;
+    w.orders.redeem(orders[2], w.now()).await.unwrap();
+    w.orders.cancel(users[5], orders[4], w.now()).await.unwrap();
+    w.orders.refund(users[6], orders[5], w.now()).await.unwrap();
+    w.gateway.behave(Mood::Unreachable);
+    w.orders.refund(users[4], orders[3], w.now()).await.unwrap();
+    w.orders.buy(users[10], ordinary, Some("once".into()), w.now()).await.unwrap();
+    w.ground().refuse_rows("orders", &format!("NEW.user_id = {}", users[8]), "poison");
+    w.claim(users[8].get(), sale).await.unwrap();
+    w.drain().await;
+    w.ground().take_rows("orders");
+    w.rest().await;
+    w.claim(users[9].get(), sale).await.unwrap();
+    Whole { w, sale, users }
+}
+
+fn shop(kind: ShopTypeId) -> ShopText {
+    ShopText {
+        name: "103茶餐厅".into(),
+        kind,
+        images: String::new(),
+        area: String::new(),
+        address: String::new(),
+        x: 120.1,
+        y: 30.3,
+        avg_price: None,
+        open_hours: String::new(),
+        sold: 0,
+        comments: 0,
+        score: 40,
+    }
+}
+
+/// What people do beside buying.
+async fn people(w: &World, users: &[UserId]) {
+    let (storage, now) = (&w.storage, w.now());
+    let text =
+        NoteText { shop: ShopId::new(1), title: "t".into(), images: String::new(), content: "c".into() };
+    let note = storage.notes.insert(users[1], &text, now).await.unwrap();
+    let answer = |answered| storage.comments.insert(users[2], note, answered, "yes", now);
+    let Commented::Written(comment) = answer(None).await.unwrap() else { panic!("no comment") };
+    assert!(matches!(answer(Some(comment)).await.unwrap(), Commented::Written(_)));
+    for post in [Post::Note(note), Post::Comment(comment)] {
+        storage.likes.change(users[3], post, LikeChange::Like, now).await.unwrap();
+        let _ = storage.reports.report(users[4], post, "rude", now).await.unwrap();
+    }
+    assert!(storage.follows.follow(users[1], users[2], now).await.unwrap());
+    let card = Card {
+        city: String::new(),
+        introduce: String::new(),
+        gender: false,
+        birthday: None,
+        credits: 0,
+        level: 0,
+    };
+    assert!(storage.users.put_card(users[1], "anna", "", &card, now).await.unwrap());
+    let (name, content) = ("/blogs/1/2/a.jpg".to_owned(), vec![1; 100]);
+    let picture = NewPicture { name, owner: users[1], kind: PictureKind::Jpeg, content };
+    let room = PictureRoom { pictures: 9, bytes: 9_999 };
+    let _ = storage.pictures.put(picture, room, now).await.unwrap();
+    assert!(storage.sign_ins.sign(users[1], Day::parse("2026-11-21").unwrap()).await.unwrap());
+}
+
+/// One kind of tampering: what it does, what undoes it, and the code that names it. `{n}` is the n-th user, `{sale}` the sale.
+pub struct Kind {
+    pub spoil: &'static str,
+    pub undo: &'static str,
+    pub code: &'static str,
+}
+
+pub const fn kind(spoil: &'static str, undo: &'static str, code: &'static str) -> Kind {
+    Kind { spoil, undo, code }
+}
+
+impl Whole {
+    fn filled(&self, sql: &str) -> String {
+        let users = self.users.iter().enumerate();
+        let sql = sql.replace("{sale}", &self.sale.to_string());
+        users.fold(sql, |sql, (place, user)| sql.replace(&format!("{{{place}}}"), &user.to_string()))
+    }
+
+    fn run(&self, Sql { sqlite, mysql }: Sql<'_>) {
+        let mysql: Vec<String> = mysql.iter().map(|sql| self.filled(sql)).collect();
+        let mysql: Vec<&str> = mysql.iter().map(String::as_str).collect();
+        self.w.ground().sql_of_each(Sql { sqlite: &self.filled(sqlite), mysql: &mysql });
+    }
+
+    /// Codes that the check finds.
+    async fn found(&self) -> BTreeSet<String> {
+        let report = self.w.books.verify().await.unwrap();
+        assert_eq!(report.balances(), report.totals.findings.is_empty(), "{report}");
+        report.totals.findings.keys().map(|code| (*code).to_owned()).collect()
+    }
+
+    async fn is_named(&self, spoil: Sql<'_>, undo: Sql<'_>, code: &str, missed: &mut Vec<String>) {
+        let named = self.filled(spoil.sqlite);
+        self.run(spoil);
+        let found = self.found().await;
+        if !found.contains(code) {
+            missed.push(format!("{code} is not found after {named}: {found:?}"));
+        }
+        self.run(undo);
+        let left = self.found().await;
+        if !left.is_empty() {
+            missed.push(format!("a mall that is whole again is found fault with after {named}: {left:?}"));
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tampering_of_every_kind_is_named_and_a_whole_mall_is_not_found_fault_with() {
+    let whole = whole().await;
+    let report = whole.w.books.verify().await.unwrap();
+    assert!(report.balances() && report.unsettled.is_empty(), "{report}");
+    let mut missed = Vec::new();
+    let kinds = orders::KINDS.len() + others::KINDS.len() + others::OF_EACH.len();
+    for Kind { spoil, undo, code } in orders::KINDS.iter().chain(others::KINDS) {
+        let (spoil, undo) = (Sql { sqlite: spoil, mysql: &[spoil] }, Sql { sqlite: undo, mysql: &[undo] });
+        whole.is_named(spoil, undo, code, &mut missed).await;
+    }
+    for (spoil, undo, code) in others::OF_EACH {
+        whole.is_named(*spoil, *undo, code, &mut missed).await;
+    }
+    if whole.w.ground().database().is_none() {
+        for Kind { spoil, undo, code } in others::OF_SQLITE {
+            whole
+                .is_named(
+                    Sql { sqlite: spoil, mysql: &[] },
+                    Sql { sqlite: undo, mysql: &[] },
+                    code,
+                    &mut missed,
+                )
+                .await;
+        }
+    }
+    assert!(missed.is_empty(), "{} of {}:\n{}", missed.len(), kinds, missed.join("\n"));
+}
