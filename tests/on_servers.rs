@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
 
 mod common;
+#[path = "on_servers/drills.rs"]
+mod drills;
 
 use std::net::SocketAddr;
 use std::process::Command;
@@ -100,11 +102,11 @@ fn log_in(server: &Server, phone: &str) -> String {
     reply.body["data"].as_str().unwrap_or_else(|| panic!("{reply:?}")).to_owned()
 }
 
-/// A sale of three units that is on.
-fn open_sale(server: &Server, operator: &str) -> String {
+/// A sale of so many units that is on.
+fn open_sale(server: &Server, operator: &str, units: u64) -> String {
     let sale = json!({
         "shopId": 1, "title": "100元秒杀券", "subTitle": "", "rules": "", "payValue": 100, "actualValue": 10000,
-        "stock": 3, "beginTime": "2020-01-01T00:00:00", "endTime": "2088-01-01T00:00:00",
+        "stock": units, "beginTime": "2020-01-01T00:00:00", "endTime": "2088-01-01T00:00:00",
     });
     let reply = call(server.address, "/voucher/seckill", operator, &sale.to_string());
     reply.body["data"].as_u64().unwrap_or_else(|| panic!("{reply:?}")).to_string()
@@ -152,7 +154,7 @@ fn a_mall_is_moved_in_served_by_two_processes_and_looked_after() {
     );
     assert!(site.done(&["user", "grant", OPERATOR]).contains("operator"));
     let operator = log_in(&one, OPERATOR);
-    let sale = open_sale(&one, &operator);
+    let sale = open_sale(&one, &operator, 3);
     let buyer = log_in(&other, "13900000002");
     let order = claimed(&other, &sale, &buyer);
     assert_eq!(claim(&one, &sale, &buyer).code(), "ALREADY_BOUGHT");
@@ -183,7 +185,7 @@ fn servers_that_go_away_are_told_of_and_used_again_when_they_are_back() {
     let server = site.serve("log");
     site.done(&["user", "grant", OPERATOR]);
     let operator = log_in(&server, OPERATOR);
-    let sale = open_sale(&server, &operator);
+    let sale = open_sale(&server, &operator, 3);
     let buyers = ["13900000002", "13900000003", "13900000004"].map(|phone| log_in(&server, phone));
     claimed(&server, &sale, &buyers[0]);
 

@@ -9,12 +9,12 @@ use axum::body::Bytes;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use mallbox_storage::{DeadState, Health as StoreHealth, OrderId, Page, PaymentMode};
+use mallbox_storage::{CircuitHealth, DeadState, Health as StoreHealth, OrderId, Page, PaymentMode};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::json::json_response;
-use super::metrics::{Metrics, counter, counters, gauge};
+use super::metrics::{Metrics, counter, counters, family, gauge};
 use crate::mall::cache_aside::{CacheFigures, Counted};
 use crate::mall::clock_gap::ClockGap;
 use crate::mall::order_workers::WorkerFigures;
@@ -43,6 +43,10 @@ pub(super) struct Readiness {
     /// What is in force on each server that the mall is on.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) servers: BTreeMap<&'static str, &'static str>,
+    /// Whether each server is called: `closed` if so, `half-open` on trial, `open` not until it answers again. Of a cluster,
+    /// each master by its address.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    circuits: BTreeMap<String, &'static str>,
     zone: String,
     limits: bool,
     /// How new orders are paid for: `none` or `sandbox`; absent while the database cannot be read.
@@ -155,6 +159,7 @@ impl Health {
                 .servers()
                 .filter_map(|(server, _)| Some((server.name, server.durability?)))
                 .collect(),
+            circuits: circuits(&health).map(|(server, circuit)| (server, circuit.state.name())).collect(),
             zone: self.context.zone.iana_name().unwrap_or("local").to_owned(),
             limits: settings.claim_limit.is_some(),
             payment: payment.ok().map(PaymentMode::name),
@@ -231,8 +236,10 @@ impl Health {
             let help = "Claims that did not become orders, and that nobody has decided about.";
             gauge(out, "mallbox_dead_letters", help, open);
         }
-        let troubles = storage.upkeep.health().await.troubles().count();
+        let health = storage.upkeep.health().await;
+        let troubles = health.troubles().count();
         gauge(out, "mallbox_troubles", "Things that do not work; /readyz names them.", troubles);
+        write_circuits(out, &health);
     }
 }
 
@@ -251,6 +258,49 @@ impl Health {
         ] {
             counter(out, name, help, figure.load(Relaxed));
         }
+    }
+}
+
+/// The circuit breakers, each with its server's name, and its address where there are several.
+fn circuits(health: &StoreHealth) -> impl Iterator<Item = (String, &CircuitHealth)> {
+    health.parts.iter().flat_map(|part| {
+        let is_alone = part.circuits.len() == 1;
+        part.circuits.iter().map(move |circuit| {
+            let (server, node) = (part.name, &circuit.node);
+            (if is_alone { server.to_owned() } else { format!("{server} {node}") }, circuit)
+        })
+    })
+}
+
+fn write_circuits(out: &mut String, health: &StoreHealth) {
+    type Figure = fn(&CircuitHealth) -> u64;
+    let figures: [(&str, &str, &str, Figure); 3] = [
+        (
+            "mallbox_circuit_state",
+            "gauge",
+            "The circuit breaker before a server: 0 closed, 1 half-open, 2 open.",
+            |circuit| circuit.state as u64,
+        ),
+        (
+            "mallbox_circuit_opened_total",
+            "counter",
+            "How often the circuit breaker before a server opened.",
+            |circuit| circuit.opened,
+        ),
+        (
+            "mallbox_circuit_refused_total",
+            "counter",
+            "Calls that failed at once since the circuit breaker was open.",
+            |circuit| circuit.refused,
+        ),
+    ];
+    if circuits(health).next().is_none() {
+        return;
+    }
+    for (name, kind, help, figure) in figures {
+        let rows =
+            circuits(health).map(|(server, circuit)| (format!(r#"server="{server}""#), figure(circuit)));
+        family(out, (name, kind), help, rows);
     }
 }
 

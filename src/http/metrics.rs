@@ -244,7 +244,17 @@ pub(super) fn counters(
     help: &str,
     rows: impl IntoIterator<Item = (String, u64)>,
 ) {
-    head(out, name, "counter", help);
+    family(out, (name, "counter"), help, rows);
+}
+
+/// Numbers of any kind, each with its labels.
+pub(super) fn family(
+    out: &mut String,
+    (name, kind): (&str, &str),
+    help: &str,
+    rows: impl IntoIterator<Item = (String, u64)>,
+) {
+    head(out, name, kind, help);
     rows.into_iter().for_each(|(labels, value)| line(out, name, &labels, value));
 }
 

@@ -97,7 +97,7 @@ pub use shops::{Shop, ShopArea, ShopOrder, ShopText, ShopType, ShopTypeEdit, Sho
 pub use sign_ins::{MakeUp, SignIns, SignedDay};
 pub use storage::{EmbeddedOptions, Place, Storage};
 pub use time::Timestamp;
-pub use upkeep::{Durability, Health, PartHealth, Upkeep};
+pub use upkeep::{CircuitHealth, CircuitState, Durability, Health, PartHealth, Upkeep};
 pub use users::{Block, Card, LastOperator, RightsAnswer, RightsChange, Role, User, UserFilter, Users};
 pub use visitors::{Salt, VISITS_KEPT, Visit, VisitCounts, Visited, Visitor, Visitors, VisitsOfDay};
 pub use vouchers::{

@@ -70,6 +70,44 @@ pub struct PartHealth {
     pub durability: Option<&'static str>,
     /// What does not work, in words for the operator.
     pub troubles: Vec<String>,
+    /// The circuit breakers before it: one a server, one a master of a cluster; none in a directory.
+    pub circuits: Vec<CircuitHealth>,
+}
+
+/// A circuit breaker before a server.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CircuitHealth {
+    /// The server's address, without user and password.
+    pub node: String,
+    /// Whether calls are made.
+    pub state: CircuitState,
+    /// How often it opened since the start.
+    pub opened: u64,
+    /// Calls that were refused without asking the server, since the start.
+    pub refused: u64,
+}
+
+/// Whether a circuit breaker lets calls pass. Ordered from the best to the worst.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum CircuitState {
+    /// All of them.
+    Closed,
+    /// A few, on trial: the server answers probes again.
+    HalfOpen,
+    /// None: the server does not answer.
+    Open,
+}
+
+impl CircuitState {
+    /// The word in `/readyz`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Closed => "closed",
+            Self::HalfOpen => "half-open",
+            Self::Open => "open",
+        }
+    }
 }
 
 /// The back end as a whole.

@@ -39,6 +39,7 @@ impl Upkeep for EmbeddedUpkeep {
             address: None,
             durability: durability.map(Durability::name),
             troubles: trouble.into_iter().collect(),
+            circuits: Vec::new(),
         };
         let (full, of_log) = match self.journal.trouble() {
             Some(trouble @ Trouble::Full(_)) => (Some(trouble.text()), None),

@@ -2,6 +2,7 @@
 //!
 //! Any number of processes share both. Nothing that one of them holds in memory is the truth about anything.
 
+mod breaker;
 mod holders;
 pub mod mysql;
 pub mod redis;

@@ -25,12 +25,14 @@ impl Upkeep for ProductionUpkeep {
                 address: Some(self.redis.address()),
                 durability: Some(redis.durability.map_or("unknown", |durability| durability.name())),
                 troubles: redis.troubles,
+                circuits: self.redis.circuits(),
             },
             PartHealth {
                 name: "MySQL",
                 address: Some(self.mysql.address()),
                 durability: Some(of_mysql.name()),
                 troubles: trouble.into_iter().collect(),
+                circuits: vec![self.mysql.circuit()],
             },
         ];
         Health { backend: "production", durability: of_redis.min(of_mysql), parts, clock: redis.clock }

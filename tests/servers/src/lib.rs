@@ -12,6 +12,7 @@ mod guarded;
 mod mariadb;
 mod outside;
 mod process;
+mod proxy;
 mod redis;
 mod sentinel;
 
@@ -21,5 +22,6 @@ pub use ground::Ground;
 pub use mariadb::MariaDb;
 pub use outside::{Busy, Sql};
 pub use process::ServerError;
+pub use proxy::{Line, Proxy};
 pub use redis::{Redis, RedisCluster, RedisOptions};
 pub use sentinel::RedisSentinel;

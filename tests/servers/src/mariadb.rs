@@ -74,6 +74,22 @@ impl MariaDb {
         self.process.kill();
     }
 
+    /// Stops it where it stands: it keeps its connections and answers nothing, until it is resumed or killed.
+    ///
+    /// # Errors
+    /// [`ServerError`]: it does not run.
+    pub fn pause(&self) -> Result<(), ServerError> {
+        self.process.pause()
+    }
+
+    /// Lets it go on.
+    ///
+    /// # Errors
+    /// [`ServerError`]: it does not run.
+    pub fn resume(&self) -> Result<(), ServerError> {
+        self.process.resume()
+    }
+
     /// Starts it again where it was, with what it has on disk.
     ///
     /// # Errors

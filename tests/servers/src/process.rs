@@ -37,6 +37,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// A line on standard input is [`Process::kill`]. The end of it is the end of the test, which nobody but the watch cleans
 /// up after.
 const WATCH: &str = r#""$@" <&- & server=$!
+echo $server >"$0/server.pid"
 (
     read -r _ || { trap '' TERM; over=yes; }
     kill -KILL $server 2>&-
@@ -92,6 +93,24 @@ impl Process {
         let lines: Vec<&str> = text.lines().rev().take(8).collect();
         let said = lines.into_iter().rev().collect::<Vec<_>>().join("\n");
         ServerError::Failed { program: self.program, said }
+    }
+
+    /// Stops it where it stands: it keeps its connections and answers nothing, until it is [resumed](Self::resume) or killed.
+    pub(crate) fn pause(&self) -> Result<(), ServerError> {
+        self.signal("STOP")
+    }
+
+    /// Lets it go on.
+    pub(crate) fn resume(&self) -> Result<(), ServerError> {
+        self.signal("CONT")
+    }
+
+    fn signal(&self, name: &str) -> Result<(), ServerError> {
+        let id = std::fs::read_to_string(self.log.with_file_name("server.pid"))?;
+        let sent = Command::new("kill").args(["-s", name, id.trim()]).status()?;
+        let said =
+            || ServerError::Failed { program: self.program, said: format!("SIG{name} cannot be sent") };
+        if sent.success() { Ok(()) } else { Err(said()) }
     }
 
     /// Ends it at once, as a power cut would. Its directory stays.

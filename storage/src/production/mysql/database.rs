@@ -1,10 +1,11 @@
 //! The record's server, and the connections to it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use mysql_async::prelude::Queryable as _;
-use mysql_async::{Conn, Opts, Pool};
+use mysql_async::{Conn, Error, Opts, Pool};
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -13,7 +14,8 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 use super::form::Form;
 use super::job::{Job, run};
 use super::trouble::Fault;
-use crate::StoreError;
+use crate::production::breaker::{Breaker, Pass};
+use crate::{CircuitHealth, StoreError};
 
 /// How long a call may take for which somebody waits, and every other one until it has a server that answers.
 pub(super) const QUICK: Duration = Duration::from_millis(700);
@@ -26,6 +28,8 @@ const WATCH_EVERY: Duration = Duration::from_secs(1);
 /// How often a job is tried that the server ended in favour of another, and the first pause, four times longer each time.
 const TRIES: u32 = 4;
 const PAUSE: Duration = Duration::from_millis(2);
+/// A read that takes longer is slow: a call of the API has room for three of them.
+const SLOW: Duration = Duration::from_millis(450);
 /// To say good-bye on a connection that is not to be used again.
 const GOOD_BYE: Duration = Duration::from_millis(100);
 
@@ -36,6 +40,8 @@ const GOOD_BYE: Duration = Duration::from_millis(100);
 /// - A job that the server ends because of another (locks in a circle) is tried again here: it counts for nobody.
 /// - A connection goes back into the pool only if it is known to be in order. Dropping a call's future ends the connection,
 ///   and what the server then makes of the call is as open as after a lost answer.
+/// - Each call passes a [circuit breaker](crate::production::breaker). Only a read's time speaks about the server: a write may
+///   wait for rows that others hold, and a look takes as long as there are rows.
 /// - Calls may come from any runtime; the connections are driven by the one that opened the record.
 #[derive(Clone)]
 pub(crate) struct Database {
@@ -46,6 +52,7 @@ struct Inner {
     opts: Opts,
     pool: Pool,
     home: Handle,
+    breaker: Arc<Breaker>,
     connections: Semaphore,
     /// Batches and looks have half of the connections at the most: the rest is for those who wait.
     slow: Semaphore,
@@ -70,18 +77,29 @@ struct Lease<'a> {
 }
 
 impl Database {
-    /// Does not connect yet. The current runtime drives the connections, and has to outlive them.
-    pub(super) fn new(opts: Opts) -> Self {
+    /// Does not connect yet. The current runtime drives the connections, and has to outlive them. `address` is for operators.
+    pub(super) fn new(opts: Opts, address: String) -> Self {
         let connections = opts.pool_opts().constraints().max();
-        let inner = Inner {
-            pool: Pool::new(opts.clone()),
-            opts,
-            home: Handle::current(),
-            connections: Semaphore::new(connections),
-            slow: Semaphore::new(connections.div_ceil(2)),
-            trouble: Mutex::default(),
-        };
-        Self { inner: Arc::new(inner) }
+        let inner = Arc::new_cyclic(|inner: &Weak<Inner>| {
+            let inner = inner.clone();
+            let probe = move || -> BoxFuture<'static, bool> {
+                let inner = inner.clone();
+                Box::pin(async move {
+                    let Some(inner) = inner.upgrade() else { return false };
+                    Self { inner }.asked().await.is_some_and(|answered| answered.is_ok())
+                })
+            };
+            Inner {
+                pool: Pool::new(opts.clone()),
+                opts,
+                home: Handle::current(),
+                breaker: Breaker::new("MySQL", address, SLOW, Handle::current(), Box::new(probe)),
+                connections: Semaphore::new(connections),
+                slow: Semaphore::new(connections.div_ceil(2)),
+                trouble: Mutex::default(),
+            }
+        });
+        Self { inner }
     }
 
     /// Reads, for somebody who waits. Asked twice if the connection turns out to be lost.
@@ -123,6 +141,11 @@ impl Database {
         let asked = self.read("ping", |conn| run(async move { Ok(conn.ping().await?) })).await;
         let stored = || self.inner.trouble.lock().as_ref().map(|trouble| trouble.words.clone());
         asked.err().map(|error| error.to_string()).or_else(stored)
+    }
+
+    /// The circuit breaker.
+    pub(super) fn circuit(&self) -> CircuitHealth {
+        self.inner.breaker.health()
     }
 
     /// Lets go of the connections. Calls after it fail.
@@ -177,20 +200,31 @@ impl Database {
     ) -> Result<T, Fault> {
         let is_slow = limit > QUICK;
         let soon = if is_slow { Instant::now() } else { begun } + QUICK;
-        let lease = timeout_at(soon, self.lease(is_slow)).await;
-        let mut lease = lease.map_err(|_| Fault::Silence(QUICK))??;
-        let work = async {
-            if is_slow {
-                // A dead server is found out before it is waited for.
-                lease.ping(soon).await?;
-            }
-            form.run(lease.conn()?, job).await
+        // A server that hangs is not the only one that keeps others waiting here.
+        let permits = timeout_at(soon, self.permits(is_slow)).await.map_err(|_| Fault::Silence(QUICK))??;
+        let pass = self.inner.breaker.admit().map_err(Fault::NotCalled)?;
+        let lease = timeout_at(soon, self.connect(permits)).await;
+        let mut lease = match lease.unwrap_or(Err(Fault::Unreachable(QUICK))) {
+            Ok(lease) => lease,
+            Err(fault) => return Err(lost(pass, fault)),
         };
+        if is_slow && let Err(fault) = lease.ping(soon).await {
+            // A dead server is found out before it is waited for.
+            return Err(lost(pass, fault));
+        }
+        let pass = if is_slow || form.writes() { pass.lenient() } else { pass };
         let done = tokio::select! {
-            done = timeout_at(begun + limit, work) => done.unwrap_or(Err(Fault::Silence(limit))),
+            done = timeout_at(begun + limit, form.run(lease.conn()?, job)) => done.unwrap_or(Err(Fault::Silence(limit))),
             fault = self.watch(), if is_slow => Err(fault),
         };
-        lease.end(done)
+        let done = lease.end(done);
+        match &done {
+            Err(fault @ Fault::Silence(_)) => pass.silent(fault),
+            Err(fault) if fault.is_lost_connection() => pass.lost(fault),
+            Err(Fault::Closed) => pass.unused(),
+            _ => pass.answered(),
+        }
+        done
     }
 
     /// A connection beside the pool, which no other call waits for. To be closed by [`part`](Self::part).
@@ -212,30 +246,33 @@ impl Database {
     pub(super) async fn watch(&self) -> Fault {
         loop {
             sleep(WATCH_EVERY).await;
-            // While all connections are in use, their users will find out.
-            let Ok(permit) = self.inner.connections.try_acquire() else { continue };
-            let answered = match self.connect((None, permit)).await {
-                Ok(mut lease) => lease.ping(Instant::now() + QUICK).await.and_then(|()| lease.end(Ok(()))),
-                Err(fault) => Err(fault),
-            };
-            if let Err(fault) = answered {
+            if let Some(Err(fault)) = self.asked().await {
                 return fault;
             }
         }
     }
 
-    async fn lease(&self, is_slow: bool) -> Result<Lease<'_>, Fault> {
+    /// Whether the server answers at all; `None` while all connections are in use: their users will find out.
+    async fn asked(&self) -> Option<Result<(), Fault>> {
+        let permit = self.inner.connections.try_acquire().ok()?;
+        Some(match self.connect((None, permit)).await {
+            Ok(mut lease) => lease.ping(Instant::now() + QUICK).await.and_then(|()| lease.end(Ok(()))),
+            Err(fault) => Err(fault),
+        })
+    }
+
+    async fn permits(&self, is_slow: bool) -> Result<Permits<'_>, Fault> {
         let inner = &*self.inner;
         let slow = if is_slow { Some(inner.slow.acquire().await.map_err(|_| Fault::Closed)?) } else { None };
         let any = inner.connections.acquire().await.map_err(|_| Fault::Closed)?;
-        self.connect((slow, any)).await
+        Ok((slow, any))
     }
 
     async fn connect<'a>(&'a self, permits: Permits<'a>) -> Result<Lease<'a>, Fault> {
         let pool = self.inner.pool.clone();
         // Made there, a connection lives as long as that runtime, and not as its first user's.
         let conn = self.inner.home.spawn(async move { timeout(QUICK, pool.get_conn()).await });
-        let conn = conn.await.map_err(|_| Fault::Closed)?.map_err(|_| Fault::Silence(QUICK))??;
+        let conn = conn.await.map_err(|_| Fault::Closed)?.map_err(|_| Fault::Unreachable(QUICK))??;
         Ok(Lease { conn: Some(conn), home: &self.inner.home, _permits: permits })
     }
 
@@ -252,6 +289,17 @@ impl Database {
             *self.inner.trouble.lock() = Some(Trouble { words: fault.to_string(), is_of_writing });
         }
     }
+}
+
+/// Tells the circuit breaker of a connection that could not be had.
+fn lost(pass: Pass<'_>, fault: Fault) -> Fault {
+    match &fault {
+        Fault::Closed => pass.unused(),
+        // The server says why, such as that it has too many connections.
+        Fault::Driver(Error::Server(_)) => pass.answered(),
+        fault => pass.lost(fault),
+    }
+    fault
 }
 
 impl Lease<'_> {

@@ -155,7 +155,7 @@ pub async fn connect(url: &str) -> Result<MysqlPorts, OpenError> {
     if let Some(words) = crowding(room, taken, address.opts.pool_opts().constraints().max()) {
         tracing::warn!(server = address.shown(), "{words}");
     }
-    let database = Database::new(address.opts.clone());
+    let database = Database::new(address.opts.clone(), address.place());
     Ok(MysqlPorts {
         users: Arc::new(users::MysqlUsers(database.clone())),
         follows: Arc::new(follows::MysqlFollows(database.clone())),

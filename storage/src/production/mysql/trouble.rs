@@ -6,6 +6,7 @@ use std::time::Duration;
 use mysql_async::{DriverError, Error, ServerError};
 
 use crate::StoreError;
+use crate::production::breaker::Refused;
 
 /// Why a job did not do what it was to do.
 #[derive(Debug)]
@@ -14,6 +15,10 @@ pub(super) enum Fault {
     Driver(Error),
     /// Nobody answered for so long.
     Silence(Duration),
+    /// No connection could be had for so long.
+    Unreachable(Duration),
+    /// The circuit breaker let no call pass.
+    NotCalled(Refused),
     /// The record was closed.
     Closed,
     /// What the job took for granted is not so.
@@ -76,21 +81,28 @@ impl Fault {
     pub(super) fn spoils_connection(&self) -> bool {
         match self {
             Self::Driver(Error::Server(said)) => ELSEWHERE.contains(&said.code),
-            Self::Driver(_) | Self::Silence(_) => true,
-            Self::Closed | Self::Overtaken | Self::Refused(_) | Self::Corrupt(_) => false,
+            Self::Driver(_) | Self::Silence(_) | Self::Unreachable(_) => true,
+            Self::NotCalled(_) | Self::Closed | Self::Overtaken | Self::Refused(_) | Self::Corrupt(_) => {
+                false
+            }
         }
     }
 
     /// Whether the connection is lost, perhaps since long ago.
     pub(super) fn is_lost_connection(&self) -> bool {
-        matches!(self, Self::Driver(Error::Io(_) | Error::Driver(DriverError::ConnectionClosed)))
+        matches!(
+            self,
+            Self::Unreachable(_) | Self::Driver(Error::Io(_) | Error::Driver(DriverError::ConnectionClosed))
+        )
     }
 
     /// Whether it is the record that is at fault, and not what was asked of it.
     pub(super) fn is_trouble(&self) -> bool {
         match self {
             Self::Driver(Error::Server(said)) => !breaks_rule(said),
-            Self::Driver(_) | Self::Silence(_) | Self::Closed => true,
+            Self::Driver(_) | Self::Silence(_) | Self::Unreachable(_) | Self::NotCalled(_) | Self::Closed => {
+                true
+            }
             Self::Overtaken | Self::Refused(_) | Self::Corrupt(_) => false,
         }
     }
@@ -103,7 +115,7 @@ impl Fault {
                 StoreError::Refused { op, source: error.into() }
             }
             Self::Driver(error) => StoreError::Unavailable { op, source: error.into() },
-            Self::Silence(_) | Self::Closed | Self::Overtaken => {
+            Self::Silence(_) | Self::Unreachable(_) | Self::NotCalled(_) | Self::Closed | Self::Overtaken => {
                 StoreError::Unavailable { op, source: self.to_string().into() }
             }
             Self::Refused(rule) => StoreError::Refused { op, source: rule.into() },
@@ -124,6 +136,8 @@ impl fmt::Display for Fault {
         match self {
             Self::Driver(error) => error.fmt(f),
             Self::Silence(limit) => write!(f, "no answer within {limit:?}"),
+            Self::Unreachable(limit) => write!(f, "no connection within {limit:?}"),
+            Self::NotCalled(refused) => refused.fmt(f),
             Self::Closed => f.write_str("the record is closed"),
             Self::Overtaken => f.write_str("others changed the same rows again and again"),
             Self::Refused(rule) => f.write_str(rule),

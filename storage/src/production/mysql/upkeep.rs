@@ -3,7 +3,7 @@
 use super::columns::{Columns, execute, first};
 use super::database::Database;
 use super::job::run;
-use crate::{Durability, StoreError};
+use crate::{CircuitHealth, Durability, StoreError};
 
 /// Settings, health and the end of the record.
 #[derive(Clone)]
@@ -29,6 +29,12 @@ impl MysqlUpkeep {
     /// What does not work at present, in words for the operator: asks the server.
     pub async fn trouble(&self) -> Option<String> {
         self.database.trouble().await
+    }
+
+    /// The circuit breaker before it.
+    #[must_use]
+    pub fn circuit(&self) -> CircuitHealth {
+        self.database.circuit()
     }
 
     /// A setting; `None` if it was never stored.

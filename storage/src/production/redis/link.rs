@@ -1,24 +1,32 @@
 //! The connection to Redis: shared by all calls, made anew when it breaks, and quick to say that it is broken.
+//!
+//! Each call passes a [circuit breaker](crate::production::breaker) first. No call here blocks in Redis: what waits for
+//! messages has a connection of its own and passes none.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use futures_util::future::join_all;
+use futures_util::future::{BoxFuture, join_all};
 use parking_lot::Mutex;
 use redis::aio::ConnectionLike as _;
+use redis::cluster_async::ClusterConnection;
 use redis::cluster_routing::{MultipleNodeRoutingInfo, RoutingInfo, SingleNodeRoutingInfo};
 use redis::{Cmd, ErrorKind, FromRedisValue, RedisError, RedisResult, ServerErrorKind, Value};
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
 use super::address::{Address, Connection, Kind};
+use super::nodes::Nodes;
 use super::script::Call;
-use crate::{OpenError, StoreError};
+use crate::production::breaker::{Breaker, Pass, Refused};
+use crate::{CircuitHealth, OpenError, StoreError};
 
 /// How long a call may take in all, with whatever it tries again.
 const PATIENCE: Duration = Duration::from_millis(700);
 /// After an attempt to connect that failed, nobody tries for so long, and calls fail at once.
 const REST: Duration = Duration::from_millis(100);
+/// A call that takes longer is slow: a call of the API has room for three of them.
+const SLOW: Duration = Duration::from_millis(450);
 
 /// Whether a call may be made again when its answer was lost with the connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,9 +46,9 @@ pub(super) struct Link {
     inner: Arc<Inner>,
 }
 
-#[derive(Debug)]
 struct Inner {
     address: Address,
+    nodes: Nodes,
     /// Where connections live: a call may come from a thread whose runtime ends sooner.
     runtime: Handle,
     state: Mutex<State>,
@@ -55,6 +63,15 @@ struct State {
     generation: u64,
     /// Why there is none, and until when nobody tries.
     broken: Option<(RedisError, Instant)>,
+}
+
+impl std::fmt::Debug for Inner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Inner")
+            .field("address", &self.address)
+            .field("state", &self.state)
+            .finish_non_exhaustive()
+    }
 }
 
 impl std::fmt::Debug for State {
@@ -81,8 +98,55 @@ impl Link {
     }
 
     fn to(address: Address) -> Self {
-        let (state, connecting) = (Mutex::default(), tokio::sync::Mutex::default());
-        Self { inner: Arc::new(Inner { address, runtime: Handle::current(), state, connecting }) }
+        let inner = Arc::new_cyclic(|inner: &Weak<Inner>| {
+            let (runtime, shown, its_runtime) = (Handle::current(), address.to_string(), Handle::current());
+            let inner = inner.clone();
+            let nodes = Nodes::new(Box::new(move |master| {
+                let shown = master.as_ref().map_or(shown.clone(), |(host, port)| format!("{host}:{port}"));
+                let inner = inner.clone();
+                let probe = move || -> BoxFuture<'static, bool> {
+                    let (inner, master) = (inner.clone(), master.clone());
+                    Box::pin(async move {
+                        let Some(inner) = inner.upgrade() else { return false };
+                        Self { inner }.probe(master).await
+                    })
+                };
+                Breaker::new("Redis", shown, SLOW, its_runtime.clone(), Box::new(probe))
+            }));
+            let (state, connecting) = (Mutex::default(), tokio::sync::Mutex::default());
+            Inner { address, nodes, runtime, state, connecting }
+        });
+        Self { inner }
+    }
+
+    /// Whether the server, or this master of a cluster, answers.
+    async fn probe(&self, master: Option<(String, u16)>) -> bool {
+        let ping = redis::cmd("PING");
+        let Some((host, port)) = master else { return self.ask(Repeat::Never, &ping).await.is_ok() };
+        let Ok((generation, Connection::Cluster(mut cluster))) = self.connection().await else {
+            return false;
+        };
+        // Perhaps another node has its slots by now.
+        self.learn_masters(&mut cluster).await;
+        let node = RoutingInfo::SingleNode(SingleNodeRoutingInfo::ByAddress { host, port });
+        let said = cluster.route_command(ping, node).await;
+        self.heed(generation, said).is_ok()
+    }
+
+    /// Learns which master has which slots. Where nobody says so, calls pass by what was known before.
+    async fn learn_masters(&self, cluster: &mut ClusterConnection) {
+        let mut command = redis::cmd("CLUSTER");
+        command.arg("SLOTS");
+        let anywhere = RoutingInfo::SingleNode(SingleNodeRoutingInfo::Random);
+        let slots = cluster.route_command(command, anywhere).await;
+        if let Err(error) = slots.and_then(|slots| self.inner.nodes.learn(slots)) {
+            tracing::debug!(%error, "the masters of the cluster are not known");
+        }
+    }
+
+    /// The circuit breakers.
+    pub(super) fn circuits(&self) -> Vec<CircuitHealth> {
+        self.inner.nodes.all().iter().map(|breaker| breaker.health()).collect()
     }
 
     fn unreachable(&self, error: StoreError) -> OpenError {
@@ -180,18 +244,31 @@ impl Link {
         master: &Master,
         command: &Cmd,
     ) -> Result<T, StoreError> {
-        let asked = async {
-            match (self.connection().await?, &master.0) {
-                ((generation, Connection::Cluster(mut cluster)), Some(node)) => {
-                    let to = RoutingInfo::SingleNode(node.clone());
-                    let said = cluster.route_command(command.clone(), to).await;
-                    self.heed(generation, said)
-                }
-                _ => self.send(Repeat::Safe, command).await,
+        let node = match &master.0 {
+            Some(node @ SingleNodeRoutingInfo::ByAddress { host, port }) => Some((node, host, port)),
+            _ => None,
+        };
+        let said = match node {
+            None => self.send(Repeat::Safe, command).await,
+            Some((node, host, port)) => {
+                let breaker = self.inner.nodes.at(host, *port);
+                guarded(&breaker, self.send_to(node, command)).await
             }
         };
-        let value = within(PATIENCE, asked).await.map_err(|error| trouble(op, error))?;
+        let value = said.map_err(|error| trouble(op, error))?;
         T::from_redis_value(value).map_err(|error| trouble(op, error.into()))
+    }
+
+    async fn send_to(&self, node: &SingleNodeRoutingInfo, command: &Cmd) -> RedisResult<Value> {
+        within(PATIENCE, async {
+            let (generation, connection) = self.connection().await?;
+            let Connection::Cluster(mut cluster) = connection else {
+                return Err((ErrorKind::ClusterConnectionNotFound, "no cluster").into());
+            };
+            let said = cluster.route_command(command.clone(), RoutingInfo::SingleNode(node.clone())).await;
+            self.heed(generation, said)
+        })
+        .await
     }
 
     /// Each master, and what it says to a command.
@@ -201,6 +278,8 @@ impl Link {
             let Connection::Cluster(mut cluster) = connection else {
                 return Ok(vec![(Master(None), self.send(Repeat::Safe, command).await?)]);
             };
+            // All of them would wait for the one.
+            self.inner.nodes.refusal().map_or(Ok(()), |refused| Err(refusal(refused)))?;
             let masters = RoutingInfo::MultiNode((MultipleNodeRoutingInfo::AllMasters, None));
             let said = cluster.route_command(command.clone(), masters).await;
             match self.heed(generation, said)? {
@@ -214,6 +293,10 @@ impl Link {
     }
 
     async fn send(&self, repeat: Repeat, command: &Cmd) -> RedisResult<Value> {
+        guarded(&self.inner.nodes.of(command), self.ask(repeat, command)).await
+    }
+
+    async fn ask(&self, repeat: Repeat, command: &Cmd) -> RedisResult<Value> {
         within(PATIENCE, async {
             let mut tries_left = if repeat == Repeat::Safe { 2 } else { 1 };
             loop {
@@ -275,7 +358,10 @@ impl Link {
     }
 
     async fn connect(&self) -> RedisResult<(u64, Connection)> {
-        let connected = within(PATIENCE, self.inner.address.connect()).await;
+        let mut connected = within(PATIENCE, self.inner.address.connect()).await;
+        if let Ok(Connection::Cluster(cluster)) = &mut connected {
+            self.learn_masters(cluster).await;
+        }
         let mut state = self.inner.state.lock();
         match connected {
             Ok(connection) => {
@@ -304,6 +390,30 @@ impl Master {
 async fn within<T>(span: Duration, work: impl Future<Output = RedisResult<T>>) -> RedisResult<T> {
     let late = || std::io::Error::new(std::io::ErrorKind::TimedOut, "Redis does not answer");
     tokio::time::timeout(span, work).await.unwrap_or_else(|_| Err(late().into()))
+}
+
+/// Makes a call if the circuit breaker lets it pass, and tells it how the call went.
+async fn guarded(
+    breaker: &Arc<Breaker>,
+    call: impl Future<Output = RedisResult<Value>>,
+) -> RedisResult<Value> {
+    let pass = breaker.admit().map_err(refusal)?;
+    let said = call.await;
+    match &said {
+        Err(error) if error.is_timeout() => Pass::silent(pass, error),
+        Err(error) if is_lost(error) => Pass::lost(pass, error),
+        _ => Pass::answered(pass),
+    }
+    said
+}
+
+fn refusal(refused: Refused) -> RedisError {
+    (ErrorKind::Io, "the circuit breaker is open", refused.to_string()).into()
+}
+
+/// Whether no server was reached.
+fn is_lost(error: &RedisError) -> bool {
+    error.is_io_error() || error.kind() == ErrorKind::ClusterConnectionNotFound
 }
 
 /// Whether the connection is gone, or leads to a server that has ceased to be the master.

@@ -24,6 +24,7 @@ mod listener;
 mod loading;
 mod locks;
 mod log_entries;
+mod nodes;
 mod order_log;
 mod rate_limits;
 mod removal;
@@ -47,8 +48,8 @@ use super::{Holders, SignRows};
 use crate::feeds::FeedRows;
 use crate::feeds::desk::Desk;
 use crate::{
-    Cache, Deadlines, Feeds, GeoIndex, Locks, OpenError, OrderLog, Orders, RateLimits, Sales, Sessions,
-    Shops, SignIns, StoreError, Visitors,
+    Cache, CircuitHealth, Deadlines, Feeds, GeoIndex, Locks, OpenError, OrderLog, Orders, RateLimits, Sales,
+    Sessions, Shops, SignIns, StoreError, Visitors,
 };
 
 /// How much longer than it is live Redis keeps what expires: clocks differ, and the mall's decides.
@@ -141,6 +142,12 @@ impl RedisUpkeep {
         health::health(&self.link).await
     }
 
+    /// The circuit breakers before it: one, or one a master of a cluster.
+    #[must_use]
+    pub fn circuits(&self) -> Vec<CircuitHealth> {
+        self.link.circuits()
+    }
+
     /// What it has done so far.
     ///
     /// # Errors
@@ -202,7 +209,7 @@ pub(super) fn random() -> u64 {
 }
 
 /// A random share of 1, to keep instances from doing things in step.
-fn share() -> f64 {
+pub(super) fn share() -> f64 {
     f64::from(u32::try_from(random() >> 32).unwrap_or(0)) / f64::from(u32::MAX)
 }
 

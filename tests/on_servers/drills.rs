@@ -1,0 +1,276 @@
+//! Servers that refuse, are silent or slow, and come and go: what each call is answered meanwhile, within which budget, and
+//! that an open circuit breaker asks nobody.
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use mallbox_storage::CircuitState;
+use mallbox_test_servers::{Line, MariaDb, Proxy, Redis};
+use tempfile::TempDir;
+
+use super::common::http::{self, Reply};
+use super::common::server::Server;
+use super::{DUMP, LONGEST, OPERATOR, PATIENCE, claimed, log_in, readyz, said};
+
+/// What a call is answered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Told {
+    /// What was asked for.
+    All,
+    /// This code.
+    Code(&'static str),
+}
+
+use Told::{All, Code};
+
+/// Who calls.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Caller {
+    Nobody,
+    Customer,
+    Operator,
+}
+
+use Caller::{Customer, Nobody, Operator};
+
+/// Not now, and sure of it.
+const AWAY: Told = Code("UNAVAILABLE");
+/// `S` is the sale, `O` the customer's order in it. The last two columns: what is answered without MySQL, and without Redis.
+const CALLS: &[(Caller, &str, &str, &str, Told, Told)] = &[
+    (Customer, "POST", "/voucher-order/seckill/S", "", Code("ALREADY_BOUGHT"), AWAY),
+    (Nobody, "GET", "/sale/S", "", All, AWAY),
+    (Nobody, "GET", "/sale/S/page", "", All, All),
+    (Nobody, "GET", "/sale/on?current=1", "", All, AWAY),
+    (Nobody, "GET", "/shop/1", "", All, All),
+    (Nobody, "GET", "/shop/987654", "", Code("NOT_FOUND"), Code("NOT_FOUND")),
+    (Nobody, "GET", "/shop-type/list", "", All, All),
+    (Nobody, "GET", "/shop/areas", "", All, All),
+    (Nobody, "GET", "/voucher/list/1", "", All, AWAY),
+    (Nobody, "GET", "/shop/of/type?typeId=1&current=1", "", AWAY, All),
+    (Nobody, "GET", "/shop/of/type?typeId=1&current=1&x=120.15&y=30.25", "", AWAY, AWAY),
+    (Nobody, "GET", "/shop/near?x=120.15&y=30.25&radius=5000", "", AWAY, AWAY),
+    (Nobody, "GET", "/shop/of/name?name=a", "", AWAY, All),
+    (Nobody, "GET", "/blog/hot?current=1", "", AWAY, All),
+    (Customer, "GET", "/user/me", "", AWAY, AWAY),
+    (Customer, "GET", "/voucher-order/of/me", "", AWAY, AWAY),
+    (Customer, "POST", "/voucher-order/O/pay", "{}", AWAY, AWAY),
+    (Customer, "POST", "/voucher-order/O/cancel", "{}", AWAY, AWAY),
+    (Customer, "GET", "/blog/of/follow?lastId=9999999999999", "", AWAY, AWAY),
+    (Customer, "POST", "/user/sign", "", AWAY, AWAY),
+    (Customer, "GET", "/user/sign/count", "", AWAY, AWAY),
+    (Customer, "PUT", "/follow/1/true", "", AWAY, AWAY),
+    (Nobody, "POST", "/user/code?phone=13900000099", "", All, AWAY),
+    (Operator, "GET", "/ops/sales", "", AWAY, AWAY),
+    (Operator, "POST", "/ops/sales/S/pause", "", AWAY, AWAY),
+    (Operator, "GET", "/ops/overview", "", AWAY, AWAY),
+];
+
+/// A mall behind proxies, with a sale that is on, and who is in it.
+struct Drill {
+    server: Server,
+    redis: Proxy,
+    mysql: Proxy,
+    sale: String,
+    customer: String,
+    order: String,
+    operator: String,
+    /// Have bought nothing yet.
+    buyers: Vec<String>,
+    servers: (Redis, MariaDb, TempDir),
+}
+
+impl Drill {
+    fn new() -> Self {
+        let (redis, mysql, dir) =
+            (Redis::start().unwrap(), MariaDb::start().unwrap(), TempDir::new().unwrap());
+        let (import_redis, import_mysql) = (redis.url(), mysql.url("mall"));
+        for arguments in [&["import", DUMP][..], &["user", "grant", OPERATOR]] {
+            let (code, out, error) = said(arguments, &import_redis, &import_mysql);
+            assert_eq!(code, 0, "{arguments:?}: {out}{error}");
+        }
+        let before_redis = Proxy::before(redis.port()).unwrap();
+        let before_mysql = Proxy::before(mysql.port()).unwrap();
+        let redis_url = format!("redis://127.0.0.1:{}", before_redis.port());
+        let mysql_url = format!("mysql://root@127.0.0.1:{}/mall", before_mysql.port());
+        let server = Server::start_on(&redis_url, &mysql_url, &dir.path().join("log")).unwrap();
+        let operator = log_in(&server, OPERATOR);
+        let sale = super::open_sale(&server, &operator, 100);
+        let customer = log_in(&server, "13900000002");
+        let buyers = (10..16).map(|number| log_in(&server, &format!("139000000{number}"))).collect();
+        let order = claimed(&server, &sale, &customer);
+        let (redis, mysql, servers) = (before_redis, before_mysql, (redis, mysql, dir));
+        let drill = Self { server, redis, mysql, sale, customer, order, operator, buyers, servers };
+        readyz(&drill.server, 200, r#""backlog":0"#);
+        drill
+    }
+
+    fn address(&self) -> SocketAddr {
+        self.server.address
+    }
+
+    /// A call, within its budget.
+    fn call(&self, caller: Caller, method: &str, path: &str, body: &str) -> Reply {
+        let token = match caller {
+            Nobody => "",
+            Customer => &self.customer,
+            Operator => &self.operator,
+        };
+        let path = format!("/api{}", path.replace("/S", &format!("/{}", self.sale)))
+            .replace("/O/", &format!("/{}/", self.order));
+        let began = Instant::now();
+        let reply = http::send(self.address(), method, &path, token, body).unwrap();
+        assert!(began.elapsed() < LONGEST, "{method} {path} took {:?}", began.elapsed());
+        reply
+    }
+
+    fn claim(&self, buyer: &str) -> Reply {
+        super::call(self.address(), &format!("/voucher-order/seckill/{}", self.sale), buyer, "")
+    }
+
+    /// The row's calls as the table has them, but for those that change something while the server is back.
+    fn is_as_the_table_says(&self, of: impl Fn(&(Told, Told)) -> Told, when: &str) {
+        let wrong: Vec<String> = CALLS
+            .iter()
+            .filter_map(|(caller, method, path, body, mysql, redis)| {
+                let want = of(&(*mysql, *redis));
+                let reply = self.call(*caller, method, path, body);
+                let is_right = match want {
+                    All => reply.status == 200 && reply.body["success"] == true,
+                    Code(code) => reply.code() == code,
+                };
+                (!is_right)
+                    .then(|| format!("{method} {path}: {want:?}, but {} {:.150}", reply.status, reply.text))
+            })
+            .collect();
+        assert!(wrong.is_empty(), "{when}:\n{}", wrong.join("\n"));
+    }
+
+    /// No call of the API breaks, or takes longer than its budget.
+    fn every_call_ends(&self, when: &str) {
+        let document = http::ask(self.address(), "GET", "/api/openapi.json", "").unwrap().body;
+        let mut calls = 0;
+        for (path, methods) in document["paths"].as_object().unwrap() {
+            for method in methods.as_object().unwrap().keys().filter(|name| *name != "parameters") {
+                // The one streams for ever, if it begins; the other ends the caller's session.
+                if path.ends_with("/ops/live") || path.ends_with("/user/logout") {
+                    continue;
+                }
+                let parts = path.split('/').map(|part| if part.starts_with('{') { "1" } else { part });
+                let path = parts.collect::<Vec<_>>().join("/");
+                let path = path.strip_prefix("/api").unwrap_or(&path);
+                let reply = self.call(Operator, &method.to_uppercase(), path, "{}");
+                assert_ne!(reply.status, 500, "{when}: {method} {path}: {}", reply.text);
+                calls += 1;
+            }
+        }
+        assert!(calls > 60, "{calls}");
+    }
+
+    /// Waits until the circuit breaker of a server is so.
+    fn until(&self, server: &str, state: CircuitState) {
+        let began = Instant::now();
+        loop {
+            let reply = http::ask(self.address(), "GET", "/readyz", "").unwrap();
+            if reply.body["circuits"][server] == state.name() {
+                return;
+            }
+            assert!(began.elapsed() < PATIENCE, "{server} never {state:?}: {}", reply.text);
+        }
+    }
+
+    fn metric(&self, name: &str, server: &str) -> u64 {
+        let text = http::ask(self.address(), "GET", "/metrics", "").unwrap().text;
+        let line =
+            text.lines().find_map(|line| line.strip_prefix(&format!("{name}{{server=\"{server}\"}} ")));
+        line.unwrap_or_else(|| panic!("{name} of {server}:\n{text}")).parse().unwrap()
+    }
+
+    fn is_well(&self) {
+        for server in ["Redis", "MySQL"] {
+            self.until(server, CircuitState::Closed);
+        }
+        readyz(&self.server, 200, r#""backlog":0"#);
+    }
+}
+
+const LINES: [Line; 3] = [Line::Refused, Line::Silent, Line::Slow(Duration::from_millis(900))];
+
+/// Copies are made while all is well.
+fn warm(drill: &Drill) {
+    for (caller, method, path, body, ..) in
+        CALLS.iter().filter(|(caller, method, ..)| (*caller, *method) == (Nobody, "GET"))
+    {
+        drop(drill.call(*caller, method, path, body));
+    }
+}
+
+#[test]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
+fn without_mysql_the_sale_and_the_copies_go_on_and_no_call_waits_for_it() {
+    let drill = Drill::new();
+    for (line, buyer) in LINES.into_iter().zip(&drill.buyers) {
+        warm(&drill);
+        drill.mysql.set(line);
+        // From the first instant, whatever the breaker knows.
+        let first = drill.claim(buyer);
+        assert!(first.body["dataText"].is_string(), "{line:?}: {first:?}");
+        drill.until("MySQL", CircuitState::Open);
+        let asked = drill.mysql.sent();
+        drill.is_as_the_table_says(|told| told.0, &format!("MySQL {line:?}"));
+        drill.every_call_ends(&format!("MySQL {line:?}"));
+        let asked = drill.mysql.sent() - asked;
+        assert!(asked < 60, "{line:?}: an open breaker sent {asked} pieces");
+        drill.mysql.set(Line::Good);
+        drill.is_well();
+    }
+    assert!(drill.metric("mallbox_circuit_opened_total", "MySQL") >= 3);
+    assert!(drill.metric("mallbox_circuit_refused_total", "MySQL") > 60);
+    assert_eq!(drill.metric("mallbox_circuit_opened_total", "Redis"), 0);
+}
+
+#[test]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
+fn without_redis_pages_and_shops_are_shown_and_no_call_waits_for_it() {
+    let drill = Drill::new();
+    for (line, buyer) in LINES.into_iter().zip(&drill.buyers) {
+        warm(&drill);
+        drill.redis.set(line);
+        drill.until("Redis", CircuitState::Open);
+        let asked = drill.redis.sent();
+        drill.is_as_the_table_says(|told| told.1, &format!("Redis {line:?}"));
+        drill.every_call_ends(&format!("Redis {line:?}"));
+        let asked = drill.redis.sent() - asked;
+        assert!(asked < 60, "{line:?}: an open breaker sent {asked} pieces");
+        drill.redis.set(Line::Good);
+        drill.is_well();
+        claimed(&drill.server, &drill.sale, buyer);
+    }
+    assert_eq!(drill.metric("mallbox_circuit_opened_total", "MySQL"), 0);
+}
+
+#[test]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
+fn servers_that_stand_still_come_back_and_go_again_are_used_whenever_they_answer() {
+    let drill = Drill::new();
+    let (redis, mysql, _) = &drill.servers;
+    let mut buyers = drill.buyers.iter();
+    for _ in 0..2 {
+        mysql.pause().unwrap();
+        let claim = drill.claim(buyers.next().unwrap());
+        assert!(claim.body["dataText"].is_string(), "{claim:?}");
+        drill.until("MySQL", CircuitState::Open);
+        mysql.resume().unwrap();
+        drill.until("MySQL", CircuitState::Closed);
+    }
+    for _ in 0..2 {
+        redis.pause().unwrap();
+        drill.until("Redis", CircuitState::Open);
+        assert_eq!(drill.call(Nobody, "GET", "/shop/1", "").status, 200);
+        redis.resume().unwrap();
+        drill.until("Redis", CircuitState::Closed);
+    }
+    drill.is_well();
+    claimed(&drill.server, &drill.sale, buyers.next().unwrap());
+    let (code, out, _) = said(&["verify"], &redis.url(), &mysql.url("mall"));
+    assert!(code == 0 && out.contains("the books balance"), "{out}");
+}

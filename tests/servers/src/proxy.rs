@@ -1,0 +1,145 @@
+//! Something between a mall and one of its servers that passes bytes on, late or not at all, and counts.
+
+use std::io::{self, Read as _, Write as _};
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+/// What a [`Proxy`] does with what it is sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Line {
+    /// Passes it on.
+    Good,
+    /// Ends every connection at once, also those there are.
+    Refused,
+    /// Keeps it, until the line is another.
+    Silent,
+    /// Passes it on so much later.
+    Slow(Duration),
+}
+
+/// A proxy on a free port of this machine, for as long as this value lives.
+#[derive(Debug)]
+pub struct Proxy {
+    port: u16,
+    state: Arc<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    line: Mutex<Line>,
+    changed: Condvar,
+    /// Pieces that were sent to the server, whatever became of them.
+    sent: AtomicU64,
+    /// Those there are, to be ended.
+    open: Mutex<Vec<TcpStream>>,
+}
+
+impl Proxy {
+    /// Before the server on this port of 127.0.0.1.
+    ///
+    /// # Errors
+    /// No port is free.
+    pub fn before(server: u16) -> io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let port = listener.local_addr()?.port();
+        let (line, changed) = (Mutex::new(Line::Good), Condvar::new());
+        let state = Arc::new(State { line, changed, sent: AtomicU64::new(0), open: Mutex::default() });
+        let its_state = Arc::downgrade(&state);
+        // Ends with the test's process: it waits for the next connection.
+        std::thread::spawn(move || {
+            for near in listener.incoming().filter_map(Result::ok) {
+                let Some(state) = its_state.upgrade() else { return };
+                if state.line() != Line::Refused {
+                    // A server that is away is refused by its own port.
+                    let _ = state.join(near, server);
+                }
+            }
+        });
+        Ok(Self { port, state })
+    }
+
+    /// Its port on 127.0.0.1.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// From now on, does this.
+    pub fn set(&self, line: Line) {
+        *self.state.line.lock().unwrap_or_else(PoisonError::into_inner) = line;
+        self.state.changed.notify_all();
+        if line == Line::Refused {
+            self.state.end_all();
+        }
+    }
+
+    /// How many pieces were sent to the server since the start: a call is one or a few.
+    #[must_use]
+    pub fn sent(&self) -> u64 {
+        self.state.sent.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.set(Line::Refused);
+    }
+}
+
+impl State {
+    fn line(&self) -> Line {
+        *self.line.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn join(self: &Arc<Self>, near: TcpStream, server: u16) -> io::Result<()> {
+        let far = TcpStream::connect((Ipv4Addr::LOCALHOST, server))?;
+        near.set_nodelay(true)?;
+        far.set_nodelay(true)?;
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.extend([near.try_clone()?, far.try_clone()?]);
+        let (from_far, to_near) = (far.try_clone()?, near.try_clone()?);
+        let state = Arc::clone(self);
+        std::thread::spawn(move || state.pass_on(near, far, true));
+        let state = Arc::clone(self);
+        std::thread::spawn(move || state.pass_on(from_far, to_near, false));
+        Ok(())
+    }
+
+    fn pass_on(&self, mut from: TcpStream, mut to: TcpStream, is_to_server: bool) {
+        let mut buffer = vec![0; 1 << 16];
+        while let Ok(count @ 1..) = from.read(&mut buffer) {
+            if is_to_server {
+                self.sent.fetch_add(1, Ordering::SeqCst);
+                self.wait();
+            }
+            if to.write_all(&buffer[..count]).is_err() {
+                break;
+            }
+        }
+        for stream in [from, to] {
+            // It may be closed by its other half.
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+
+    /// As long as the line has it.
+    fn wait(&self) {
+        let line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
+        match *line {
+            Line::Slow(by) => {
+                drop(line);
+                std::thread::sleep(by);
+            }
+            _ => drop(self.changed.wait_while(line, |line| *line == Line::Silent)),
+        }
+    }
+
+    fn end_all(&self) {
+        for stream in self.open.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            // It may be closed already.
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+}
