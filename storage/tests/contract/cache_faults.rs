@@ -132,3 +132,23 @@ async fn a_change_while_redis_is_away_is_told_when_it_is_back() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
+
+/// As after a failover to a replica that had not heard of the last second.
+#[tokio::test(flavor = "multi_thread")]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
+async fn a_copy_from_before_a_change_came_back_with_another_server_and_stayed() {
+    let server = start(ServerOptions::default()).await;
+    let w = production_world::fresh(server.url()).await;
+    let key = format!("{}:cache:shop:1", w.production().redis.prefix);
+    keep(&w.storage, &shop(1), "old").await;
+    tell(&server.url(), &["COPY", &key, "of-the-replica"]);
+    w.storage.cache.forget(&[shop(1)]).await.unwrap();
+    assert_eq!(found(&w.storage, &shop(1), NOON).await, None);
+    tell(&server.url(), &["COPY", "of-the-replica", &key, "REPLACE"]);
+    tell(&server.url(), &["CLIENT", "KILL", "TYPE", "normal"]);
+    let began = Instant::now();
+    while !matches!(w.storage.cache.get(&shop(1), NOON).await, Ok(None)) {
+        assert!(began.elapsed() < Duration::from_secs(10), "it is still there");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}

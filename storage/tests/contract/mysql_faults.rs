@@ -383,3 +383,26 @@ async fn calls_after_the_end_fail() {
     fails_soon(upkeep.setting("a")).await;
     fails_soon(w.storage.users.find_or_create(&phone(1), "a", NOON)).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs mariadbd")]
+async fn a_mall_that_started_while_no_connection_was_free_gave_up() {
+    let server = start(&["--max-connections=10"]).await;
+    let url = server.url("mysql");
+    let mut rivals = Vec::new();
+    // The last one is root's own.
+    for _ in 0..11 {
+        rivals.push(Conn::new(mysql_async::Opts::from_url(&url).unwrap()).await.unwrap());
+    }
+    let mall = server.url("mall");
+    let opening =
+        tokio::spawn(async move { mallbox_storage::production::mysql::connect(&mall).await.map(drop) });
+    let refused = "SHOW GLOBAL STATUS LIKE 'Connection_errors_max_connections'";
+    while rivals[0].query_first::<(String, u64), _>(refused).await.unwrap().unwrap().1 < 3 {
+        assert!(!opening.is_finished(), "{:?}", opening.await);
+    }
+    for rival in rivals.drain(..4) {
+        rival.disconnect().await.unwrap();
+    }
+    opening.await.unwrap().unwrap();
+}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mallbox_storage::production::redis::RedisOptions;
-use mallbox_storage::{ClaimAnswer, LockOwner, Locker, OrderId, StoreError, VoucherId};
+use mallbox_storage::{CircuitState, ClaimAnswer, LockOwner, Locker, OrderId, StoreError, VoucherId};
 use mallbox_test_servers::{RedisCluster, RedisOptions as ServerOptions};
 use tempfile::TempDir;
 
@@ -210,4 +210,61 @@ async fn one_who_waits_for_a_lock_looks_for_itself_when_nobody_tells() {
     assert!(held.leave().await.unwrap());
     assert!(waiting.await.unwrap());
     assert!(began.elapsed() < Duration::from_millis(1000), "{:?}", began.elapsed());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
+async fn one_silent_master_of_three_took_the_time_of_calls_to_it_and_nothing_from_the_others() {
+    let mut cluster = tokio::task::spawn_blocking(|| RedisCluster::start(3).unwrap()).await.unwrap();
+    let urls = cluster.urls();
+    for url in &urls {
+        tell(url, &["CONFIG", "SET", "cluster-require-full-coverage", "no"]);
+    }
+    let w = production_world::fresh(urls[0].clone()).await;
+    let mut sales = Vec::new();
+    for _ in 0..16 {
+        let voucher = w.sale(Some(1_000)).await;
+        assert!(accepted(&w.storage, claim(voucher, 1, voucher.get())).await);
+        sales.push(voucher);
+    }
+    let circuits = async || {
+        let parts = w.storage.upkeep.health().await.parts;
+        parts.into_iter().find(|part| part.name == "Redis").unwrap().circuits
+    };
+    let open = async || circuits().await.into_iter().filter(|circuit| circuit.state == CircuitState::Open);
+    // One of each sale at once; how many were taken.
+    let round = async |number: u64| {
+        let claims =
+            sales.iter().map(|sale| w.storage.sales.claim(claim(*sale, number, 1_000 * number + sale.get())));
+        let answers = futures_util::future::join_all(claims).await;
+        answers.iter().filter(|answer| matches!(answer, Ok(ClaimAnswer::Accepted))).count()
+    };
+    assert_eq!(circuits().await.len(), 3);
+    assert_eq!(round(2).await, 16);
+
+    let silent = cluster.node_mut(1).unwrap();
+    silent.pause().unwrap();
+    let until = Instant::now() + Duration::from_secs(20);
+    let mut number = 3;
+    while open().await.count() == 0 {
+        assert!(Instant::now() < until, "{:?}", circuits().await);
+        round(number).await;
+        number += 1;
+    }
+    let before: Vec<_> = open().await.collect();
+    let taken = round(number).await;
+    let after: Vec<_> = open().await.collect();
+    assert!(taken > 0 && taken < 16, "{taken}");
+    assert_eq!((before.len(), after.len()), (1, 1), "{after:?}");
+    assert_eq!(before[0].node, format!("127.0.0.1:{}", silent.port()));
+    assert!(after[0].refused >= before[0].refused + 16 - taken as u64, "{before:?} {after:?}");
+
+    silent.resume().unwrap();
+    number += 1;
+    let until = Instant::now() + Duration::from_secs(20);
+    while round(number).await < 16 {
+        assert!(Instant::now() < until, "{:?}", circuits().await);
+        number += 1;
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
 }

@@ -2,9 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use mallbox_storage::production::ProductionOptions;
 use mallbox_storage::production::redis::SIGNS_KEPT;
-use mallbox_storage::{Day, DaySpan, Page, StoreError, UserId};
-use mallbox_test_servers::RedisOptions as ServerOptions;
+use mallbox_storage::{Day, DaySpan, Page, Place, Storage, StoreError, UserId};
+use mallbox_test_servers::{Line, Proxy, RedisOptions as ServerOptions};
 
 use crate::production_world;
 use crate::redis_world::{start, tell};
@@ -129,4 +130,28 @@ async fn without_redis_people_are_told_of_their_days_and_others_in_time_that_the
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     assert_eq!(signs.counts(days()).await.unwrap(), [2, 2]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
+async fn figures_stayed_too_low_after_a_database_that_answered_too_late() {
+    let w = production_world::plain().await;
+    let url = w.production().mysql.clone();
+    let server = url.split(['@', '/']).nth(3).unwrap().to_owned();
+    let proxy = Proxy::before(server.rsplit_once(':').unwrap().1.parse().unwrap()).unwrap();
+    let mysql = url.replace(&server, &format!("127.0.0.1:{}", proxy.port()));
+    let place = Place::Production(ProductionOptions { mysql, ..w.production().clone() });
+    let signs = Storage::open(&place).await.unwrap().sign_ins;
+    let day = DaySpan::new(days().last(), days().last()).unwrap();
+    signs.sign(UserId::new(1), day.last()).await.unwrap();
+    assert_eq!(signs.counts(day).await.unwrap(), [1]);
+    proxy.set(Line::Slow(Duration::from_millis(900)));
+    let late = signs.sign(UserId::new(2), day.last()).await;
+    assert!(matches!(late, Err(StoreError::Unavailable { .. })), "{late:?}");
+    proxy.set(Line::Good);
+    let until = Instant::now() + Duration::from_secs(20);
+    while !signs.counts(day).await.is_ok_and(|counts| counts == [2]) {
+        assert!(Instant::now() < until, "{:?}", signs.counts(day).await);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
 }

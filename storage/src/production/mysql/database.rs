@@ -136,6 +136,11 @@ impl Database {
         self.inner.home.spawn(task);
     }
 
+    /// Has the pool make its first connection.
+    pub(super) async fn first_call(&self) -> Result<(), Fault> {
+        self.tries(Form::Read, QUICK, |conn: &mut Conn| run(async move { Ok(conn.ping().await?) })).await
+    }
+
     /// What does not work at present: asks the server, and knows what became of the last writes.
     pub(crate) async fn trouble(&self) -> Option<String> {
         let asked = self.read("ping", |conn| run(async move { Ok(conn.ping().await?) })).await;

@@ -68,7 +68,7 @@ use std::time::Duration;
 
 use mysql_async::prelude::Queryable as _;
 use mysql_async::{Conn, Error, Opts};
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep, timeout};
 
 use self::address::{Address, STATEMENTS};
 use self::database::Database;
@@ -85,6 +85,10 @@ use crate::{
 
 /// How long a server may take to take the first connection.
 const FIRST_CONNECTION: Duration = Duration::from_secs(5);
+/// How often a server that has no connection free is asked again.
+const CROWDED_PAUSE: Duration = Duration::from_millis(200);
+/// How often the log says so.
+const CROWDED_SAID_EVERY: Duration = Duration::from_secs(10);
 const NO_SUCH_DATABASE: u16 = 1049;
 
 /// The ports that are in MySQL.
@@ -136,7 +140,8 @@ pub struct MysqlPorts {
 /// Connects, makes the database if it is not there, and brings it to this version's form. The current runtime drives the
 /// connections from then on, and has to outlive the ports.
 ///
-/// `url` is as [`ProductionOptions`](super::ProductionOptions) has it.
+/// `url` is as [`ProductionOptions`](super::ProductionOptions) has it. While the server has no connection free, this waits for
+/// one, as calls of an open mall do, and says so in the log.
 ///
 /// # Errors
 /// [`OpenError`]: the URL cannot be read, the server does not answer or refuses the login, or the database is another
@@ -145,7 +150,13 @@ pub async fn connect(url: &str) -> Result<MysqlPorts, OpenError> {
     let address = Address::parse(url)?;
     let unreachable =
         |error: Fault| OpenError::Unreachable { server: address.shown(), source: error.to_string().into() };
-    let mut conn = first_connection(&address).await.map_err(unreachable)?;
+    let mut crowd = Crowd { server: address.shown(), said: None };
+    let mut conn = loop {
+        match first_connection(&address).await {
+            Ok(conn) => break conn,
+            Err(fault) => crowd.wait(fault).await.map_err(unreachable)?,
+        }
+    };
     migrations::apply(&mut conn).await.map_err(|unfit| match unfit {
         Unfit::Because(detail) => OpenError::Unfit { server: address.shown(), detail },
         Unfit::Trouble(fault) => unreachable(fault),
@@ -155,7 +166,12 @@ pub async fn connect(url: &str) -> Result<MysqlPorts, OpenError> {
     if let Some(words) = crowding(room, taken, address.opts.pool_opts().constraints().max()) {
         tracing::warn!(server = address.shown(), "{words}");
     }
+    drop(conn);
     let database = Database::new(address.opts.clone(), address.place());
+    // The pool keeps it: whoever reads while the mall starts finds a connection.
+    while let Err(fault) = database.first_call().await {
+        crowd.wait(fault).await.map_err(unreachable)?;
+    }
     Ok(MysqlPorts {
         users: Arc::new(users::MysqlUsers(database.clone())),
         follows: Arc::new(follows::MysqlFollows(database.clone())),
@@ -179,6 +195,30 @@ pub async fn connect(url: &str) -> Result<MysqlPorts, OpenError> {
         sign_rows: Arc::new(sign_ins::MysqlSignIns(database.clone())),
         upkeep: MysqlUpkeep { database, address: address.place(), durability },
     })
+}
+
+/// A start that waits for one of the server's connections.
+struct Crowd {
+    server: String,
+    said: Option<Instant>,
+}
+
+impl Crowd {
+    /// Returns when another try is worth it.
+    ///
+    /// # Errors
+    /// The fault, unless it says that no connection is free.
+    async fn wait(&mut self, fault: Fault) -> Result<(), Fault> {
+        if !fault.is_crowded() {
+            return Err(fault);
+        }
+        if self.said.is_none_or(|said| said.elapsed() >= CROWDED_SAID_EVERY) {
+            tracing::warn!(server = self.server, %fault, "waiting for a free connection");
+            self.said = Some(Instant::now());
+        }
+        sleep(CROWDED_PAUSE).await;
+        Ok(())
+    }
 }
 
 async fn first_connection(address: &Address) -> Result<Conn, Fault> {

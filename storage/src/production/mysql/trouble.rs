@@ -45,6 +45,8 @@ const FAILED_WRITES: [u16; 4] = [3, 1026, 1030, 1878];
 const NO_SPACE: [&str; 3] = ["No space left", "error 28", "errno: 28"];
 /// The server stops, has ended the connection, or does not write (any more): perhaps another has taken its place.
 const ELSEWHERE: [u16; 6] = [1053, 1290, 1792, 1836, 1927, 4031];
+/// The server, or this user, has as many connections as it may have.
+const CROWDED: [u16; 2] = [1040, 1203];
 const KEY_IS_TAKEN: u16 = 1062;
 /// What breaks a rule without a state of its class: wrong text for a column, a check (MySQL's number, then MariaDB's), a
 /// number out of range, a packet too large.
@@ -61,6 +63,11 @@ impl Fault {
     /// Whether the transaction was undone by the server so that another could go on, and may be tried once more.
     pub(super) fn is_collision(&self) -> bool {
         self.code().is_some_and(|code| TRY_AGAIN.contains(&code))
+    }
+
+    /// Whether the server has no connection free at present.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.code().is_some_and(|code| CROWDED.contains(&code))
     }
 
     /// Whether a unique key refused a row.

@@ -77,9 +77,14 @@ impl RedisCache {
         let cache = Arc::new(Self { link, keys, near, untold: Untold::default(), rests: Mutex::default() });
         let again = Arc::downgrade(&cache);
         cache.link.runtime().spawn(async move {
+            let mut servers_met = 0;
             loop {
                 tokio::time::sleep(TELL_EVERY).await;
                 let Some(cache) = again.upgrade() else { return };
+                let met = cache.link.servers_met();
+                if std::mem::replace(&mut servers_met, met) != met {
+                    cache.untold.doubt();
+                }
                 cache.tell_again().await;
             }
         });

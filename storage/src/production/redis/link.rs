@@ -144,6 +144,11 @@ impl Link {
         }
     }
 
+    /// Rises with each connection and each change of a cluster's masters: what answers from then on may have lost something.
+    pub(super) fn servers_met(&self) -> u64 {
+        self.inner.state.lock().generation + self.inner.nodes.changes()
+    }
+
     /// The circuit breakers.
     pub(super) fn circuits(&self) -> Vec<CircuitHealth> {
         self.inner.nodes.all().iter().map(|breaker| breaker.health()).collect()

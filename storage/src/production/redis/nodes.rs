@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::RwLock;
 use redis::cluster_routing::Slot;
@@ -22,6 +23,8 @@ pub(super) struct Nodes {
     /// Before a server, and before a cluster whose masters are not known yet.
     whole: Arc<Breaker>,
     cluster: RwLock<Cluster>,
+    /// How often other masters were found.
+    changes: AtomicU64,
 }
 
 #[derive(Default)]
@@ -32,7 +35,7 @@ struct Cluster {
 
 impl Nodes {
     pub(super) fn new(make: Make) -> Self {
-        Self { whole: make(None), make, cluster: RwLock::default() }
+        Self { whole: make(None), make, cluster: RwLock::default(), changes: AtomicU64::new(0) }
     }
 
     /// The breaker before the node that has the command's key.
@@ -79,8 +82,18 @@ impl Nodes {
             next.by_slot.extend(slots.map(|slot| (slot, Arc::clone(&breaker))));
             next.masters.insert(address, breaker);
         }
+        if next.masters.len() != cluster.masters.len()
+            || next.masters.keys().any(|address| !cluster.masters.contains_key(address))
+        {
+            self.changes.fetch_add(1, Ordering::SeqCst);
+        }
         *cluster = next;
         Ok(())
+    }
+
+    /// How often other masters were found.
+    pub(super) fn changes(&self) -> u64 {
+        self.changes.load(Ordering::SeqCst)
     }
 }
 

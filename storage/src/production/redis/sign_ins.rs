@@ -4,19 +4,21 @@
 //! many bitmaps that would have to be read first. What is asked of all users is a `BITCOUNT` or `BITOP` here.
 //!
 //! - A sign-in is in the record first, and then noted in the day's bits, whether or not the day has been read from the record.
+//! - A sign-in whose answer was lost, or that could not be noted, is in doubt: it is asked about in the background until both have
+//!   answered, and then noted.
 //! - A day that was not read is read when somebody asks for it, and added to what was noted: bits are never taken away, so
 //!   it makes no difference which of the two comes first.
 //! - Then it carries the id of the server that has it, by which a server that may have lost something is told from it, as in
 //!   [`known_server`](super::known_server); and for an hour alone, which is how long a sign-in can be missed whose process
 //!   died before it was noted. It also bounds what Redis holds: days that nobody asks for are gone.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use tokio::sync::Mutex;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::keys::Keys;
 use super::link::{Link, Repeat};
@@ -29,6 +31,10 @@ use crate::{Day, DaySpan, MakeUp, Page, SignIns, SignedDay, StoreError, UserId};
 pub const SIGNS_KEPT: Duration = Duration::from_secs(60 * 60);
 /// How long a look at everybody may take. Days go on being read behind it, for the next one.
 const PATIENCE: Duration = Duration::from_millis(1_300);
+/// Sign-ins in doubt that are remembered; figures miss further ones until their day is read again.
+const IN_DOUBT_MAX: usize = 16_384;
+/// How often those in doubt are asked about.
+const ASK_EVERY: Duration = Duration::from_millis(500);
 
 pub(super) struct RedisSignIns {
     everybody: Arc<Everybody>,
@@ -42,11 +48,28 @@ struct Everybody {
     rows: Arc<dyn SignRows>,
     /// Held by the one who reads days: one after the other, since each is a large look at the record.
     reading: Mutex<()>,
+    in_doubt: parking_lot::Mutex<InDoubt>,
+}
+
+/// Sign-ins of which the database may have taken more than is noted.
+#[derive(Default)]
+struct InDoubt {
+    sign_ins: HashSet<InDoubtSignIn>,
+    /// Whether a task asks about them.
+    is_asked: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct InDoubtSignIn {
+    user: UserId,
+    day: Day,
+    is_made_up: bool,
 }
 
 impl RedisSignIns {
     pub(super) fn new(link: Link, keys: Keys, rows: Arc<dyn SignRows>) -> Self {
-        let everybody = Everybody { link, keys, rows: Arc::clone(&rows), reading: Mutex::default() };
+        let (reading, in_doubt) = (Mutex::default(), parking_lot::Mutex::default());
+        let everybody = Everybody { link, keys, rows: Arc::clone(&rows), reading, in_doubt };
         Self { everybody: Arc::new(everybody), rows }
     }
 }
@@ -59,6 +82,51 @@ impl Everybody {
         let [bits, _] = self.keys.signs(day);
         let call = NOTE_SIGN.on([bits]).arg(user.get()).arg(millis(SIGNS_KEPT + KEPT_LONGER));
         self.link.run::<u64>(op, Repeat::Safe, call).await.map(drop)
+    }
+
+    /// Asks about a sign-in in the background, until it is known and noted.
+    fn doubt(self: &Arc<Self>, sign_in: InDoubtSignIn) {
+        let mut in_doubt = self.in_doubt.lock();
+        if in_doubt.sign_ins.len() >= IN_DOUBT_MAX {
+            return;
+        }
+        in_doubt.sign_ins.insert(sign_in);
+        if !std::mem::replace(&mut in_doubt.is_asked, true) {
+            self.link.runtime().spawn(ask_until_known(Arc::downgrade(self)));
+        }
+    }
+
+    /// Asks about those in doubt. Returns whether none is left, after which nobody asks.
+    async fn ask_about_all(&self) -> bool {
+        let all: Vec<_> = self.in_doubt.lock().sign_ins.iter().copied().collect();
+        for sign_in in all {
+            if let Err(error) = self.resolve(sign_in).await {
+                tracing::debug!(%error, "sign-ins are in doubt");
+                break;
+            }
+            self.in_doubt.lock().sign_ins.remove(&sign_in);
+        }
+        let mut in_doubt = self.in_doubt.lock();
+        in_doubt.is_asked = !in_doubt.sign_ins.is_empty();
+        !in_doubt.is_asked
+    }
+
+    async fn resolve(&self, sign_in: InDoubtSignIn) -> Result<(), StoreError> {
+        const OP: &str = "sign-in in doubt";
+        let InDoubtSignIn { user, day, is_made_up } = sign_in;
+        // A repeat waits for the first attempt's transaction, if that is still open. How many days are made up is limited, so
+        // that one is not repeated.
+        let is_signed = if is_made_up {
+            let only = DaySpan::new(day, day).map(|span| self.rows.days(user, span));
+            match only {
+                Some(days) => !days.await?.is_empty(),
+                None => false,
+            }
+        } else {
+            self.rows.sign(user, day).await?;
+            true
+        };
+        if is_signed { self.note(OP, user, day).await } else { Ok(()) }
     }
 
     /// Counts of these days, `None` for one that has to be read first; and which server says so.
@@ -117,6 +185,36 @@ impl Everybody {
     }
 }
 
+async fn ask_until_known(everybody: Weak<Everybody>) {
+    loop {
+        sleep(ASK_EVERY).await;
+        let Some(everybody) = everybody.upgrade() else { return };
+        if everybody.ask_about_all().await {
+            return;
+        }
+    }
+}
+
+/// What is in doubt until it is [settled](Self::settled): also if whoever asked goes away in between.
+struct Doubt<'a> {
+    everybody: &'a Arc<Everybody>,
+    sign_in: Option<InDoubtSignIn>,
+}
+
+impl Doubt<'_> {
+    fn settled(mut self) {
+        self.sign_in = None;
+    }
+}
+
+impl Drop for Doubt<'_> {
+    fn drop(&mut self) {
+        if let Some(sign_in) = self.sign_in {
+            self.everybody.doubt(sign_in);
+        }
+    }
+}
+
 async fn patiently<T>(
     op: &'static str,
     work: impl Future<Output = Result<T, StoreError>>,
@@ -137,16 +235,22 @@ fn users(bits: &[u8]) -> impl Iterator<Item = UserId> {
 #[async_trait]
 impl SignIns for RedisSignIns {
     async fn sign(&self, user: UserId, day: Day) -> Result<bool, StoreError> {
+        let sign_in = InDoubtSignIn { user, day, is_made_up: false };
+        let doubt = Doubt { everybody: &self.everybody, sign_in: Some(sign_in) };
         let is_new = self.rows.sign(user, day).await?;
         self.everybody.note("sign in", user, day).await?;
+        doubt.settled();
         Ok(is_new)
     }
 
     async fn make_up(&self, user: UserId, day: Day, most: u32) -> Result<MakeUp, StoreError> {
+        let sign_in = InDoubtSignIn { user, day, is_made_up: true };
+        let doubt = Doubt { everybody: &self.everybody, sign_in: Some(sign_in) };
         let done = self.rows.make_up(user, day, most).await?;
         if done != MakeUp::TooMany {
             self.everybody.note("make up a day", user, day).await?;
         }
+        doubt.settled();
         Ok(done)
     }
 

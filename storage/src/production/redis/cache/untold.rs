@@ -1,11 +1,18 @@
-//! What is forgotten, and Redis has not heard.
+//! What is forgotten, and Redis has not heard; or has heard so lately that a replica in its place may not have.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use parking_lot::Mutex;
+use tokio::time::Instant;
 
 use crate::CacheKey;
+
+/// A server that takes another's place lacks at most this much of what the other heard. Copies are hardly fresh for longer.
+const LAG_MAX: Duration = Duration::from_secs(30);
+/// Keys that were told within that span and are remembered: 1 MB at the most.
+const TOLD_MAX: usize = 8_192;
 
 /// Keys that Redis may still have something old under. Not more than are written to the record while it is away, and writers
 /// need Redis to be known.
@@ -21,6 +28,8 @@ struct Keys {
     /// Which time it was that a key was to be forgotten last: who told of an earlier time has not told of this one.
     numbers: HashMap<CacheKey, u64>,
     last: u64,
+    /// The oldest first.
+    told: VecDeque<(Instant, CacheKey)>,
 }
 
 impl Untold {
@@ -43,8 +52,23 @@ impl Untold {
         let mut all = self.keys.lock();
         if all.numbers.get(key) == Some(&number) {
             all.numbers.remove(key);
+            all.told.push_back((Instant::now(), key.clone()));
+            while all.told.len() > TOLD_MAX || all.told.front().is_some_and(|(at, _)| at.elapsed() >= LAG_MAX)
+            {
+                all.told.pop_front();
+            }
         }
         self.count.store(all.numbers.len(), Ordering::SeqCst);
+    }
+
+    /// Another server may have come in Redis' place: what was told lately is to be told again.
+    pub(super) fn doubt(&self) {
+        let told = std::mem::take(&mut self.keys.lock().told);
+        let live = told.into_iter().filter(|(at, _)| at.elapsed() < LAG_MAX);
+        let keys: Vec<CacheKey> = live.map(|(_, key)| key).collect();
+        if !keys.is_empty() {
+            self.add(&keys);
+        }
     }
 
     pub(super) fn all(&self) -> Vec<(CacheKey, u64)> {
@@ -68,5 +92,7 @@ mod tests {
         assert!(untold.has(&key));
         untold.told(&key, second[0].1);
         assert!(!untold.has(&key) && untold.all().is_empty());
+        untold.doubt();
+        assert!(untold.has(&key), "told to another server");
     }
 }
