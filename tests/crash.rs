@@ -24,6 +24,7 @@ use common::dice::{Dice, number_from};
 use common::inspection::{inspect_in, settle_and_sell_out};
 use common::log_ins;
 use common::mall::{self, Mall, Size};
+use common::moment::Moment;
 use common::rush::Rush;
 use common::server::{self, Server};
 use common::shoppers::{self, Errand, Shoppers};
@@ -176,8 +177,10 @@ impl World {
     }
 
     fn kill_in_start(&self, dice: &mut Dice) -> anyhow::Result<()> {
-        let grace = dice.within(self.start);
-        server::start_and_kill(&self.data(), &self.log(), DURABILITY, grace)
+        let moment = Moment::of_start(self.start, dice);
+        let data = self.data();
+        server::start_and_kill(&data, &self.log(), DURABILITY, || moment.wait(&data))
+            .with_context(|| format!("a start that was to be killed: {moment:?}"))
     }
 }
 

@@ -10,6 +10,7 @@ pub mod image;
 pub mod inspection;
 pub mod log_ins;
 pub mod mall;
+pub mod moment;
 pub mod rush;
 pub mod server;
 pub mod shoppers;

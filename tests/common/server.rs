@@ -169,11 +169,16 @@ pub fn allow_files(files: usize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Starts a server and kills it after `grace`, wherever it is by then.
-pub fn start_and_kill(data: &Path, log: &Path, durability: &str, grace: Duration) -> anyhow::Result<()> {
+/// Starts a server and kills it when `moment` returns.
+pub fn start_and_kill(
+    data: &Path,
+    log: &Path,
+    durability: &str,
+    moment: impl FnOnce(),
+) -> anyhow::Result<()> {
     let mut child = spawn_serve(&[], data, log, durability)?;
     // Read by nobody: what is written in so short a time fits into the pipe.
-    std::thread::sleep(grace);
+    moment();
     let ended = child.try_wait()?;
     child.kill()?;
     child.wait()?;
@@ -181,17 +186,17 @@ pub fn start_and_kill(data: &Path, log: &Path, durability: &str, grace: Duration
     Ok(())
 }
 
-/// Starts a server and stops it where it stands after `grace`; it does nothing more until it is killed.
+/// Starts a server and stops it where it stands when `moment` returns; it does nothing more until it is killed.
 pub fn start_and_freeze(
     data: &Path,
     log: &Path,
     durability: &str,
-    grace: Duration,
+    moment: impl FnOnce(),
 ) -> anyhow::Result<Server> {
     let child = spawn_serve(&[], data, log, durability)?;
     let address = SocketAddr::from(([127, 0, 0, 1], 0));
     let mut server = Server { child, address, lines: channel().1, log: log.to_owned() };
-    std::thread::sleep(grace);
+    moment();
     server.freeze()?;
     Ok(server)
 }

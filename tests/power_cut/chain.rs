@@ -15,6 +15,7 @@ use crate::common::image::{Mounted, Site};
 use crate::common::inspection::{inspect_in, settle_and_sell_out};
 use crate::common::log_ins;
 use crate::common::mall::{self, Mall, Size};
+use crate::common::moment::Moment;
 use crate::common::rush::Rush;
 use crate::common::server::{self, Server};
 use crate::common::shoppers::{self, Errand, Shoppers};
@@ -176,8 +177,9 @@ impl<'a> Chain<'a> {
 
     fn cut_in_start(&mut self, dice: &mut Dice) -> anyhow::Result<()> {
         let disk = self.mount()?;
-        let grace = dice.within(self.start);
-        let server = server::start_and_freeze(&data(&disk), &self.log(), &self.durability, grace)?;
+        let (data, moment) = (data(&disk), Moment::of_start(self.start, dice));
+        let server = server::start_and_freeze(&data, &self.log(), &self.durability, || moment.wait(&data))
+            .with_context(|| format!("a start that was to be cut: {moment:?}"))?;
         self.cut(server, disk)
     }
 
