@@ -220,14 +220,22 @@ impl Journal {
         if self.is_durable(group) {
             return Ok(());
         }
-        let commit = {
+        let (group, commit) = {
             let gathering = self.shared.gathering.lock();
-            match gathering.group - group {
+            // A refused claim publishes the number of a group that nobody joined, and that nothing may ever end. Claims join
+            // under this lock, so what the caller saw rests on earlier groups.
+            let is_empty = gathering.group == group && gathering.claims.is_empty();
+            let group = if is_empty { group - 1 } else { group };
+            let commit = match gathering.group - group {
                 0 => Some(Arc::clone(&gathering.commit)),
                 1 => Some(Arc::clone(&gathering.previous)),
                 _ => None,
-            }
+            };
+            (group, commit)
         };
+        if self.is_durable(group) {
+            return Ok(());
+        }
         let state = match commit {
             Some(commit) => Durable::of(commit).await,
             None => CommitState::Failed,

@@ -109,6 +109,21 @@ async fn what_was_answered_is_found_again() {
 }
 
 #[tokio::test]
+async fn a_refusal_waits_for_no_group_that_nobody_joined() {
+    let dir = TempDir::new().unwrap();
+    let world = start(&log_dir(&dir), &Witness::default());
+    let mut group = 0;
+    let refused = world.journal.append_if(claim(1), |number| {
+        group = number;
+        false
+    });
+    assert!(refused.is_none());
+    let waiting = world.journal.until_durable("test", group);
+    let answered = tokio::time::timeout(std::time::Duration::from_secs(5), waiting).await;
+    answered.expect("nothing else is appended, so this would be for ever").unwrap();
+}
+
+#[tokio::test]
 async fn entries_are_found_again_and_removed_ones_are_not() {
     let dir = TempDir::new().unwrap();
     let world = start(&log_dir(&dir), &Witness::default());
