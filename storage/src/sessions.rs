@@ -53,6 +53,12 @@ pub enum CodeCheck {
     NoCode,
 }
 
+/// The latest expiry that a clock in order can have set for a life of `ttl`: a caller's clock may be behind by as much.
+#[must_use]
+pub(crate) fn latest_expiry(ttl: Duration, now: Timestamp) -> Timestamp {
+    now + ttl.saturating_mul(2)
+}
+
 /// Extensions of a session that are shorter than this need not be kept: they would cost a write for every call.
 pub const EXTENSION_STEP: Duration = Duration::from_secs(60);
 
@@ -61,9 +67,12 @@ pub const EXTENSION_STEP: Duration = Duration::from_secs(60);
 /// - A code or session is live while `now < expires_at`.
 /// - Of any number of concurrent tries with the right code, exactly one is `Right`.
 /// - A clock that was set back locks no phone out: gap and day then count from when that was first seen.
+/// - A clock that ran ahead leaves nothing behind for ever: an expiry further ahead than twice the TTL of the call was
+///   set by a wrong clock. Such a code is dead; such a session is cut to `now + ttl`.
 /// - What is answered is durable: codes, counters, tries, new and ended sessions. The sliding extension of a
 ///   session alone is written at most once a minute and never waited for.
-/// - [`find`](Sessions::find) extends a live session to `now + ttl`, never shortens it. An extension by less than
+/// - [`find`](Sessions::find) extends a live session to `now + ttl` and shortens none but those just named; with a TTL
+///   of zero it does neither. An extension by less than
 ///   [`EXTENSION_STEP`](crate::sessions::EXTENSION_STEP) may be left out, so a session may end that much sooner.
 #[async_trait]
 pub trait Sessions: Send + Sync {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::hash::RandomState;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -10,7 +11,7 @@ use parking_lot::Mutex;
 
 use super::journal::{Change, Journal, durable};
 use super::session_codec::{self, Entry};
-use crate::sessions::EXTENSION_STEP;
+use crate::sessions::{EXTENSION_STEP, latest_expiry};
 use crate::{CodeCheck, CodeIssue, CodeRules, Phone, Sessions, StoreError, Timestamp, TokenHash, UserId};
 
 const SHARDS: usize = 64;
@@ -24,6 +25,18 @@ pub(super) struct Session {
     pub(super) expires: Timestamp,
     /// The expiry that is on the disk, or on its way there.
     pub(super) written: Timestamp,
+}
+
+impl Session {
+    /// Cuts an expiry that only a wrong clock can have set. Returns whether it did.
+    fn cut(&mut self, ttl: Duration, now: Timestamp) -> bool {
+        let is_wrong = !ttl.is_zero() && self.expires > latest_expiry(ttl, now);
+        if is_wrong {
+            self.expires = now + ttl;
+            self.written = self.expires;
+        }
+        is_wrong
+    }
 }
 
 /// The codes of one phone.
@@ -58,6 +71,8 @@ pub(crate) struct EmbeddedSessions {
     sessions: Box<[Mutex<HashMap<TokenHash, Session, RandomState>>]>,
     /// One lock: a code is asked for far less often than a session.
     codes: Mutex<HashMap<Phone, Code>>,
+    /// The longest life that a caller gave a session since the start, in milliseconds.
+    longest_ttl_ms: AtomicU64,
 }
 
 impl EmbeddedSessions {
@@ -67,6 +82,7 @@ impl EmbeddedSessions {
             journal,
             sessions: (0..SHARDS).map(|_| Mutex::default()).collect(),
             codes: Mutex::default(),
+            longest_ttl_ms: AtomicU64::new(0),
         };
         for (key, value) in entries {
             match session_codec::decode(key, value)? {
@@ -77,19 +93,30 @@ impl EmbeddedSessions {
         Ok(sessions)
     }
 
+    /// Remembers the longest TTL, which the [sweep](Self::sweep) measures sessions by.
+    fn noted(&self, ttl: Duration) {
+        let ttl_ms = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
+        if self.longest_ttl_ms.load(Ordering::Relaxed) < ttl_ms {
+            self.longest_ttl_ms.fetch_max(ttl_ms, Ordering::Relaxed);
+        }
+    }
+
     fn shard(&self, token: TokenHash) -> &Mutex<HashMap<TokenHash, Session, RandomState>> {
         // A token is a hash already.
         &self.sessions[usize::from(token.0[0]) % SHARDS]
     }
 
-    /// Forgets what has expired, in memory and on the disk.
+    /// Forgets what has expired, in memory and on the disk, and shortens sessions that a wrong clock made too long.
     pub(crate) fn sweep(&self, now: Timestamp) {
+        let ttl = Duration::from_millis(self.longest_ttl_ms.load(Ordering::Relaxed));
         for shard in &self.sessions {
             shard.lock().retain(|token, session| {
                 let live = now < session.expires;
                 if !live {
                     self.journal
                         .change_lazily(Change { key: session_codec::session_key(*token), value: None });
+                } else if session.cut(ttl, now) {
+                    self.journal.change_lazily(session_codec::session_change(*token, session));
                 }
                 live
             });
@@ -152,7 +179,9 @@ impl Sessions for EmbeddedSessions {
         let (check, written) = {
             let mut codes = self.codes.lock();
             let Some(known) = codes.get_mut(phone) else { return Ok(CodeCheck::NoCode) };
-            let Some(live) = known.live.as_mut().filter(|live| now < live.expires) else {
+            let Some(live) = known.live.as_mut().filter(|live| {
+                now < live.expires && live.expires <= latest_expiry(rules.lives, now)
+            }) else {
                 return Ok(CodeCheck::NoCode);
             };
             let check = if same(live.code.as_bytes(), code.as_bytes()) {
@@ -180,6 +209,7 @@ impl Sessions for EmbeddedSessions {
     ) -> Result<(), StoreError> {
         const OP: &str = "sessions.begin";
         self.journal.ready(OP)?;
+        self.noted(ttl);
         let session = Session { user, expires: now + ttl, written: now + ttl };
         let written = {
             let mut shard = self.shard(token).lock();
@@ -199,8 +229,10 @@ impl Sessions for EmbeddedSessions {
         let Some(session) = shard.get_mut(&token).filter(|session| now < session.expires) else {
             return Ok(None);
         };
+        self.noted(ttl);
+        let is_cut = session.cut(ttl, now);
         session.expires = session.expires.max(now + ttl);
-        if session.expires.since(session.written) >= EXTENSION_STEP {
+        if is_cut || session.expires.since(session.written) >= EXTENSION_STEP {
             session.written = session.expires;
             self.journal.change_lazily(session_codec::session_change(token, session));
         }

@@ -21,7 +21,7 @@ use super::script::{
     BEGIN_SESSION, CHECK_CODE, Call, END_SESSION, EXTEND_SESSION, FIND_SESSION, INDEX_SESSION, ISSUE_CODE,
 };
 use super::{KEPT_LONGER, millis};
-use crate::sessions::EXTENSION_STEP;
+use crate::sessions::{EXTENSION_STEP, latest_expiry};
 use crate::{
     CodeCheck, CodeIssue, CodeRules, Phone, Sessions, StoreError, Timestamp, TokenHash, UserId, hex,
 };
@@ -32,6 +32,9 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const TOKENS_UNLOOKED_AT: u64 = 16;
 /// Sessions ended at once by [`Sessions::end_all`].
 const ENDED_AT_ONCE: usize = 128;
+
+/// The latest expiry of all: the largest integer that a script's numbers tell from its neighbours.
+const LATEST_MS: i64 = 1 << 53;
 
 /// Sessions and codes in Redis.
 pub(super) struct RedisSessions {
@@ -132,6 +135,7 @@ impl Sessions for RedisSessions {
     ) -> Result<CodeCheck, StoreError> {
         const OP: &str = "sessions.check_code";
         let call = CHECK_CODE.on([self.keys.code(phone)]).arg(code).arg(now.as_millis()).arg(rules.tries);
+        let call = call.arg(latest_expiry(rules.lives, now).as_millis());
         let word: String = self.link.run(OP, Repeat::Never, call).await?;
         match word.as_str() {
             "right" => Ok(CodeCheck::Right),
@@ -168,14 +172,18 @@ impl Sessions for RedisSessions {
         const OP: &str = "sessions.find";
         let token = hex(&token.0);
         let (key, expires) = (self.keys.session(&token), (now + ttl).as_millis());
+        // A look of no length cuts nothing.
+        let latest =
+            if ttl.is_zero() { LATEST_MS } else { latest_expiry(ttl, now).as_millis().min(LATEST_MS) };
         let call = FIND_SESSION.on([&key]).arg(now.as_millis()).arg(expires).arg(millis(EXTENSION_STEP));
+        let call = call.arg(latest);
         let found: Option<(u64, bool)> = self.link.run(OP, Repeat::Safe, call).await?;
         let Some((user, is_to_extend)) = found else { return Ok(None) };
         let user = UserId::new(user);
         if is_to_extend {
             self.note(OP, &token, user, ttl, now).await?;
             let kept = millis(ttl.saturating_add(KEPT_LONGER));
-            let call = EXTEND_SESSION.on([&key]).arg(user.get()).arg(expires).arg(kept);
+            let call = EXTEND_SESSION.on([&key]).arg(user.get()).arg(expires).arg(kept).arg(latest);
             let _: u64 = self.link.run(OP, Repeat::Safe, call).await?;
         }
         Ok(Some(user))
