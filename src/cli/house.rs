@@ -18,7 +18,7 @@ use crate::http::{App, Bound, Profile, ServerOptions, SiteOptions, site};
 use crate::language::{Both, Language, both, padded};
 use crate::mall::payments::Sandbox;
 use crate::mall::sms::{Inbox, SmsSender};
-use crate::mall::{Mall, Means, Random, Settings, SystemClock, ZONE, wall_time};
+use crate::mall::{Mall, Means, Random, Settings, WatchedClock, ZONE, wall_time};
 
 /// Everything there is to know before a mall can open.
 pub(super) struct Plan {
@@ -141,7 +141,7 @@ pub(super) async fn open(plan: Plan) -> anyhow::Result<House> {
 async fn furnish(storage: Storage, zone: TimeZone, plan: Plan) -> anyhow::Result<App> {
     let means = Means {
         storage,
-        clock: Arc::new(SystemClock),
+        clock: Arc::new(WatchedClock::default()),
         zone,
         settings: plan.settings,
         sms: plan.sms,

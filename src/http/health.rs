@@ -16,7 +16,6 @@ use serde::Serialize;
 use super::json::json_response;
 use super::metrics::{Metrics, counter, counters, family, gauge};
 use crate::mall::cache_aside::{CacheFigures, Counted};
-use crate::mall::clock_gap::ClockGap;
 use crate::mall::order_workers::WorkerFigures;
 use crate::mall::visits::VisitFigures;
 use crate::mall::{Context, Mall, VisitBook};
@@ -90,12 +89,11 @@ impl Part {
         Self { name, ok: troubles.is_empty(), durability, troubles }
     }
 
-    /// The parts of a store; its servers' clock is one of them, that ought to be the mall's.
-    fn all(health: StoreHealth, gap: Option<ClockGap>) -> Vec<Self> {
-        let clock = health.clock.map(|_| {
-            let troubles = gap.iter().map(ToString::to_string).collect();
-            Self::new("clock", None, troubles)
-        });
+    /// The parts of a store, and the clock: it is in trouble if something is wrong with it, and is not named where nothing
+    /// tells.
+    fn all(health: StoreHealth, wrong_clock: &[String]) -> Vec<Self> {
+        let is_known = health.clock.is_some() || !wrong_clock.is_empty();
+        let clock = is_known.then(|| Self::new("clock", None, wrong_clock.to_vec()));
         let parts = health.parts.into_iter().map(|part| Self::new(part.name, part.durability, part.troubles));
         parts.chain(clock).collect()
     }
@@ -151,6 +149,9 @@ impl Health {
         if log.pending >= settings.max_backlog {
             troubles.push(format!("{} claims wait for the record: no more are taken", log.pending));
         }
+        let jump = self.context.clock.doubt();
+        let wrong_clock: Vec<String> =
+            gap.iter().map(ToString::to_string).chain(jump.iter().map(ToString::to_string)).collect();
         Readiness {
             ready: troubles.is_empty(),
             backend: health.backend,
@@ -165,8 +166,8 @@ impl Health {
             payment: payment.ok().map(PaymentMode::name),
             backlog: log.pending,
             troubles,
-            warnings: gap.iter().map(ToString::to_string).collect(),
-            parts: Part::all(health, gap),
+            parts: Part::all(health, &wrong_clock),
+            warnings: wrong_clock,
             api: self.prefix.clone(),
             inbox: settings.inbox,
             version: env!("CARGO_PKG_VERSION"),

@@ -99,7 +99,7 @@ impl OrderAnswer {
 }
 
 fn answer(app: &App, view: OrderView, now: Timestamp) -> Reply<OrderAnswer> {
-    Ok(Answer::ok(OrderAnswer::new(view, now, &app.context.zone)))
+    Ok(Answer::ok(OrderAnswer::new(view, app.context.expiry_now(now), &app.context.zone)))
 }
 
 async fn claim(
@@ -137,7 +137,7 @@ async fn of_me(
     Query(query): Query<PageQuery>,
 ) -> Reply<Vec<OrderAnswer>> {
     let views = app.orders.of_user(user, query.number()).await?;
-    let zone = &app.context.zone;
+    let (zone, now) = (&app.context.zone, app.context.expiry_now(now));
     Ok(Answer::ok(views.into_iter().map(|view| OrderAnswer::new(view, now, zone)).collect::<Vec<_>>()))
 }
 

@@ -199,8 +199,10 @@ impl Accounts {
     /// Only if the store is in trouble.
     pub async fn who(&self, token: &str, now: Timestamp) -> Result<Option<UserId>, Failure> {
         let Some(session) = Self::session_of(token) else { return Ok(None) };
-        let ttl = self.context.settings.session_ttl;
-        Ok(self.context.storage.sessions.find(session, ttl, now).await?)
+        // Judged by the time that passed, extended by the clock.
+        let doubted = self.context.doubted();
+        let ttl = self.context.settings.session_ttl + doubted;
+        Ok(self.context.storage.sessions.find(session, ttl, now - doubted).await?)
     }
 
     /// Whose live session this is, which the call does not extend: for what asks again and again by itself.
@@ -209,6 +211,7 @@ impl Accounts {
     /// Only if the store is in trouble.
     pub async fn who_is_still_there(&self, token: &str, now: Timestamp) -> Result<Option<UserId>, Failure> {
         let Some(session) = Self::session_of(token) else { return Ok(None) };
+        let now = self.context.expiry_now(now);
         Ok(self.context.storage.sessions.find(session, Duration::ZERO, now).await?)
     }
 

@@ -5,7 +5,10 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use mallbox_storage::Timestamp;
 use parking_lot::Mutex;
+use rustix::time::{ClockId, clock_gettime};
 use tokio::sync::Notify;
+
+use super::clock_jump::{ClockJump, JumpDetector};
 
 /// Time as the mall sees it. Whatever depends on time asks this once a request and hands the answer on.
 #[async_trait]
@@ -13,11 +16,21 @@ pub trait Clock: Send + Sync {
     /// Now.
     fn now(&self) -> Timestamp;
 
+    /// The jump of this clock that is in doubt. A clock that is moved on purpose makes none.
+    fn doubt(&self) -> Option<ClockJump> {
+        None
+    }
+
+    /// Whether this is the machine's clock, which anybody may set, and not one that is moved on purpose.
+    fn is_machines(&self) -> bool {
+        false
+    }
+
     /// Returns when `now() >= at`, or earlier: look again.
     async fn reach(&self, at: Timestamp);
 }
 
-/// The machine's clock.
+/// The machine's clock, read once.
 #[derive(Debug, Default)]
 pub struct SystemClock;
 
@@ -33,6 +46,59 @@ impl Clock for SystemClock {
         /// A clock that is set forward is noticed after this long.
         const LONGEST: Duration = Duration::from_secs(1);
         tokio::time::sleep(at.since(self.now()).min(LONGEST)).await;
+    }
+}
+
+/// The machine's clock, compared at each look with one that nobody can set and that counts suspension.
+#[derive(Debug, Default)]
+pub struct WatchedClock {
+    jumps: JumpDetector,
+}
+
+impl WatchedClock {
+
+    /// Time since the machine started, suspension included.
+    fn steady() -> Duration {
+        let since = clock_gettime(ClockId::Boottime);
+        let seconds = u64::try_from(since.tv_sec).unwrap_or_default();
+        Duration::new(seconds, u32::try_from(since.tv_nsec).unwrap_or_default())
+    }
+
+    /// Both clocks at one moment. A thread that is held up between two looks would see a jump where none was.
+    fn both() -> (Timestamp, Duration) {
+        /// A look takes less than a microsecond.
+        const HELD_UP: Duration = Duration::from_secs(1);
+        loop {
+            let before = Self::steady();
+            let wall = SystemClock.now();
+            let after = Self::steady();
+            if after.saturating_sub(before) < HELD_UP {
+                return (wall, after);
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl Clock for WatchedClock {
+    fn now(&self) -> Timestamp {
+        let (wall, steady) = Self::both();
+        if let Some(jump) = self.jumps.observe(wall, steady) {
+            tracing::warn!(jump_seconds = jump.seconds(), "{jump}");
+        }
+        wall
+    }
+
+    fn doubt(&self) -> Option<ClockJump> {
+        self.jumps.doubt(Self::steady())
+    }
+
+    fn is_machines(&self) -> bool {
+        true
+    }
+
+    async fn reach(&self, at: Timestamp) {
+        SystemClock.reach(at).await;
     }
 }
 

@@ -1,10 +1,12 @@
 //! What every service needs: the store, the time, the settings.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use mallbox_storage::{Limit, Pass, PaymentMode, Storage, Timestamp, UserId};
 
+use super::clock_jump::ClockJump;
 use super::{Clock, Copies, Failure, Refusal, Settings};
 
 /// Handed to every service; cheap to clone. Nothing of it is process-wide, so two malls live in one process.
@@ -33,6 +35,19 @@ impl Context {
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    /// The instant by which anything is judged that expires to a user's harm: `now`, less a forward jump of the clock
+    /// that is in doubt.
+    #[must_use]
+    pub fn expiry_now(&self, now: Timestamp) -> Timestamp {
+        now - self.doubted()
+    }
+
+    /// By how much the clock may be ahead of the time that passed, while a jump is in doubt; zero otherwise.
+    #[must_use]
+    pub fn doubted(&self) -> Duration {
+        self.clock.doubt().map_or(Duration::ZERO, ClockJump::ahead)
     }
 
     /// How orders that are written now are paid for. Read at each call: other instances may change it.

@@ -2,6 +2,8 @@
 
 mod clock;
 pub mod clock_gap;
+pub mod clock_jump;
+mod clock_notes;
 mod context;
 mod copies;
 mod days;
@@ -53,7 +55,7 @@ mod whole;
 
 pub use accounts::Accounts;
 pub use cashier::Cashier;
-pub use clock::{Clock, ManualClock, SystemClock};
+pub use clock::{Clock, ManualClock, SystemClock, WatchedClock};
 pub use context::Context;
 pub use copies::Copies;
 pub use failure::{Failure, Mistake, Refusal};

@@ -77,12 +77,14 @@ impl Chore for ExpireOrders {
 
     async fn next_due(&self, now: Timestamp) -> Option<Timestamp> {
         // Deadlines that cannot be asked are asked again in a second.
-        self.context.storage.deadlines.next().await.unwrap_or(Some(now + Duration::from_secs(1)))
+        let next = self.context.storage.deadlines.next().await.unwrap_or(Some(now + Duration::from_secs(1)));
+        next.map(|next| next + self.context.doubted())
     }
 
     async fn run(&self, now: Timestamp) {
         loop {
-            match self.context.storage.deadlines.due(now, Self::DUE_AT_ONCE).await {
+            let expired = self.context.expiry_now(now);
+            match self.context.storage.deadlines.due(expired, Self::DUE_AT_ONCE).await {
                 Ok(due) if due.is_empty() => return,
                 Ok(due) => {
                     // What failed is due again when its lease ends: no need to go on against a store in trouble.
@@ -229,7 +231,9 @@ impl Chore for Sweep {
 
     async fn run(&self, now: Timestamp) {
         self.every.ran(now);
-        if let Err(error) = self.context.storage.upkeep.sweep(now).await {
+        // Later is no harm; earlier would end sessions by a clock that is in doubt.
+        let expired = self.context.expiry_now(now);
+        if let Err(error) = self.context.storage.upkeep.sweep(expired).await {
             tracing::warn!(%error, "the store could not be swept");
         }
     }

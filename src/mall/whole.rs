@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::cache_aside::CacheFigures;
 use super::cashier::Cashier;
 use super::chores::Chores;
+use super::clock_notes::{NoteTime, compare_with_last_run};
 use super::copy_chores::LookAfterCopies;
 use super::ledger::LedgerCheck;
 use super::operator::{DeadLetterOffice, OrderOffice, ReportOffice, SaleOffice, VoucherOffice};
@@ -114,6 +115,10 @@ impl Mall {
         chores.push(Arc::new(LookAfterCopies::new(&shops, &sales)));
         let visits = VisitBook::new(context.clone());
         chores.extend([pictures.sweeper(), FeedBook::passer(&context), visits.gatherer()]);
+        if context.clock.is_machines() {
+            compare_with_last_run(&context).await?;
+            chores.push(Arc::new(NoteTime::new(&context)));
+        }
         let audit = AuditLog::new(context.clone());
         let orders = OrderDesk::new(context.clone(), cashier);
         let books = LedgerCheck::new(context.clone(), sales.clone());

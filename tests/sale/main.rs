@@ -3,6 +3,7 @@
 
 mod books;
 mod claims;
+mod clock;
 mod dead_letters;
 mod forgetful;
 mod operator_orders;

@@ -179,9 +179,11 @@ impl Sessions for EmbeddedSessions {
         let (check, written) = {
             let mut codes = self.codes.lock();
             let Some(known) = codes.get_mut(phone) else { return Ok(CodeCheck::NoCode) };
-            let Some(live) = known.live.as_mut().filter(|live| {
-                now < live.expires && live.expires <= latest_expiry(rules.lives, now)
-            }) else {
+            let Some(live) = known
+                .live
+                .as_mut()
+                .filter(|live| now < live.expires && live.expires <= latest_expiry(rules.lives, now))
+            else {
                 return Ok(CodeCheck::NoCode);
             };
             let check = if same(live.code.as_bytes(), code.as_bytes()) {

@@ -1,0 +1,166 @@
+//! Whether the machine's clock moved by more than the time that passed.
+
+use std::fmt;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use mallbox_storage::Timestamp;
+use parking_lot::Mutex;
+
+/// A clock that the network sets moves by less at once, and unpaid orders by minutes: smaller steps are followed silently.
+const TOLERATED_MS: u64 = 10_000;
+/// How long a jump stays in doubt: longer than a buyer has to pay and a session lasts without use, usually.
+const DOUBTED_FOR: Duration = Duration::from_secs(60 * 60);
+
+/// A move of the wall clock that the time that passed does not explain.
+///
+/// Nobody but the operator knows whether the clock was wrong before or is wrong now. While that is in doubt, what expires
+/// is judged by the time that passed: nobody loses an order or a session to a clock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ClockJump {
+    by_ms: i64,
+}
+
+impl ClockJump {
+    /// A move forward.
+    #[must_use]
+    pub fn forward(by: Duration) -> Self {
+        Self { by_ms: millis(by) }
+    }
+
+    /// How far ahead of the time that passed the clock is now; zero after a move backwards.
+    #[must_use]
+    pub fn ahead(self) -> Duration {
+        Duration::from_millis(u64::try_from(self.by_ms).unwrap_or_default())
+    }
+
+    /// Whole seconds, negative for a move backwards; for the log.
+    #[must_use]
+    pub fn seconds(self) -> i64 {
+        self.by_ms / 1_000
+    }
+}
+
+impl fmt::Display for ClockJump {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (seconds, way) =
+            (self.seconds().unsigned_abs(), if self.by_ms > 0 { "forward" } else { "backward" });
+        write!(f, "this machine's clock moved {way} by {seconds} s at once: check it. ")?;
+        if self.by_ms > 0 {
+            write!(f, "For an hour, unpaid orders and sessions expire by the time that passed")
+        } else {
+            write!(f, "Sales, deadlines and sessions follow the clock as it is now")
+        }
+    }
+}
+
+/// Compares wall clock and a clock that nobody can set.
+#[derive(Debug)]
+pub(super) struct JumpDetector {
+    /// Wall clock − steady clock, in milliseconds, when last compared; [`UNKNOWN`] before.
+    offset_ms: AtomicI64,
+    doubt: Mutex<Option<Doubt>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Doubt {
+    jump: ClockJump,
+    /// By the steady clock.
+    until: Duration,
+}
+
+const UNKNOWN: i64 = i64::MIN;
+
+impl Default for JumpDetector {
+    fn default() -> Self {
+        Self { offset_ms: AtomicI64::new(UNKNOWN), doubt: Mutex::default() }
+    }
+}
+
+impl JumpDetector {
+    /// Compares the two clocks, read at one moment. Costs one atomic load while the wall clock runs as it should.
+    ///
+    /// Returns the jump, the first time that it is seen.
+    pub(super) fn observe(&self, wall: Timestamp, steady: Duration) -> Option<ClockJump> {
+        let offset = wall.as_millis().saturating_sub(millis(steady));
+        let before = self.offset_ms.load(Ordering::Relaxed);
+        if offset == before {
+            return None;
+        }
+        let by_ms = offset.saturating_sub(before);
+        let is_jump = before != UNKNOWN && by_ms.unsigned_abs() >= TOLERATED_MS;
+        if !is_jump {
+            // Slewed, or rounded. Of two threads the later one is as right.
+            self.offset_ms.store(offset, Ordering::Relaxed);
+            return None;
+        }
+        let mut doubt = self.doubt.lock();
+        if self.offset_ms.load(Ordering::Relaxed) != before {
+            // Another thread saw the same jump.
+            return None;
+        }
+        self.offset_ms.store(offset, Ordering::Relaxed);
+        let earlier = doubt.filter(|doubt| steady < doubt.until).map_or(0, |doubt| doubt.jump.by_ms);
+        let jump = ClockJump { by_ms: earlier.saturating_add(by_ms) };
+        // Back where it was: nothing is in doubt.
+        let is_over = jump.by_ms.unsigned_abs() < TOLERATED_MS;
+        *doubt = (!is_over).then(|| Doubt { jump, until: steady + DOUBTED_FOR });
+        Some(ClockJump { by_ms })
+    }
+
+    /// The jump that is in doubt.
+    pub(super) fn doubt(&self, steady: Duration) -> Option<ClockJump> {
+        self.doubt.lock().filter(|doubt| steady < doubt.until).map(|doubt| doubt.jump)
+    }
+}
+
+fn millis(span: Duration) -> i64 {
+    i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
+    const HOUR: Duration = Duration::from_secs(3_600);
+
+    fn seconds(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn a_clock_that_runs_or_is_slewed_never_jumps() {
+        let detector = JumpDetector::default();
+        let mut wall = NOON;
+        for step in 0..10_000_u64 {
+            wall = wall + seconds(1) + Duration::from_millis(step % 9);
+            assert_eq!(detector.observe(wall, seconds(step)), None, "{step}");
+        }
+        assert_eq!(detector.doubt(seconds(10_000)), None);
+    }
+
+    #[test]
+    fn a_jump_is_told_once_and_in_doubt_for_an_hour_of_passing_time() {
+        let detector = JumpDetector::default();
+        assert_eq!(detector.observe(NOON, seconds(5)), None);
+        let seen = detector.observe(NOON + HOUR + seconds(1), seconds(6));
+        assert_eq!(seen.map(ClockJump::seconds), Some(3_600));
+        assert_eq!(detector.observe(NOON + HOUR + seconds(2), seconds(7)), None);
+        assert_eq!(detector.doubt(seconds(7)).map(ClockJump::ahead), Some(HOUR));
+        assert!(detector.doubt(seconds(6 + 3_599)).is_some());
+        assert_eq!(detector.doubt(seconds(6 + 3_600)), None);
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_again_is_in_doubt_no_more() {
+        let detector = JumpDetector::default();
+        detector.observe(NOON, seconds(0));
+        assert!(detector.observe(NOON + HOUR + seconds(1), seconds(1)).is_some());
+        assert!(detector.observe(NOON + seconds(2), seconds(2)).is_some());
+        assert_eq!(detector.doubt(seconds(2)), None);
+        let back = detector.observe(NOON - HOUR + seconds(3), seconds(3)).unwrap();
+        assert_eq!((back.seconds(), back.ahead()), (-3_600, Duration::ZERO));
+        assert_eq!(detector.doubt(seconds(4)).map(ClockJump::seconds), Some(-3_600));
+    }
+}
