@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mallbox_storage::{
-    Order, OrderStatus, Payment, PaymentId, PaymentMode, PaymentState, Step, Stepped, StoreError, Timestamp,
+    Errand, Order, OrderStatus, Payment, PaymentId, PaymentMode, PaymentState, Step, Stepped, StoreError,
+    Timestamp,
 };
 use parking_lot::Mutex;
 
@@ -142,7 +143,7 @@ impl Cashier {
         let storage = &self.context.storage;
         match storage.orders.step(payment.order, Step::Pay(payment.id), now).await? {
             Stepped::Done(order) => {
-                storage.deadlines.clear(order.id).await?;
+                storage.deadlines.clear(&[order.id]).await?;
                 Ok(order)
             }
             Stepped::Stands(order) => {
@@ -262,7 +263,17 @@ pub(super) async fn closed(context: &Context, order: &Order) -> Result<(), Store
     let storage = &context.storage;
     // `NotHeld` is an order of an ordinary voucher, or a repeat.
     let _ = storage.sales.release(order.voucher, order.user, order.id).await?;
-    storage.deadlines.clear(order.id).await
+    storage.deadlines.clear(&[order.id]).await
+}
+
+/// After the database has closed several orders at once: as [`closed`] for each, and their outbox entries are done.
+pub(super) async fn closed_all(context: &Context, orders: &[Order]) -> Result<(), StoreError> {
+    let storage = &context.storage;
+    let units: Vec<_> = orders.iter().map(|order| (order.voucher, order.user, order.id)).collect();
+    storage.sales.release_all(&units).await?;
+    let entries: Vec<_> =
+        units.iter().map(|&(voucher, user, order)| Errand::Release { voucher, user, order }).collect();
+    storage.outbox.done(&entries).await
 }
 
 /// Payments that a call of this mall has in hand: the chore leaves them alone, however far the clock was moved.

@@ -21,6 +21,12 @@ pub trait Chore: Send + Sync {
 
     /// Does what is due at `now`, all of it, and says in the log what went wrong. Safe to repeat.
     async fn run(&self, now: Timestamp);
+
+    /// As [`run`](Self::run), but ends soon after `stop`: what is left is due again. For chores that may have much to do.
+    async fn run_until(&self, now: Timestamp, stop: &CancellationToken) {
+        let _ = stop;
+        self.run(now).await;
+    }
 }
 
 /// A chore, and whose turn it is with it: it never runs twice at once.
@@ -43,7 +49,7 @@ impl Chores {
         Self { clock, entries: chores.into_iter().map(entry).collect() }
     }
 
-    /// Runs each chore whenever it is due, until `stop`. A run that has begun is finished.
+    /// Runs each chore whenever it is due, until `stop`. A run that has begun is finished, or ended between two batches.
     pub async fn run(&self, stop: CancellationToken) {
         let mut driven = tokio::task::JoinSet::new();
         for entry in &self.entries {
@@ -62,10 +68,11 @@ impl Chores {
     pub async fn run_all_due(&self, now: Timestamp) {
         /// One chore may make work for another; a chore that stays due is in trouble, and its driver goes on with it.
         const ROUNDS: usize = 8;
+        let never = CancellationToken::new();
         for _ in 0..ROUNDS {
             let mut was_idle = true;
             for entry in &self.entries {
-                was_idle &= !entry.run_if_due(now).await;
+                was_idle &= !entry.run_if_due(now, &never).await;
             }
             if was_idle {
                 return;
@@ -88,14 +95,14 @@ impl Chores {
 
 impl Entry {
     /// Runs the chore if it is due. Answers whether it was.
-    async fn run_if_due(self: &Arc<Self>, now: Timestamp) -> bool {
+    async fn run_if_due(self: &Arc<Self>, now: Timestamp, stop: &CancellationToken) -> bool {
         let _turn = self.turn.lock().await;
         if self.chore.next_due(now).await.is_none_or(|due| due > now) {
             return false;
         }
         // A task of its own, so that a chore that panics is said to have done so and runs again.
-        let chore = Arc::clone(&self.chore);
-        if let Err(error) = tokio::spawn(async move { chore.run(now).await }).await {
+        let (chore, stop) = (Arc::clone(&self.chore), stop.clone());
+        if let Err(error) = tokio::spawn(async move { chore.run_until(now, &stop).await }).await {
             tracing::error!(chore = self.chore.name(), %error, "a chore broke off");
         }
         true
@@ -109,7 +116,7 @@ async fn drive(entry: Arc<Entry>, clock: Arc<dyn Clock>, stop: CancellationToken
     const PAUSE: Duration = Duration::from_millis(100);
     while !stop.is_cancelled() {
         let now = clock.now();
-        let ran = entry.run_if_due(now).await;
+        let ran = entry.run_if_due(now, &stop).await;
         let next = entry.chore.next_due(now).await;
         let wait = async {
             match next {

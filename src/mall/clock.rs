@@ -56,7 +56,6 @@ pub struct WatchedClock {
 }
 
 impl WatchedClock {
-
     /// Time since the machine started, suspension included.
     fn steady() -> Duration {
         let since = clock_gettime(ClockId::Boottime);

@@ -29,6 +29,7 @@ pub mod operator;
 mod order_numbers;
 pub mod order_workers;
 pub mod orders;
+mod overdue_orders;
 mod passwords;
 pub mod payments;
 mod picture_path;

@@ -19,11 +19,11 @@ pub trait Deadlines: Send + Sync {
     /// [`StoreError::Unavailable`]: some may be set; call again.
     async fn set(&self, deadlines: &[(OrderId, Timestamp)]) -> Result<(), StoreError>;
 
-    /// Forgets an order's deadline; no error if there is none.
+    /// Removes the deadlines of these orders; no error for an order without one.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`]: call again.
-    async fn clear(&self, order: OrderId) -> Result<(), StoreError>;
+    /// [`StoreError::Unavailable`]: some may be set still; call again.
+    async fn clear(&self, orders: &[OrderId]) -> Result<(), StoreError>;
 
     /// Up to `max` orders whose deadline is at or before `now`, earliest first; those of one instant by id.
     ///

@@ -315,6 +315,13 @@ pub trait Orders: Send + Sync {
     /// [`Step::Pay`] is no open payment of this order.
     async fn step(&self, order: OrderId, step: Step, now: Timestamp) -> Result<Stepped, StoreError>;
 
+    /// Cancels those of these orders that are unpaid, each as [`Step::Cancel`] does, all in one transaction. Returns one
+    /// [`Stepped`] an order, in their order; an order named twice is `Done` once.
+    ///
+    /// # Errors
+    /// [`StoreError`]: nothing changed, or the answer was lost; call again.
+    async fn cancel(&self, orders: &[OrderId], now: Timestamp) -> Result<Vec<Stepped>, StoreError>;
+
     /// Unpaid orders above `after` by id, at most `max`, with their deadlines.
     ///
     /// # Errors

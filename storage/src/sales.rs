@@ -163,6 +163,12 @@ pub trait Sales: Send + Sync {
     /// [`StoreError::Unavailable`]: call again.
     async fn release(&self, voucher: VoucherId, user: UserId, order: OrderId) -> Result<Release, StoreError>;
 
+    /// Gives back the units of several closed orders, each as [`release`](Sales::release) does.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`]: some may be back; call again.
+    async fn release_all(&self, closed: &[(VoucherId, UserId, OrderId)]) -> Result<(), StoreError>;
+
     /// Sees to it that the user holds a unit for this order, which is not in the record yet: a dead letter that holds
     /// none and is to be replayed. Takes one, unless the user holds it already; so a repeat takes nothing.
     ///

@@ -10,7 +10,7 @@ use mallbox::mall::{Cashier, Clock, Context, ManualClock, SaleCounter, sale_chor
 use mallbox_storage::{OrderStatus, Timestamp, TokenHash, UserId};
 use parking_lot::Mutex;
 
-use crate::world::{MINUTE, PAY_WITHIN, World, world};
+use super::world::{MINUTE, PAY_WITHIN, World, world};
 
 /// The world's clock, as a machine's that was set forward at once.
 struct SetForward {

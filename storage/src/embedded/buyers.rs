@@ -42,8 +42,12 @@ impl Buyers {
     /// Locks the user's shard.
     pub(crate) fn lock(&self, user: UserId) -> Buyer<'_> {
         // Ids go round the shards and are divided by their number, so that what is dense stays dense in each shard.
-        let shard = usize::try_from(user.get() % SHARDS).unwrap_or(0);
-        Buyer { shard: self.shards[shard].lock(), key: user.get() / SHARDS }
+        Buyer { shard: self.shards[Self::shard_of(user)].lock(), key: user.get() / SHARDS }
+    }
+
+    /// Which shard a user is in.
+    pub(crate) fn shard_of(user: UserId) -> usize {
+        usize::try_from(user.get() % SHARDS).unwrap_or(0)
     }
 
     /// How many there are.

@@ -38,10 +38,12 @@ impl Deadlines for EmbeddedDeadlines {
         Ok(())
     }
 
-    async fn clear(&self, order: OrderId) -> Result<(), StoreError> {
+    async fn clear(&self, orders: &[OrderId]) -> Result<(), StoreError> {
         let mut inner = self.inner.lock();
-        if let Some(at) = inner.by_order.remove(&order) {
-            inner.by_time.remove(&(at, order));
+        for order in orders {
+            if let Some(at) = inner.by_order.remove(order) {
+                inner.by_time.remove(&(at, *order));
+            }
         }
         Ok(())
     }

@@ -304,6 +304,46 @@ impl Memory {
     }
 }
 
+/// A buyer of a sale, as seen before the database was asked for the buyer's orders.
+struct Look {
+    sale: Arc<Sale>,
+    voucher: VoucherId,
+    user: UserId,
+    order: OrderId,
+    units: u64,
+    removals: u64,
+}
+
+impl Memory {
+    /// `None`: the user holds no unit, or the sale is not in memory.
+    fn look_at(&self, (voucher, user, order): (VoucherId, UserId, OrderId)) -> Option<Look> {
+        let sale = self.sale_to_change(voucher)?;
+        let buyer = sale.buyers.lock(user);
+        let (units, removals) = (buyer.units(), buyer.removals());
+        drop(buyer);
+        (units > 0).then_some(Look { sale, voucher, user, order, units, removals })
+    }
+}
+
+impl Look {
+    /// Gives the unit back if the database accounts for fewer than the user holds. `own`: removals from the shard by the
+    /// caller since the look. `None`: something else happened meanwhile, or a claim is pending; nothing changed.
+    fn release(&self, pending: &Pending, recorded: &HashSet<OrderId>, own: u64) -> Option<bool> {
+        let standing = self.sale.standing.read().unwrap_or_else(PoisonError::into_inner);
+        let mut buyer = self.sale.buyers.lock(self.user);
+        let is_as_seen = buyer.units() == self.units && buyer.removals() == self.removals + own;
+        if !is_as_seen || !pending.holdings(self.voucher, self.user).is_empty() {
+            return None;
+        }
+        if buyer.units() <= recorded.len() as u64 {
+            return Some(false);
+        }
+        buyer.remove();
+        standing.give_back();
+        Some(true)
+    }
+}
+
 impl Sale {
     /// To be read after what it is to vouch for.
     fn group(&self) -> u64 {
@@ -405,6 +445,26 @@ impl Sales for EmbeddedSales {
                 Release::Released
             })
             .await
+    }
+
+    async fn release_all(&self, closed: &[(VoucherId, UserId, OrderId)]) -> Result<(), StoreError> {
+        let memory = &self.memory;
+        let looked: Vec<_> = closed.iter().filter_map(|unit| memory.look_at(*unit)).collect();
+        let buyers = looked.iter().map(|look| (look.voucher, look.user)).collect();
+        let holdings = memory.holders.holdings(buyers).await?;
+        let mut removals = HashMap::new();
+        let mut others = Vec::new();
+        for (look, recorded) in looked.iter().zip(holdings) {
+            let own = removals.entry((look.voucher, Buyers::shard_of(look.user))).or_insert(0);
+            match look.release(&memory.pending, &recorded, *own) {
+                Some(was_released) => *own += u64::from(was_released),
+                None => others.push((look.voucher, look.user, look.order)),
+            }
+        }
+        for (voucher, user, order) in others {
+            let _ = self.release(voucher, user, order).await?;
+        }
+        Ok(())
     }
 
     async fn reserve(

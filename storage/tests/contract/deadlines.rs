@@ -38,7 +38,7 @@ async fn those_of_one_instant_come_by_id(w: &World) {
     let ids = [9, 10, 404, u64::MAX].map(order);
     let mixed = [ids[1], ids[3], ids[0], ids[2]].map(|order| (order, NOON));
     deadlines.set(&mixed).await.unwrap();
-    deadlines.clear(ids[2]).await.unwrap();
+    deadlines.clear(&[ids[2]]).await.unwrap();
     assert_eq!(deadlines.due(NOON, usize::MAX).await.unwrap(), [ids[0], ids[1], ids[3]]);
 }
 
@@ -49,7 +49,7 @@ async fn handed_out_once_a_lease(w: &World) {
     assert_eq!(deadlines.due(NOON, 10).await.unwrap(), [order(1)]);
     assert!(deadlines.due(NOON + lease - MS, 10).await.unwrap().is_empty());
     assert_eq!(deadlines.due(NOON + lease, 10).await.unwrap(), [order(1)], "its handler may have died");
-    deadlines.clear(order(1)).await.unwrap();
+    deadlines.clear(&[order(1)]).await.unwrap();
     assert_eq!(deadlines.count().await.unwrap(), 0);
 }
 
@@ -60,7 +60,7 @@ async fn set_again_replaces_and_clear_forgets(w: &World) {
     assert!(deadlines.due(NOON, 10).await.unwrap().is_empty());
     assert_eq!(deadlines.count().await.unwrap(), 1);
     for _ in 0..2 {
-        deadlines.clear(order(1)).await.unwrap();
+        deadlines.clear(&[order(1)]).await.unwrap();
     }
     assert!(deadlines.due(NOON + HOUR, 10).await.unwrap().is_empty());
 }

@@ -4,6 +4,7 @@
 mod audit;
 mod cache;
 mod cache_faults;
+mod cancellations;
 mod comments;
 mod dead_letters;
 mod deadlines;

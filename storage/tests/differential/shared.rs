@@ -54,7 +54,7 @@ impl SharedStep {
         let (deadlines, locks) = (&side.storage.deadlines, &side.storage.locks);
         match self {
             Self::SetDeadlines(some) => said(deadlines.set(some).await),
-            Self::ClearDeadline(order) => said(deadlines.clear(*order).await),
+            Self::ClearDeadline(order) => said(deadlines.clear(&[*order]).await),
             Self::Due(now, max) => said(deadlines.due(*now, *max).await),
             Self::Next => format!("{}, {}", said(deadlines.next().await), said(deadlines.count().await)),
             Self::Pass(key, limit, now) => said(side.storage.rate_limits.pass(key, *limit, *now).await),

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::columns::{get_id, id};
-use super::{Database, burial, persist};
+use super::{Database, burial, orders, persist};
 use crate::{Claim, OrderId, StoreError, UserId, VoucherId};
 
 /// Finds the holders of a sale's units.
@@ -40,6 +40,18 @@ impl Holders {
             }
             Ok(held)
         })
+    }
+
+    /// The orders, live or dead, by which each of these users holds units of a sale in the database.
+    pub(crate) async fn holdings(
+        &self,
+        buyers: Vec<(VoucherId, UserId)>,
+    ) -> Result<Vec<HashSet<OrderId>>, StoreError> {
+        let job = move |conn: &Connection| {
+            let of_one = |(voucher, user): &(VoucherId, UserId)| orders::holdings(conn, *voucher, *user);
+            buyers.iter().map(of_one).collect()
+        };
+        self.0.read("holdings", job).await
     }
 
     /// Which of these claims are neither orders nor dead letters yet.

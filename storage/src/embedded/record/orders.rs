@@ -126,19 +126,19 @@ impl Orders for EmbeddedOrders {
     }
 
     async fn holdings(&self, voucher: VoucherId, user: UserId) -> Result<Vec<OrderId>, StoreError> {
-        let job = move |conn: &Connection| {
-            conn.prepare_cached(
-                "SELECT id FROM orders WHERE user_id = ?1 AND voucher_id = ?2 AND slot = 0 UNION ALL
-                 SELECT order_id FROM dead_letters WHERE user_id = ?1 AND voucher_id = ?2 AND holds_unit = 1",
-            )?
-            .query_map([id(user.get()), id(voucher.get())], |row| get_id(row, 0).map(OrderId::new))?
-            .collect()
-        };
-        self.database.read("holdings", job).await
+        self.database.read("holdings", move |conn| holdings(conn, voucher, user)).await
     }
 
     async fn step(&self, order: OrderId, step: Step, now: Timestamp) -> Result<Stepped, StoreError> {
         self.database.write("step", move |conn| steps::step(conn, order, step, now)).await
+    }
+
+    async fn cancel(&self, orders: &[OrderId], now: Timestamp) -> Result<Vec<Stepped>, StoreError> {
+        let orders = orders.to_vec();
+        let job = move |conn: &Connection| {
+            orders.iter().map(|order| steps::step(conn, *order, Step::Cancel, now)).collect()
+        };
+        self.database.write("cancel", job).await
     }
 
     async fn unpaid(&self, from: OrderId, max: u32) -> Result<Vec<(OrderId, Timestamp)>, StoreError> {
@@ -267,4 +267,18 @@ fn order(row: &Row<'_>) -> rusqlite::Result<Order> {
         refunded: get_time_if_any(row, 10)?,
         payment: get_known(row, 11)?,
     })
+}
+
+/// The orders, live or dead, by which a user holds units of a sale.
+pub(super) fn holdings<T: FromIterator<OrderId>>(
+    conn: &Connection,
+    voucher: VoucherId,
+    user: UserId,
+) -> rusqlite::Result<T> {
+    conn.prepare_cached(
+        "SELECT id FROM orders WHERE user_id = ?1 AND voucher_id = ?2 AND slot = 0 UNION ALL
+         SELECT order_id FROM dead_letters WHERE user_id = ?1 AND voucher_id = ?2 AND holds_unit = 1",
+    )?
+    .query_map([id(user.get()), id(voucher.get())], |row| get_id(row, 0).map(OrderId::new))?
+    .collect()
 }

@@ -122,6 +122,10 @@ impl Orders for MysqlOrders {
         self.0.write("step", |conn| run(async move { steps::step(conn, order, step, now).await })).await
     }
 
+    async fn cancel(&self, orders: &[OrderId], _: Timestamp) -> Result<Vec<Stepped>, StoreError> {
+        self.0.write("cancel", |conn| run(async move { steps::cancel(conn, orders).await })).await
+    }
+
     async fn unpaid(&self, after: OrderId, max: u32) -> Result<Vec<(OrderId, Timestamp)>, StoreError> {
         let sql = "SELECT id, deadline_ms FROM orders WHERE status = 1 AND id > ? ORDER BY id LIMIT ?";
         self.0

@@ -48,6 +48,15 @@ pub(super) async fn leave_release(
     Ok(execute(conn, sql, (order.get(), user.get(), voucher.get())).await? > 0)
 }
 
+/// For orders that were closed in the caller's transaction; none for those of ordinary vouchers.
+pub(super) async fn leave_releases(conn: &mut Conn, orders: &[u64]) -> Result<(), Fault> {
+    let sql = "INSERT INTO outbox_releases (order_id, voucher_id, user_id)
+               SELECT orders.id, orders.voucher_id, orders.user_id FROM orders
+               JOIN sales ON sales.voucher_id = orders.voucher_id WHERE orders.id IN ({keys})
+               ON DUPLICATE KEY UPDATE order_id = order_id";
+    many::change(conn, sql, &[], orders).await.map(drop)
+}
+
 fn release(row: &mut Columns) -> Result<Errand, Fault> {
     Ok(Errand::Release {
         voucher: VoucherId::new(row.next()?),

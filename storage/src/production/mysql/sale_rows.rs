@@ -8,7 +8,7 @@ use mysql_async::Conn;
 use super::columns::{execute, first};
 use super::outbox;
 use super::trouble::Fault;
-use crate::{Logged, OrderId, PaymentMode, UserId, VoucherId};
+use crate::{Logged, Order, OrderId, PaymentMode, UserId, VoucherId};
 
 /// What a sale says about each of its orders.
 #[derive(Clone, Copy)]
@@ -114,6 +114,21 @@ pub(super) async fn give_back(
     if outbox::leave_release(conn, voucher, user, order).await? {
         let sql = "UPDATE sales SET stock = stock + 1 WHERE voucher_id = ?";
         execute(conn, sql, (voucher.get(),)).await?;
+    }
+    Ok(())
+}
+
+/// Gives back the units of closed orders, here and by errands. Orders of ordinary vouchers change nothing.
+pub(super) async fn give_back_all(conn: &mut Conn, closed: &[Order]) -> Result<(), Fault> {
+    let ids: Vec<u64> = closed.iter().map(|order| order.id.get()).collect();
+    outbox::leave_releases(conn, &ids).await?;
+    let mut units = BTreeMap::<VoucherId, u64>::new();
+    for order in closed {
+        *units.entry(order.voucher).or_default() += 1;
+    }
+    for (voucher, units) in units {
+        let sql = "UPDATE sales SET stock = stock + ? WHERE voucher_id = ?";
+        execute(conn, sql, (units, voucher.get())).await?;
     }
     Ok(())
 }

@@ -1,11 +1,13 @@
 //! The steps of an order's life: each a compare-and-set of its status, with all that belongs to it in one transaction.
 
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
 use mysql_async::Conn;
 
 use super::columns::execute;
 use super::orders::{SELECT, order};
 use super::trouble::Fault;
-use super::{columns, payments, sale_rows};
+use super::{columns, many, payments, sale_rows};
 use crate::{Order, OrderId, OrderStatus, PaymentId, Step, Stepped, Timestamp};
 
 /// Takes the step in the caller's transaction. Locks the order, then its payment, then its sale.
@@ -43,6 +45,34 @@ pub(super) async fn step(
         sale_rows::give_back(conn, order.voucher, order.user, order.id).await?;
     }
     Ok(Stepped::Done(order))
+}
+
+/// Cancels the unpaid ones among these, a few statements for all. Locks orders, then payments, then sales, each by id.
+pub(super) async fn cancel(conn: &mut Conn, which: &[OrderId]) -> Result<Vec<Stepped>, Fault> {
+    let ids: BTreeSet<u64> = which.iter().map(|order| order.get()).collect();
+    let ids: Vec<u64> = ids.into_iter().collect();
+    let sql = format!("{SELECT} WHERE id IN ({{keys}}) ORDER BY id FOR UPDATE");
+    let found = many::look(conn, &sql, &[], &ids, order).await?;
+    let mut found: BTreeMap<OrderId, Order> = found.into_iter().map(|order| (order.id, order)).collect();
+    let closed: Vec<Order> =
+        found.values().filter(|order| order.status == OrderStatus::Unpaid).cloned().collect();
+    let closed_ids: Vec<u64> = closed.iter().map(|order| order.id.get()).collect();
+    let stray = "UPDATE payments SET needs_look = 1 WHERE state = 1 AND order_id IN ({keys})";
+    many::change(conn, stray, &[], &closed_ids).await?;
+    let cancelled = OrderStatus::Cancelled as u8;
+    many::change(conn, "UPDATE orders SET status = ? WHERE id IN ({keys})", &[cancelled.into()], &closed_ids)
+        .await?;
+    sale_rows::give_back_all(conn, &closed).await?;
+    let mut done: HashSet<OrderId> = closed.iter().map(|order| order.id).collect();
+    let mut stepped = |order: &OrderId| {
+        let Some(known) = found.get_mut(order) else { return Stepped::Unknown };
+        if !done.remove(order) {
+            return Stepped::Stands(known.clone());
+        }
+        known.status = OrderStatus::Cancelled;
+        Stepped::Done(known.clone())
+    };
+    Ok(which.iter().map(&mut stepped).collect())
 }
 
 async fn capture(conn: &mut Conn, order: OrderId, payment: PaymentId, now: Timestamp) -> Result<(), Fault> {

@@ -54,9 +54,12 @@ impl Deadlines for RedisDeadlines {
         Ok(())
     }
 
-    async fn clear(&self, order: OrderId) -> Result<(), StoreError> {
+    async fn clear(&self, orders: &[OrderId]) -> Result<(), StoreError> {
+        if orders.is_empty() {
+            return Ok(());
+        }
         let mut command = redis::cmd("ZREM");
-        command.arg(&self.key).arg(member(order));
+        command.arg(&self.key).arg(orders.iter().map(|order| member(*order)).collect::<Vec<_>>());
         self.link.query("deadlines.clear", Repeat::Safe, &command).await
     }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures_util::stream::{self, TryStreamExt as _};
 
 use super::keys::{Keys, SaleKeys, partition_of};
 use super::known_server::KnownServer;
@@ -23,6 +24,8 @@ pub(super) const LOADER_SILENCE_MS: u64 = 10_000;
 /// How often somebody looks whether another one has loaded the sale, and how long.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 const LOOKS: u32 = 60;
+/// Units given back at the same time: each reads the database first, to which a process has 16 connections.
+const RELEASED_AT_ONCE: usize = 12;
 
 /// Sales in Redis.
 pub(super) struct RedisSales {
@@ -235,6 +238,14 @@ impl Sales for RedisSales {
                 heir => read_order(OP, heir)?,
             };
         }
+    }
+
+    async fn release_all(&self, closed: &[(VoucherId, UserId, OrderId)]) -> Result<(), StoreError> {
+        stream::iter(closed.iter().copied().map(Ok))
+            .try_for_each_concurrent(RELEASED_AT_ONCE, async |(voucher, user, order)| {
+                self.release(voucher, user, order).await.map(drop)
+            })
+            .await
     }
 
     async fn reserve(

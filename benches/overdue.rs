@@ -1,0 +1,155 @@
+//! A rush in which nobody pays, and a second sale when the first one's orders fall due.
+//!
+//! `cargo bench --bench overdue -- 100000`: so many orders. Prints how fast overdue orders are cancelled and what CPU that takes,
+//! then claims a second in a second sale, alone and beside the cancelling.
+#![expect(
+    clippy::unwrap_used,
+    clippy::cast_precision_loss,
+    reason = "a bench that cannot run has nothing to say"
+)]
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use jiff::tz::TimeZone;
+use mallbox::mall::payments::Sandbox;
+use mallbox::mall::sms::Inbox;
+use mallbox::mall::{Mall, ManualClock, Means, Random, Settings};
+use mallbox_storage::{
+    Cents, EmbeddedOptions, NewSale, Place, ShopId, Storage, Timestamp, UserId, VoucherId, VoucherStatus,
+    VoucherText,
+};
+use tokio::task::JoinSet;
+
+const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
+const PAY_WITHIN: Duration = Duration::from_secs(15 * 60);
+/// Buyers who ask at the same time.
+const BUYERS: u64 = 64;
+/// How long the second sale is watched.
+const WATCHED: Duration = Duration::from_secs(5);
+
+fn main() {
+    let orders = std::env::args().find_map(|argument| argument.parse().ok()).unwrap_or(20_000);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    runtime.block_on(run(orders));
+}
+
+async fn run(orders: u64) {
+    // Beside the sources: /tmp is memory on many machines.
+    let dir = tempfile::TempDir::new_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let clock = Arc::new(ManualClock::new(NOON));
+    clock.run();
+    let place = Place::Embedded(EmbeddedOptions::new(dir.path().join("mall")));
+    let mall = Mall::open(Means {
+        storage: Storage::open(&place).await.unwrap(),
+        clock: clock.clone(),
+        zone: TimeZone::UTC,
+        settings: Settings::default().without_limits(),
+        sms: Arc::new(Inbox::default()),
+        inbox: None,
+        payments: Arc::new(Sandbox::default()),
+        random: Arc::new(Random::seeded(0)),
+    });
+    let mall = mall.await.unwrap();
+    let background = mall.start();
+    let (first, second) = (sale(&mall, orders).await, sale(&mall, 100_000_000).await);
+
+    let rush = claims_for(&mall, first, 1..orders + 1, Duration::MAX).await;
+    drained(&mall).await;
+    println!("rush        {orders} orders that nobody pays, {rush:.0} claims/s");
+    let alone = claims_for(&mall, second, 10_000_000..u64::MAX, WATCHED).await;
+    drained(&mall).await;
+    println!("second sale {alone:.0} claims/s alone");
+
+    clock.advance(PAY_WITHIN);
+    let before = cancelled(&mall, first).await;
+    let beside = claims_for(&mall, second, 20_000_000..u64::MAX, WATCHED).await;
+    let meanwhile = cancelled(&mall, first).await - before;
+    println!(
+        "second sale {beside:.0} claims/s beside the cancelling of {:.0} orders/s",
+        meanwhile as f64 / WATCHED.as_secs_f64()
+    );
+    let (began, cpu) = (Instant::now(), cpu_time());
+    let before = cancelled(&mall, first).await;
+    while cancelled(&mall, first).await < orders {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let rest = orders - before;
+    println!(
+        "cancelling  {rest} orders with nobody else there: {:.0} orders/s, {:.1} us of CPU each",
+        rest as f64 / began.elapsed().as_secs_f64(),
+        (cpu_time() - cpu).as_secs_f64() * 1e6 / rest.max(1) as f64
+    );
+    background.stop().await;
+}
+
+async fn sale(mall: &Mall, units: u64) -> VoucherId {
+    let text = VoucherText {
+        shop: ShopId::new(1),
+        title: "Bench".to_owned(),
+        sub_title: String::new(),
+        rules: String::new(),
+        pay_value: Cents::new(1),
+        actual_value: Cents::new(1),
+        status: VoucherStatus::OnShelf,
+    };
+    let day = Duration::from_secs(24 * 60 * 60);
+    let sale = NewSale {
+        units: Some(units),
+        begin: NOON - day,
+        end: NOON + day,
+        pay_within: PAY_WITHIN,
+        min_level: 0,
+    };
+    let voucher = mall.context.storage.vouchers.insert(&text, Some(&sale), NOON).await.unwrap();
+    mall.sales.opened(voucher).await.unwrap();
+    voucher
+}
+
+/// Claims one unit for each of these users, many at the same time, for so long. Returns claims a second.
+async fn claims_for(mall: &Arc<Mall>, sale: VoucherId, users: Range<u64>, most: Duration) -> f64 {
+    let began = Instant::now();
+    let next = Arc::new(AtomicU64::new(users.start));
+    let mut buyers = JoinSet::new();
+    for _ in 0..BUYERS {
+        let (mall, next, end) = (Arc::clone(mall), Arc::clone(&next), users.end);
+        buyers.spawn(async move {
+            let mut claims = 0_u64;
+            while began.elapsed() < most {
+                let user = next.fetch_add(1, Ordering::Relaxed);
+                if user >= end {
+                    break;
+                }
+                mall.sales.claim(UserId::new(user), sale, mall.context.now()).await.unwrap();
+                claims += 1;
+            }
+            claims
+        });
+    }
+    let mut claims = 0;
+    while let Some(of_one) = buyers.join_next().await {
+        claims += of_one.unwrap();
+    }
+    claims as f64 / began.elapsed().as_secs_f64()
+}
+
+async fn drained(mall: &Mall) {
+    while mall.context.storage.order_log.state().await.pending > 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// Orders of a sale that are cancelled by now: its units that are free again, in the database.
+async fn cancelled(mall: &Mall, sale: VoucherId) -> u64 {
+    mall.context.storage.vouchers.get(sale).await.unwrap().unwrap().sale.unwrap().stock.unwrap()
+}
+
+/// Of this process, all its threads, as Linux counts it: in ticks of 10 ms.
+fn cpu_time() -> Duration {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+    let ticks: u64 = fields[11..13].iter().map(|ticks| ticks.parse::<u64>().unwrap()).sum();
+    Duration::from_millis(10 * ticks)
+}
