@@ -11,6 +11,7 @@ use super::describe::Calls;
 use super::envelope::{Answer, Paged, Reply};
 use super::extract::{Json, Login, MaybeLogin, Now, Path, Query, Remover};
 use super::page_query::PageQuery;
+use super::picture_list::PictureList;
 use crate::language::both;
 use crate::mall::notes::{CommentView, ThreadView};
 use crate::mall::wall_time;
@@ -47,7 +48,7 @@ struct CommentAnswer {
     #[schemars(example = &"小鱼")]
     name: String,
     /// The author's picture: a path, or empty.
-    icon: String,
+    icon: PictureList,
     #[schemars(example = &"我也觉得好吃！")]
     content: String,
     liked: u64,
@@ -77,7 +78,7 @@ impl CommentAnswer {
             blog_id: comment.note.get(),
             user_id: author.id.get(),
             name: author.nick_name,
-            icon: author.icon,
+            icon: author.icon.into(),
             content: comment.content,
             liked: comment.liked,
             is_like: is_liked,
@@ -117,7 +118,7 @@ struct CommentBody {
     blog_id: u64,
     /// The comment or answer that it answers, if it answers one.
     answer_id: Option<u64>,
-    /// 1 to 512 characters, without markup.
+    /// 1 to 512 characters.
     #[schemars(example = &"我也觉得好吃！")]
     #[serde(default)]
     content: String,

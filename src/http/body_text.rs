@@ -1,12 +1,14 @@
 //! Reading a JSON body into a form, so that whoever sent a wrong one is told which field, and what belongs there.
 //!
 //! A form is an object: serde by itself would also take an array for it, by position. `null` is an absent field, as pages
-//! send it for what nobody has filled in.
+//! send it for what nobody has filled in. In the original profile fields are read as [`Coerced`].
 
 use serde::de::value::StringDeserializer;
 use serde::de::{self, DeserializeOwned, DeserializeSeed, IntoDeserializer as _, MapAccess, Visitor};
 use serde_json::Value;
 
+use super::caller::Caller;
+use super::coerced::Coerced;
 use super::wrong::Wrong;
 use crate::language::{Both, both};
 
@@ -67,7 +69,9 @@ impl<'de> MapAccess<'de> for Fields {
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Wrong> {
         let (name, value) = self.value.take().unwrap_or_default();
-        seed.deserialize(value).map_err(|error: serde_json::Error| Wrong::in_field(&name, &error.to_string()))
+        let read =
+            if Caller::is_original() { seed.deserialize(Coerced(value)) } else { seed.deserialize(value) };
+        read.map_err(|error| Wrong::in_field(&name, &error.to_string()))
     }
 }
 

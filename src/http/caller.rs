@@ -54,6 +54,11 @@ impl Caller {
         CALLER.get()
     }
 
+    /// Whether one of mallbox's own pages made the current request.
+    pub(super) fn is_own_page() -> bool {
+        Self::current() == Self::OwnPage
+    }
+
     /// Whether the current request is answered, and read, in the original profile.
     pub(super) fn is_original() -> bool {
         Self::current() == Self::Foreign(Profile::Original)
@@ -91,7 +96,7 @@ mod tests {
     fn the_former_caller_comes_back_even_after_a_panic() {
         let caught = std::panic::catch_unwind(|| Caller::OwnPage.while_answered(|| panic!("in the middle")));
         assert!(caught.is_err());
-        assert!(!Caller::is_original());
+        assert!(!Caller::is_own_page() && !Caller::is_original());
         assert!(Caller::Foreign(Profile::Original).while_answered(Caller::is_original));
     }
 }

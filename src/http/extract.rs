@@ -208,6 +208,7 @@ fn of_path(rejection: PathRejection) -> ApiError {
         | ErrorKind::ParseError { value: found, expected_type } => value(&found, expected_type),
         ErrorKind::InvalidUtf8InPathParam { key } => Wrong::NotUtf8(key),
         ErrorKind::DeserializeError { key, message, .. } => Wrong::Told(format!("{key}: {message}")),
+        ErrorKind::Message(text) => Wrong::Told(text),
         // What is left are mistakes in a handler: a wrong number of values, a type no path can hold.
         kind => return ApiError::bug(kind.to_string()),
     })

@@ -2,12 +2,17 @@
 
 use axum::extract::State;
 use mallbox_storage::UserId;
+use schemars::JsonSchema;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 
 use super::App;
+use super::caller::Caller;
 use super::describe::Calls;
 use super::envelope::{Answer, Paged, Reply};
 use super::extract::{Login, Now, Path, Query};
 use super::page_query::PageQuery;
+use super::query_text::truth;
 use super::user::BriefAnswer;
 use crate::language::both;
 use crate::mall::accounts::Brief;
@@ -34,11 +39,26 @@ pub fn routes() -> Calls {
         )
 }
 
+/// `true` or `false`; in the original profile any word that Spring takes for one of them.
+#[derive(JsonSchema)]
+#[schemars(transparent)]
+struct Follow(bool);
+
+impl<'de> Deserialize<'de> for Follow {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        if !Caller::is_original() {
+            return bool::deserialize(from).map(Self);
+        }
+        let text = String::deserialize(from)?;
+        truth(&text).map(Self).ok_or_else(|| D::Error::custom("expected true or false"))
+    }
+}
+
 async fn follow(
     State(app): State<App>,
     Login(user): Login,
     Now(now): Now,
-    Path((id, follow)): Path<(u64, bool)>,
+    Path((id, Follow(follow))): Path<(u64, Follow)>,
 ) -> Reply {
     if follow {
         app.follows.follow(user, UserId::new(id), now).await?;

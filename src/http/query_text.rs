@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use serde::de::value::CowStrDeserializer;
 use serde::de::{self, DeserializeOwned, DeserializeSeed, EnumAccess, IntoDeserializer, MapAccess, Visitor};
 
+use super::caller::Caller;
 use super::wrong::{Expected, Wrong};
 
 /// Reads the parameters of `query` into a struct.
@@ -75,8 +76,11 @@ impl<'de> IntoDeserializer<'de, Wrong> for Value<'de> {
 macro_rules! numbers {
     ($($method:ident $visit:ident $type:ident;)+) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
-            match self.0.trim().parse::<$type>() {
+            let text = self.0.trim();
+            match text.parse::<$type>() {
                 Ok(number) => visitor.$visit(number),
+                // No list has a page before the first, and nothing an id below 1: as in the original.
+                Err(_) if Caller::is_original() && is_negative(text) => visitor.$visit(<$type>::default()),
                 Err(_) => Err(Wrong::value(Expected::of(stringify!($type)))),
             }
         }
@@ -107,10 +111,9 @@ impl<'de> de::Deserializer<'de> for Value<'de> {
     }
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
-        match self.0.trim() {
-            "true" | "1" => visitor.visit_bool(true),
-            "false" | "0" => visitor.visit_bool(false),
-            _ => Err(Wrong::value(Expected::TrueOrFalse)),
+        match truth(self.0.trim()) {
+            Some(is) => visitor.visit_bool(is),
+            None => Err(Wrong::value(Expected::TrueOrFalse)),
         }
     }
 
@@ -139,6 +142,26 @@ impl<'de> de::Deserializer<'de> for Value<'de> {
         i128 u128 char str string bytes byte_buf unit unit_struct seq tuple tuple_struct map struct identifier
         ignored_any
     }
+}
+
+/// Whether it is a whole number below 0.
+fn is_negative(text: &str) -> bool {
+    text.parse().is_ok_and(|number: i64| number < 0)
+}
+
+/// What a value says that is true or false; in the original profile in all of Spring's words.
+pub(super) fn truth(text: &str) -> Option<bool> {
+    /// Pairs of true and false, whatever their case.
+    const SPRINGS: [(&str, &str); 4] = [("true", "false"), ("on", "off"), ("yes", "no"), ("1", "0")];
+    if !Caller::is_original() {
+        return match text {
+            "true" | "1" => Some(true),
+            "false" | "0" => Some(false),
+            _ => None,
+        };
+    }
+    let is = |word: &str| word.eq_ignore_ascii_case(text);
+    SPRINGS.iter().find_map(|(yes, no)| if is(yes) { Some(true) } else { is(no).then_some(false) })
 }
 
 /// A value that is one of a few words.

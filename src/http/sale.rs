@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use axum::extract::{FromRequestParts, State};
-use axum::http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH};
+use axum::http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH, VARY};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use jiff::tz::TimeZone;
@@ -19,6 +19,7 @@ use super::envelope::{Answer, Paged, Reply};
 use super::error::ApiError;
 use super::extract::{Now, Path, Query};
 use super::page_query::PageQuery;
+use super::picture_list::PictureList;
 use super::visits::Visiting;
 use crate::language::both;
 use crate::mall::sales::{LiveSale, SaleOn, SalePage};
@@ -177,7 +178,7 @@ struct SellerAnswer {
     id: u64,
     #[schemars(example = &"103茶餐厅")]
     name: String,
-    images: String,
+    images: PictureList,
     area: String,
     address: String,
     #[schemars(example = &"10:00-22:00")]
@@ -190,7 +191,7 @@ impl SellerAnswer {
         Self {
             id: shop.id.get(),
             name: text.name,
-            images: text.images,
+            images: text.images.into(),
             area: text.area,
             address: text.address,
             open_hours: text.open_hours,
@@ -230,7 +231,10 @@ async fn page(
     let answer = Answer::ok(PageAnswer::new(page, &app.context.zone));
     let etag = etag(answer.bytes())?;
     let answer = if kept.is(&etag) { Answer::not_modified(etag) } else { answer.with_header(ETAG, etag) };
-    Ok(answer.with_header(CACHE_CONTROL, KEEP))
+    // Its pictures have other addresses for own pages.
+    Ok(answer
+        .with_header(CACHE_CONTROL, KEEP)
+        .with_header(VARY, HeaderValue::from_static("x-mallbox-client")))
 }
 
 /// A name for exactly these bytes.

@@ -10,9 +10,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::App;
+use super::caller::Caller;
 use super::describe::Calls;
 use super::envelope::{Answer, Reply};
 use super::extract::{Json, Now, Operator, Path, Query};
+use super::picture_list::PictureList;
 use super::visits::Visiting;
 use crate::language::both;
 use crate::mall::operator::{By, Deed, act};
@@ -85,7 +87,7 @@ struct ShopAnswer {
     type_id: u64,
     /// Paths of pictures, between commas.
     #[schemars(example = &"/imgs/shops/1-1.svg")]
-    images: String,
+    images: PictureList,
     #[schemars(example = &"大关")]
     area: String,
     #[schemars(example = &"金华路29号")]
@@ -124,7 +126,7 @@ impl ShopAnswer {
             id: id.get(),
             name: text.name,
             type_id: text.kind.get(),
-            images: text.images,
+            images: text.images.into(),
             area: text.area,
             address: text.address,
             x: text.x,
@@ -268,7 +270,9 @@ struct OfType {
 impl OfType {
     /// Around which place, if around any.
     fn vicinity(&self) -> Result<Option<Vicinity>, Refusal> {
-        if self.x.is_none() && self.y.is_none() {
+        // Half a place is none in the original.
+        let lacks_half = self.x.is_none() != self.y.is_none() && Caller::is_original();
+        if lacks_half || self.x.is_none() && self.y.is_none() {
             return Ok(None);
         }
         Vicinity::new(self.x, self.y, None, kind(self.type_id)).map(Some)

@@ -12,6 +12,7 @@ use super::App;
 use super::describe::Calls;
 use super::envelope::{Answer, Reply};
 use super::extract::{Json, Now, Operator, Path};
+use super::picture_list::PictureList;
 use super::visits::Visiting;
 use crate::language::both;
 use crate::mall::operator::{By, Deed, act};
@@ -31,13 +32,13 @@ struct TypeAnswer {
     #[schemars(example = &"美食")]
     name: String,
     #[schemars(example = &"/types/ms.svg")]
-    icon: String,
+    icon: PictureList,
     sort: i64,
 }
 
 impl From<ShopType> for TypeAnswer {
     fn from(kind: ShopType) -> Self {
-        Self { id: kind.id.get(), name: kind.name, icon: kind.icon, sort: kind.sort }
+        Self { id: kind.id.get(), name: kind.name, icon: kind.icon.into(), sort: kind.sort }
     }
 }
 

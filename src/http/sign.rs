@@ -22,6 +22,11 @@ pub fn routes() -> Calls {
             count,
             both("连续签到天数", "Days signed in a row, up to today or yesterday"),
         )
+        .get(
+            "/user/signCount",
+            count,
+            both("连续签到天数，另一个地址", "Days signed in a row, by another path of hm-dianping's"),
+        )
         .get("/user/sign/month", month, both("某月签到的日子", "The days signed of a month"))
         .get(
             "/user/sign/calendar",

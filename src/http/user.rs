@@ -14,6 +14,7 @@ use super::envelope::{Answer, Perhaps, Reply};
 use super::error::ApiError;
 use super::extract::{Json, Login, Now, Path, Query, Token};
 use super::ops::users::RoleName;
+use super::picture_list::PictureList;
 use crate::language::both;
 use crate::mall::accounts::{Brief, CardEdit, FullCard, Proof};
 use crate::mall::{Mistake, Refusal};
@@ -91,12 +92,12 @@ pub(super) struct BriefAnswer {
     nick_name: String,
     /// The path of a picture, or empty.
     #[schemars(example = &"")]
-    icon: String,
+    icon: PictureList,
 }
 
 impl From<Brief> for BriefAnswer {
     fn from(brief: Brief) -> Self {
-        Self { id: brief.id.get(), nick_name: brief.nick_name, icon: brief.icon }
+        Self { id: brief.id.get(), nick_name: brief.nick_name, icon: brief.icon.into() }
     }
 }
 

@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 
 use super::dump::DumpError;
 use super::fields::Unfit;
+use crate::mall::picture_path;
 
 /// Names that the report gives.
 const EXAMPLES: usize = 5;
 /// A picture's file, by the end of its name: by it the mall tells browsers what it is.
 const ENDINGS: [&str; 6] = [".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp"];
-/// Where a picture of another address is looked for, and asked for by pages: below its host's name.
-const ELSEWHERE: &str = "/remote/";
+/// An address that is longer is asked for on this mall alone.
+const LONGEST_ADDRESS: usize = 255;
 
 /// What became of the pictures.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -24,7 +25,7 @@ pub struct PictureCounts {
     pub missing: u64,
     /// Some of those.
     pub missing_names: BTreeSet<String>,
-    /// Times that a row names one of another address: pages ask this mall for it now.
+    /// Times that a row names one of another address.
     pub remote: u64,
     /// Files that are no picture: not copied.
     pub no_pictures: BTreeSet<String>,
@@ -67,30 +68,31 @@ impl Pictures {
         if name.is_empty() {
             return Ok(String::new());
         }
-        let elsewhere = ["https://", "http://", "//"].iter().find_map(|scheme| name.strip_prefix(scheme));
-        let path = match elsewhere {
-            Some(address) => {
+        let is_elsewhere = picture_path::elsewhere(name).is_some();
+        let path = match is_elsewhere {
+            true => {
                 self.counts.remote += 1;
-                let address = address.split(['?', '#']).next().unwrap_or_default();
-                format!("/imgs{ELSEWHERE}{address}")
+                picture_path::on_this_mall(name).into_owned()
             }
-            None if name.starts_with('/') => name.to_owned(),
-            None => format!("/{name}"),
+            false if name.starts_with('/') => name.to_owned(),
+            false => format!("/{name}"),
         };
         let file = path.strip_prefix("/imgs").filter(|rest| rest.starts_with('/')).unwrap_or(&path);
         let Some(file) = plain(file) else {
             self.counts.unusable += 1;
             return Ok(String::new());
         };
-        self.bring(&file).map_err(|error| Unfit::File(DumpError::Io(error)))?;
-        Ok(path)
+        let is_here = self.bring(&file).map_err(|error| Unfit::File(DumpError::Io(error)))?;
+        // Another front end shows the address as it did before; own pages ask for the path.
+        let keeps_address = is_elsewhere && !is_here && !name.contains(odd) && name.len() <= LONGEST_ADDRESS;
+        Ok(if keeps_address { name.to_owned() } else { path })
     }
 
-    /// Copies a file, unless it is there.
-    fn bring(&mut self, file: &str) -> io::Result<()> {
+    /// Copies a file, unless it is there. Returns whether it is there now.
+    fn bring(&mut self, file: &str) -> io::Result<bool> {
         let to = self.uploads.as_ref().map(|dir| (dir, dir.join(file)));
         if to.as_ref().is_some_and(|(_, to)| to.exists()) {
-            return Ok(());
+            return Ok(true);
         }
         let from = self.from.as_ref().map(|dir| dir.join(file)).filter(|from| from.is_file());
         let (Some(from), Some((uploads, to))) = (from, to) else {
@@ -98,12 +100,12 @@ impl Pictures {
             if self.counts.missing_names.len() < EXAMPLES {
                 self.counts.missing_names.insert(file.to_owned());
             }
-            return Ok(());
+            return Ok(false);
         };
         let ends_well = ENDINGS.iter().any(|ending| file.to_ascii_lowercase().ends_with(ending));
         if !ends_well || !is_picture(&from)? {
             self.counts.no_pictures.insert(file.to_owned());
-            return Ok(());
+            return Ok(false);
         }
         if let Some(folder) = to.parent() {
             fs::create_dir_all(folder)?;
@@ -113,7 +115,7 @@ impl Pictures {
         fs::copy(&from, &part)?;
         fs::rename(&part, &to)?;
         self.counts.brought += 1;
-        Ok(())
+        Ok(true)
     }
 
     /// What was brought is on the disk when this answers.
@@ -125,10 +127,15 @@ impl Pictures {
     }
 }
 
+/// What could break a page that writes it into an attribute.
+fn odd(c: char) -> bool {
+    c.is_control() || matches!(c, '<' | '>' | '"' | '\'' | '\\')
+}
+
 /// The path as a file below a folder, without doubled slashes; `None` if any part of it leads elsewhere or could break a
 /// page that writes it into an attribute.
 fn plain(path: &str) -> Option<String> {
-    let odd = |c: char| c.is_control() || matches!(c, '<' | '>' | '"' | '\'' | '\\' | '?' | '#');
+    let odd = |c: char| odd(c) || matches!(c, '?' | '#');
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     let fits = |part: &&str| !part.starts_with('.') && part.len() <= 255 && !part.contains(odd);
     (!parts.is_empty() && parts.iter().all(fits)).then(|| parts.join("/"))
@@ -150,24 +157,22 @@ mod tests {
     const PNG: &[u8] = b"\x89PNG\r\n\x1a\n and so on";
 
     #[test]
-    fn pages_ask_this_mall_for_every_picture() {
+    fn a_picture_keeps_its_path_or_its_address() {
         let dir = tempfile::TempDir::new().unwrap();
         let mut pictures = Pictures::new(None, Some(dir.path().to_owned()));
         for (named, asked) in [
             ("", ""),
             ("/imgs/a.png,,/imgs//b/c.jpg, ", "/imgs/a.png,/imgs//b/c.jpg"),
-            ("https://p0.example/x/y.jpg?w=1#top", "/imgs/remote/p0.example/x/y.jpg"),
-            (
-                "http://p0.example/z.jpg,//q.example/1.png",
-                "/imgs/remote/p0.example/z.jpg,/imgs/remote/q.example/1.png",
-            ),
+            ("https://p0.example/x/y.jpg?w=1#top", "https://p0.example/x/y.jpg?w=1#top"),
+            ("http://p0.example/z.jpg,//q.example/1.png", "http://p0.example/z.jpg,//q.example/1.png"),
+            ("https://p0.example/\"onerror=x", ""),
             ("types/ms.png", "/types/ms.png"),
             ("/imgs/../mall.sqlite,/a/.git/x.png,/a\"onerror=b", ""),
             ("javascript:alert(1)", "/javascript:alert(1)"),
         ] {
             assert_eq!(pictures.list(named).unwrap(), asked, "{named}");
         }
-        assert_eq!((pictures.counts.remote, pictures.counts.unusable), (3, 3));
+        assert_eq!((pictures.counts.remote, pictures.counts.unusable), (4, 4));
     }
 
     #[test]

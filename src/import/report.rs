@@ -171,8 +171,8 @@ impl PictureCounts {
         if *remote > 0 {
             out += &sentence!(
                 l,
-                "；{remote}处在其他网址，今后到/imgs/remote/下取",
-                "; {remote} at other addresses, asked for below /imgs/remote/ from now on"
+                "；{remote}处在其他网址：其他前端照用原址，自有页面到/imgs/remote/下取",
+                "; {remote} at other addresses: kept for other front ends, asked for below /imgs/remote/ by own pages"
             );
         }
         if *unusable > 0 {

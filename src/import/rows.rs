@@ -126,7 +126,7 @@ impl Reader<'_> {
             user: UserId::new(row.id("user_id")?),
             title: clean_text::line(&row.text("title")?),
             images: self.pictures.list(&row.text("images")?)?,
-            content: clean_text::paragraphs(&row.text("content")?),
+            content: clean_text::lines(&row.text("content")?),
             liked: row.count("liked")?.min(EXACT),
             comments: row.count("comments")?.min(EXACT),
             created: row.instant_or_now("create_time")?,

@@ -32,7 +32,7 @@ pub mod orders;
 mod overdue_orders;
 mod passwords;
 pub mod payments;
-mod picture_path;
+pub mod picture_path;
 pub mod pictures;
 pub mod receipts;
 mod recent;

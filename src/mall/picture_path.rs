@@ -1,4 +1,9 @@
-//! Paths of pictures that people put into what they write.
+//! Paths of pictures that people put into what they write, and addresses that move in with a dump.
+
+use std::borrow::Cow;
+
+/// Where pages ask this mall for a picture of another address: below its host's name.
+const ELSEWHERE: &str = "/imgs/remote/";
 
 /// Whether it is a path on this mall. Not an address elsewhere: every reader's browser would call there.
 #[must_use]
@@ -8,9 +13,56 @@ pub fn is_plain(text: &str) -> bool {
     !elsewhere && !text.contains(odd) && text.len() <= 255
 }
 
+/// An address elsewhere, without its scheme and without what stands behind its path; `None` for a path on this mall.
+#[must_use]
+pub fn elsewhere(picture: &str) -> Option<&str> {
+    let address = ["https://", "http://", "//"].iter().find_map(|scheme| picture.strip_prefix(scheme))?;
+    address.split(['?', '#']).next()
+}
+
+/// Pictures between commas, each as a path on this mall: that of an address elsewhere is below `/imgs/remote/`.
+#[must_use]
+pub fn on_this_mall(pictures: &str) -> Cow<'_, str> {
+    if pictures.split(',').all(|picture| elsewhere(picture).is_none()) {
+        return Cow::Borrowed(pictures);
+    }
+    let paths = pictures.split(',').map(|picture| match elsewhere(picture) {
+        Some(address) => format!("{ELSEWHERE}{address}"),
+        None => picture.to_owned(),
+    });
+    Cow::Owned(paths.collect::<Vec<_>>().join(","))
+}
+
+/// Pictures that an own page sends back, with the addresses among the `stored` ones that it was shown as paths.
+#[must_use]
+pub fn restored(pictures: &str, stored: &str) -> String {
+    let original = |picture: &str| {
+        let is_it = |stored: &&str| elsewhere(stored).is_some() && on_this_mall(stored) == picture;
+        stored.split(',').find(is_it).unwrap_or(picture).to_owned()
+    };
+    pictures.split(',').map(|picture| original(picture.trim())).collect::<Vec<_>>().join(",")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_address_elsewhere_is_a_path_here_and_comes_back_unchanged() {
+        let stored = "https://p0.example/x/y.jpg?w=1#top,/imgs/a.png,//q.example/1.png";
+        let here = "/imgs/remote/p0.example/x/y.jpg,/imgs/a.png,/imgs/remote/q.example/1.png";
+        assert_eq!(on_this_mall(stored), here);
+        assert_eq!(restored(here, stored), stored);
+        assert_eq!(
+            restored("/imgs/b.png, /imgs/remote/q.example/1.png", stored),
+            "/imgs/b.png,//q.example/1.png"
+        );
+        assert_eq!(on_this_mall("/imgs/a.png,,b"), "/imgs/a.png,,b");
+        assert_eq!(
+            restored("/imgs/remote/p0.example/other.jpg", stored),
+            "/imgs/remote/p0.example/other.jpg"
+        );
+    }
 
     #[test]
     fn pictures_are_paths_on_this_mall() {

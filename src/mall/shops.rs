@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 
 use self::copies::Copies;
 use super::cache_aside::CacheFigures;
-use super::{Context, Failure, Mistake, Refusal, clean_text};
+use super::{Context, Failure, Mistake, Refusal, clean_text, picture_path};
 
 pub use nearby::{ShopNearby, Vicinity};
 pub use types::ShopTypeForm;
@@ -106,7 +106,7 @@ impl ShopDirectory {
         [self.context.copies.shops.figures(), self.copies.types.figures(), self.copies.areas.figures()]
     }
 
-    /// Adds a shop. Markup is taken out of its texts.
+    /// Adds a shop.
     ///
     /// # Errors
     /// [`Mistake::Missing`], [`Mistake::OutOfRange`] with the value's name; [`Refusal::NotFound`] for its type.
@@ -120,7 +120,7 @@ impl ShopDirectory {
         Ok(shop)
     }
 
-    /// Changes a shop. Markup is taken out of the texts.
+    /// Changes a shop. Addresses of pictures that an own page was shown as paths stay addresses.
     ///
     /// # Errors
     /// As [`add`](Self::add), and [`Refusal::NotFound`] for the shop; nothing changed then.
@@ -203,7 +203,7 @@ impl ShopEdit {
             return Err(Mistake::Missing("name"));
         }
         if let Some(images) = &self.images {
-            text.images = pictures(images)?;
+            text.images = pictures(&picture_path::restored(images, &text.images))?;
         }
         put_line(&mut text.area, "area", self.area.as_deref(), 128)?;
         put_line(&mut text.address, "address", self.address.as_deref(), 255)?;
@@ -293,10 +293,7 @@ mod tests {
     fn a_new_shop_needs_name_type_and_place() {
         assert_eq!(added(&edit()).unwrap().name, "103茶餐厅");
         assert_eq!(added(&ShopEdit { name: None, ..edit() }), Err(Mistake::Missing("name")));
-        assert_eq!(
-            added(&ShopEdit { name: Some(" <b></b> ".into()), ..edit() }),
-            Err(Mistake::Missing("name"))
-        );
+        assert_eq!(added(&ShopEdit { name: Some(" \n ".into()), ..edit() }), Err(Mistake::Missing("name")));
         assert_eq!(added(&ShopEdit { kind: None, ..edit() }), Err(Mistake::Missing("typeId")));
         assert_eq!(added(&ShopEdit { x: None, ..edit() }), Err(Mistake::Missing("x")));
         assert_eq!(added(&ShopEdit { y: None, ..edit() }), Err(Mistake::Missing("y")));
@@ -363,8 +360,8 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_stored_without_markup() {
-        let text = added(&ShopEdit { name: Some("<i>茶</i>餐厅".into()), ..edit() }).unwrap();
-        assert_eq!(text.name, "茶餐厅");
+    fn texts_are_stored_as_they_were_written() {
+        let text = added(&ShopEdit { name: Some("<i>茶</i> < 餐厅".into()), ..edit() }).unwrap();
+        assert_eq!(text.name, "<i>茶</i> < 餐厅");
     }
 }

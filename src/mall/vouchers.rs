@@ -105,7 +105,7 @@ impl VoucherShelf {
         Ok(left.map_or(Left::Unlimited, Left::Units))
     }
 
-    /// Puts an ordinary voucher on the shelf. Markup is taken out of its texts.
+    /// Puts an ordinary voucher on the shelf.
     ///
     /// # Errors
     /// [`Mistake::Missing`], [`Mistake::OutOfRange`] with the value's name; [`Refusal::NotFound`] for its shop.
@@ -149,7 +149,7 @@ impl VoucherShelf {
 }
 
 impl VoucherForm {
-    /// What it changes, of a voucher that is there. Markup is taken out of its texts.
+    /// What it changes, of a voucher that is there.
     ///
     /// # Errors
     /// [`Mistake::Missing`] for a title without a word, [`Mistake::OutOfRange`] with the value's name.
@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(text.status, VoucherStatus::OnShelf);
         for (name, form) in [
             ("title", VoucherForm { title: None, ..form() }),
-            ("title", VoucherForm { title: Some(" <p></p> ".into()), ..form() }),
+            ("title", VoucherForm { title: Some(" \n ".into()), ..form() }),
             ("shopId", VoucherForm { shop: None, ..form() }),
             ("payValue", VoucherForm { pay_value: None, ..form() }),
             ("actualValue", VoucherForm { actual_value: None, ..form() }),
@@ -274,23 +274,22 @@ mod tests {
     #[test]
     fn an_edit_changes_what_it_names_and_keeps_to_the_same_ranges() {
         assert_eq!(VoucherForm::default().edit(), Ok(VoucherEdit::default()));
-        let form =
-            VoucherForm { sub_title: Some(" <b></b> ".into()), pay_value: Some(0), ..VoucherForm::default() };
+        let form = VoucherForm { sub_title: Some("  ".into()), pay_value: Some(0), ..VoucherForm::default() };
         let edit = form.edit().unwrap();
         assert_eq!((edit.sub_title.as_deref(), edit.pay_value.map(Cents::get)), (Some(""), Some(0)));
-        let blank = VoucherForm { title: Some(" <p></p> ".into()), ..VoucherForm::default() };
+        let blank = VoucherForm { title: Some(" \n ".into()), ..VoucherForm::default() };
         assert_eq!(blank.edit(), Err(Mistake::Missing("title")));
     }
 
     #[test]
     fn rules_keep_their_lines_and_titles_do_not() {
         let form = VoucherForm {
-            title: Some("<b>100元</b>\n代金券".into()),
-            rules: Some("全场<br>通用\n无需预约".into()),
+            title: Some("100元 <3\n代金券".into()),
+            rules: Some("全场通用\n无需预约".into()),
             ..form()
         };
         let text = form.checked().unwrap();
-        assert_eq!(text.title, "100元 代金券");
+        assert_eq!(text.title, "100元 <3 代金券");
         assert_eq!(text.rules, "全场通用\n无需预约");
     }
 

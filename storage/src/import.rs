@@ -115,11 +115,11 @@ pub struct ImportedNote {
     pub shop: ShopId,
     /// Whose.
     pub user: UserId,
-    /// Its title, without markup.
+    /// Its title.
     pub title: String,
-    /// Comma-separated picture paths, `""` for none.
+    /// Comma-separated picture paths and addresses, `""` for none.
     pub images: String,
-    /// What it says; of markup `br` and `p` alone.
+    /// What it says, as written.
     pub content: String,
     /// Likes it came with: those made here are added to them.
     pub liked: u64,
@@ -144,7 +144,7 @@ pub struct ImportedComment {
     pub parent: u64,
     /// The comment it answers; 0 for none.
     pub answer: u64,
-    /// What it says, without markup.
+    /// What it says.
     pub content: String,
     /// Likes it came with.
     pub liked: u64,

@@ -129,7 +129,7 @@ fn shops_are_as_the_pages_know_them() {
     assert_says(&w, "PUT", "/shop", &w.operator, &edit, &json!({"success": true}));
     // Without a price, and with every text there all the same.
     let want = json!({
-        "id": 2, "name": "新店", "typeId": 1, "images": "", "area": "", "address": "桥弄街27号", "x": 120.0, "y": 30.0,
+        "id": 2, "name": "<b>新</b>店", "typeId": 1, "images": "", "area": "", "address": "桥弄街27号", "x": 120.0, "y": 30.0,
         "sold": 0, "comments": 0, "score": 0, "openHours": "", "createTime": "2026-11-21T20:00:00",
         "updateTime": "2026-11-21T20:01:00",
     });

@@ -50,8 +50,10 @@ fn a_comment_is_told_with_its_first_answers() {
         json!({"parentId": top, "answerId": answer, "answerName": "小鱼"}),
     );
     let answers = json!([first, second]);
-    let want =
-        with(comment(top, 3, "阿杰", "在哪里？\n好找吗？", 0), json!({"answers": answers, "answerCount": 2}));
+    let want = with(
+        comment(top, 3, "阿杰", "在<b>哪里</b>？\n好找吗？", 0),
+        json!({"answers": answers, "answerCount": 2}),
+    );
     assert_eq!(threads(&w, note), json!({"success": true, "data": [want], "total": 1}));
     let below = told(&w, "GET", &format!("/blog-comments/answers/{top}"), "", &Value::Null);
     assert_eq!(below, json!({"success": true, "data": answers, "total": 2}));

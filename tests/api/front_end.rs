@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use image::ImageFormat;
 use serde_json::{Value, json};
 
+use super::original::original;
 use super::uploads::{file, upload};
 use super::world::{EVENING, World, world};
 
@@ -205,19 +206,23 @@ fn send(w: &World, method: &str, path: &str, body: &Body, kept: &Kepts) -> super
 }
 
 /// A shop and its vouchers, and a note of the operator's.
-fn furnished() -> World {
-    let w = world();
+fn furnished(w: World) -> World {
     w.add("/blog", &json!({"shopId": 1, "title": "开业了", "content": "欢迎", "images": ""}));
     w
 }
 
 #[test]
 fn the_front_ends_calls_are_answered_as_its_pages_expect() {
-    let w = furnished();
+    for w in [furnished(world()), furnished(original())] {
+        walk(&w);
+    }
+}
+
+fn walk(w: &World) {
     let mut kept = Kepts::from([("now", EVENING.as_millis().to_string())]);
     for (page, method, path, body, told) in WALK {
         let path = filled(path, &kept);
-        let said = send(&w, method, &path, body, &kept);
+        let said = send(w, method, &path, body, &kept);
         let place = format!("{page}: {method} {path}: {}", said.text);
         assert_eq!((said.status, &said.body["success"]), (200, &json!(true)), "{place}");
         let data = said.body.get("data");
@@ -244,8 +249,10 @@ fn the_front_ends_calls_are_answered_as_its_pages_expect() {
 
 #[test]
 fn pages_are_told_when_there_is_nothing_to_tell() {
-    let w = furnished();
-    for (method, path, status, told) in STRAYS {
+    let malls = [furnished(world()), furnished(original())];
+    for (w, (method, path, status, told)) in
+        malls.iter().flat_map(|w| STRAYS.iter().map(move |stray| (w, stray)))
+    {
         let said = w.call(method, path, "", "");
         let wanted: Value = serde_json::from_str(told).unwrap();
         assert_eq!(said.status, *status, "{method} {path}: {}", said.text);

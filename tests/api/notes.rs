@@ -54,8 +54,8 @@ fn a_note_is_told_as_the_pages_expect_it() {
     let id = told(&w, "POST", "/blog", &w.customer, &form)["data"].as_u64().unwrap();
     let want = json!({
         "id": id, "shopId": 1, "userId": CUSTOMER, "icon": "/imgs/icons/2.svg", "name": "小鱼",
-        "title": "一碗面的早晨", "images": "/imgs//notes/1/a.jpg,/imgs/notes/2/b.png",
-        "content": "<p>汤头清亮</p>alert(1)<br/>下次还来", "liked": 0, "comments": 0, "isLike": false,
+        "title": "<i>一碗面</i>的早晨", "images": "/imgs//notes/1/a.jpg,/imgs/notes/2/b.png",
+        "content": "<p>汤头清亮</p>&lt;script&gt;alert(1)&lt;/script&gt;<br/>下次还来", "liked": 0, "comments": 0, "isLike": false,
         "createTime": "2026-11-21T20:00:00", "updateTime": "2026-11-21T20:00:00",
     });
     for token in ["", &w.customer, &w.other] {
@@ -140,7 +140,7 @@ fn readers_report_and_the_operator_hides_and_shows_again() {
         open,
         json!({"success": true, "total": 2, "data": [
             {"kind": "note", "id": note, "blogId": note, "userId": CUSTOMER, "title": "加微信领券",
-             "content": "一口汤，一口面", "images": images, "count": 2, "reasons": ["广告"],
+             "content": "一口汤，一口面", "images": images, "count": 2, "reasons": ["<b>广告</b>"],
              "latestTime": "2026-11-21T20:01:00"},
             {"kind": "comment", "id": comment, "blogId": note, "userId": 3, "title": "", "content": "骗人的",
              "images": "", "count": 1, "reasons": ["骂人"], "latestTime": "2026-11-21T20:01:00"},

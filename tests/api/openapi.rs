@@ -358,6 +358,7 @@ fn sign_ins(check: &mut Checker<'_>) {
     for token in [String::new(), check.w.log_in(CUSTOMER)] {
         check.ask("POST /user/sign", "/user/sign", &token, none);
         check.ask("GET /user/sign/count", "/user/sign/count", &token, none);
+        check.ask("GET /user/signCount", "/user/signCount", &token, none);
         for query in ["", "?month=2026-11", "?month=13"] {
             check.ask("GET /user/sign/month", &format!("/user/sign/month{query}"), &token, none);
             check.ask("GET /user/sign/calendar", &format!("/user/sign/calendar{query}"), &token, none);

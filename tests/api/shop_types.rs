@@ -24,9 +24,9 @@ fn a_type_is_added_and_changed_and_in_the_next_answer() {
     ];
     assert_eq!(types(&w), json!(old));
     let added = w.add("/shop-type", &json!({"name": "<b>丽人</b>", "icon": "/imgs/types/lr.svg"}));
-    let last = json!({"id": added, "name": "丽人", "icon": "/types/lr.svg", "sort": 3});
+    let last = json!({"id": added, "name": "<b>丽人</b>", "icon": "/types/lr.svg", "sort": 3});
     assert_eq!(types(&w), json!([old[0], old[1], last]));
-    let first = json!({"id": added, "name": "丽人", "icon": "/types/lr.svg", "sort": -5});
+    let first = json!({"id": added, "name": "<b>丽人</b>", "icon": "/types/lr.svg", "sort": -5});
     assert_eq!(change(&w, "PUT", &format!("/shop-type/{added}"), &json!({"sort": -5})), first);
     assert_eq!(types(&w), json!([first, old[0], old[1]]));
     change(&w, "PUT", "/shop", &json!({"id": 1, "typeId": added}));

@@ -80,16 +80,16 @@ fn an_edit_is_in_the_next_answer_and_in_the_audit_log() {
     let change =
         json!({"title": "<b>双十一</b>券", "rules": "一人一张\n过期不退", "actualValue": 20000, "stock": 9});
     let shown = edited(&w, 2, &change);
-    assert_eq!((&shown["title"], &shown["subTitle"]), (&json!("双十一券"), &json!("")));
+    assert_eq!((&shown["title"], &shown["subTitle"]), (&json!("<b>双十一</b>券"), &json!("")));
     assert_eq!((&shown["updateTime"], &shown["sale"]["left"]), (&json!("2026-11-21T20:01:00"), &json!(1)));
     let (list, title, changed_etag) = look();
-    assert_eq!((&title, &list[1]["rules"]), (&json!("双十一券"), &json!("一人一张\n过期不退")));
+    assert_eq!((&title, &list[1]["rules"]), (&json!("<b>双十一</b>券"), &json!("一人一张\n过期不退")));
     assert_eq!((&list[1]["actualValue"], &list[1]["payValue"]), (&json!(20000), &json!(100)));
     assert_ne!(changed_etag, etag);
-    assert_eq!(w.told("GET", "/voucher-order/of/me", &w.customer)["data"][0]["title"], "双十一券");
+    assert_eq!(w.told("GET", "/voucher-order/of/me", &w.customer)["data"][0]["title"], "<b>双十一</b>券");
     let entry = &w.told("GET", "/ops/audit?max=1", &w.operator)["data"][0];
     assert_eq!((&entry["action"], &entry["subject"]), (&json!("voucher.edit"), &json!("voucher 2")));
-    let detail = json!({"title": "双十一券", "rules": "一人一张\n过期不退", "actualValue": 20000});
+    let detail = json!({"title": "<b>双十一</b>券", "rules": "一人一张\n过期不退", "actualValue": 20000});
     assert_eq!(entry["detail"], detail);
 }
 

@@ -72,6 +72,32 @@ fn note(mall: &Mall, address: &str, phone: &str) -> Value {
     mall.call("GET", &format!("/api/blog/{id}"), &token, &Value::Null).unwrap().data().clone()
 }
 
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn note_shows_what_was_written_here_and_in_pages_that_insert_it_as_html() {
+    const CONTENT: &str = "<p>第一行</p>a < b & c<br/><img src=x onerror=\"window.acted = 1\"><script>window.acted = 1</script>";
+    let mall = evening().start().unwrap();
+    let token = mall.log_in(ANNE).unwrap().token;
+    let form = json!({"shopId": 1, "title": "1 < 2", "content": CONTENT, "images": ""});
+    let id = mall.call("POST", "/api/blog", &token, &form).unwrap().data().clone();
+    let page = browser_of(&mall, BEN).open(&format!("/#/note/{id}"));
+    for line in ["1 < 2", "第一行", "a < b & c", "<img src=x onerror=\"window.acted = 1\"><script>"] {
+        page.sees(line);
+    }
+    // As the original pages do: without our header, and `v-html`.
+    let as_theirs = format!(
+        "(async () => {{
+            const {{ data }} = await (await fetch('/api/blog/{id}')).json();
+            const box = document.createElement('div');
+            box.innerHTML = data.content;
+            document.body.append(box);
+            return [[...box.querySelectorAll('*')].map((one) => one.tagName).join(' '), box.textContent, window.acted ?? 0];
+        }})()"
+    );
+    let shown = "第一行a < b & c<img src=x onerror=\"window.acted = 1\"><script>window.acted = 1</script>";
+    assert_eq!(page.run(&as_theirs), json!(["P BR", shown, 0]));
+}
+
 /// A note of Anne's that has its words.
 fn half_written(mall: &Mall) -> Page {
     let page = browser_of(mall, ANNE).open("/#/write");

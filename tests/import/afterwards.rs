@@ -161,8 +161,8 @@ fn its_notes_and_comments_are_read_as_they_were_and_go_on() {
     let (_place, served) = served();
     let note = json!({
         "id": 1, "shopId": 1, "userId": 1, "icon": "/imgs/icons/cat.png", "name": "小满",
-        "title": "It's noodle time 🍜", "images": "/imgs/blogs/1/bowl.png,/imgs/blogs/1/gone.jpg",
-        "content": "<p>One\\two</p><br/>\nalert(1)\"three\"", "liked": 12, "comments": 3, "isLike": false,
+        "title": "It's <b>noodle</b> time 🍜", "images": "/imgs/blogs/1/bowl.png,/imgs/blogs/1/gone.jpg",
+        "content": "<p>One\\two</p><br/>\n&lt;script&gt;alert(1)&lt;/script&gt;\"three\"", "liked": 12, "comments": 3, "isLike": false,
         "createTime": "2022-03-01T10:00:00",
     });
     let mut told = served.get("/blog/1")["data"].take();

@@ -29,13 +29,13 @@ fn content(place: &Place) -> Vec<String> {
 }
 
 const CONTENT: &str = r#"user 1 13900000011 小满 /imgs/icons/cat.png 0 abc@df10ef8509dc176d733d59549e7dbfaf 1640312839000
-user 2 13900000012 谷雨  0 NULL 1640312839000
+user 2 13900000012 <i>谷雨</i>  0 NULL 1640312839000
 user 7 13900000013   0 NULL 1640312839000
 card 1 杭州 noodles, mostly 1 2000-01-31 120 3
 card 2   0 NULL 0 0
 type 1 美食 /types/food.png 2
 type 2 茶 /types/tea.png 1
-shop 1 西湖边的面馆 /imgs/remote/pictures.example/a/front.jpg,/imgs/shops/1.png 湖滨路1号 120.15 35 42 9 10:00-22:00
+shop 1 西湖边的面馆 https://pictures.example/a/front.jpg?w=400,/imgs/shops/1.png 湖滨路1号 120.15 35 42 9 10:00-22:00
 shop 2 Quiet Tea "No. 2"  O'Brien Lane 2 120.2 NULL 0 48 
 voucher 1 1 50 for 47 once\ntwice 4750 1
 voucher 2 1 a sale that is over  100 1
@@ -61,8 +61,8 @@ payment 102 200 1
 payment 104 100 1
 payment 106 200 2
 payment 107 100 1
-note 1 1 1 It's noodle time 🍜 /imgs/blogs/1/bowl.png,/imgs/blogs/1/gone.jpg <p>One\two</p><br/>
-alert(1)"three" 12 3 1646100000000
+note 1 1 1 It's <b>noodle</b> time 🍜 /imgs/blogs/1/bowl.png,/imgs/blogs/1/gone.jpg <p>One\two</p><br/>
+<script>alert(1)</script>"three" 12 3 1646100000000
 note 3 77 2 a shop that closed  long gone 1 0 1646186400000
 comment 1 1 2 Which street? 4 0
 follow 1 2 1646100000000

@@ -39,7 +39,7 @@ async fn a_shop_is_found_as_it_was_written() {
     };
     let id = added(&w, &edit).await;
     let before = w.shops.get(id, w.now()).await.unwrap();
-    assert_eq!((before.text.name.as_str(), before.text.area.as_str()), ("103茶餐厅", "大关"));
+    assert_eq!((before.text.name.as_str(), before.text.area.as_str()), ("<b>103</b>茶餐厅", "大关"));
     assert_eq!((before.created, before.updated), (w.now(), w.now()));
 
     w.advance_ms(1000);

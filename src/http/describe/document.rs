@@ -67,6 +67,15 @@ impl<S: Clone + Send + Sync + 'static> Calls<S> {
     }
 }
 
+/// What the schemas below leave out.
+const PROFILES: Both = both(
+    "本文档描述严格模式。以`--profile original`（带`--web`时默认）启动的商城，对不带`x-mallbox-client`请求头的调用按hm-dianping的页面所期望的方式应答：\
+     拒绝与限流均为200和`success:false`，401不变，并像Spring那样宽松地读取参数。",
+    "This document describes the strict profile. A mall started with `--profile original`, the default with `--web`, \
+     answers calls without the header `x-mallbox-client` as the pages of hm-dianping expect: refusals and limits are 200 with \
+     `success: false`, 401 stays 401, and requests are read as leniently as Spring reads them.",
+);
+
 fn document(calls: &[Call], prefix: &str) -> Value {
     let mut schemas = Schemas::default();
     let mut paths = Map::new();
@@ -92,6 +101,7 @@ fn document(calls: &[Call], prefix: &str) -> Value {
         "info": {
             "title": "mallbox", "version": env!("CARGO_PKG_VERSION"),
             "summary": "A whole local-life mall", "x-summary-zh": "一座完整的本地生活商城",
+            "description": PROFILES.en, "x-description-zh": PROFILES.zh,
             "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
         },
         "servers": [{ "url": server }],

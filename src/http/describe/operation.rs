@@ -151,6 +151,10 @@ fn id(method: &Method, path: &str) -> String {
         let mut letters = name.chars();
         id.extend(letters.next().map(|first| first.to_ascii_uppercase()));
         id += letters.as_str();
+        // Another spelling of a path that is there in words, such as `/user/signCount`.
+        if by.is_empty() && name.contains(|c: char| c.is_ascii_uppercase()) {
+            id += "InCamelCase";
+        }
     }
     id
 }

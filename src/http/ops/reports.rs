@@ -10,7 +10,9 @@ use crate::http::App;
 use crate::http::describe::Calls;
 use crate::http::envelope::{Answer, Paged, Reply};
 use crate::http::extract::{Now, Operator, Path, Query};
+use crate::http::note_html;
 use crate::http::page_query::PageQuery;
+use crate::http::picture_list::PictureList;
 use crate::http::report::KindWord;
 use crate::language::both;
 use crate::mall::operator::By;
@@ -41,7 +43,7 @@ struct ReportAnswer {
     title: String,
     content: String,
     /// The note's pictures, between commas.
-    images: String,
+    images: PictureList,
     /// How many people reported it.
     count: u64,
     /// Why, the last few.
@@ -54,12 +56,23 @@ impl ReportAnswer {
     fn new(view: ReportView, zone: &TimeZone) -> Self {
         let ReportView { reports, note, author, title, content, images } = view;
         let OpenReports { target, count, reasons, latest } = reports;
-        let (kind, id) = match target {
-            Post::Note(note) => (KindWord::Note, note.get()),
-            Post::Comment(comment) => (KindWord::Comment, comment.get()),
+        let (kind, id, content) = match target {
+            Post::Note(note) => (KindWord::Note, note.get(), note_html::for_caller(content)),
+            Post::Comment(comment) => (KindWord::Comment, comment.get(), content),
         };
         let (blog_id, user_id, latest_time) = (note.get(), author.get(), wall_time::text(latest, zone));
-        Self { kind, id, blog_id, user_id, title, content, images, count, reasons, latest_time }
+        Self {
+            kind,
+            id,
+            blog_id,
+            user_id,
+            title,
+            content,
+            images: images.into(),
+            count,
+            reasons,
+            latest_time,
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use crate::http::App;
 use crate::http::describe::Calls;
 use crate::http::envelope::{Answer, Reply};
 use crate::http::extract::{Json, Now, Operator, Path, Query};
+use crate::http::picture_list::PictureList;
 use crate::language::both;
 use crate::mall::operator::By;
 use crate::mall::wall_time;
@@ -66,7 +67,7 @@ pub(crate) struct UserAnswer {
     id: u64,
     phone: String,
     nick_name: String,
-    icon: String,
+    icon: PictureList,
     role: RoleName,
     #[schemars(example = &"2026-11-21T10:09:17")]
     create_time: String,
@@ -88,7 +89,7 @@ impl UserAnswer {
         let blocked = blocked
             .map(|block| BlockAnswer { since: wall_time::text(block.since, zone), reason: block.reason });
         let (phone, create_time) = (phone.as_str().to_owned(), wall_time::text(created, zone));
-        Self { id: id.get(), phone, nick_name, icon, role: role.into(), create_time, blocked }
+        Self { id: id.get(), phone, nick_name, icon: icon.into(), role: role.into(), create_time, blocked }
     }
 }
 

@@ -47,7 +47,7 @@ impl Accounts {
         Ok(Some(FullCard { user, card: person.card, fans, followee: followees }))
     }
 
-    /// Changes one's name, picture and card. Markup is taken out of the texts.
+    /// Changes one's name, picture and card.
     ///
     /// # Errors
     /// [`Mistake::Missing`] for an empty name, [`Mistake::OutOfRange`] with the value's name; nothing changed then.
@@ -63,10 +63,10 @@ impl Accounts {
             }
         }
         if let Some(icon) = &edit.icon {
-            if !(icon.is_empty() || picture_path::is_plain(icon)) {
+            if !(icon.is_empty() || *icon == is.icon || picture_path::is_plain(icon)) {
                 return Err(Mistake::OutOfRange("icon").into());
             }
-            is.icon.clone_from(icon);
+            is.icon = picture_path::restored(icon, &is.icon);
         }
         if let Some(city) = &edit.city {
             card.city = clean_text::within("city", clean_text::line(city), 64)?;

@@ -52,7 +52,7 @@ impl CommentBook {
         Self { context, audit }
     }
 
-    /// Writes a comment of 1 to 512 characters on a note, or an answer to a comment on it. Markup is taken out.
+    /// Writes a comment of 1 to 512 characters on a note, or an answer to a comment on it.
     ///
     /// # Errors
     /// [`Mistake::Missing`], [`Mistake::OutOfRange`]; [`Refusal::NotFound`] for the note or the comment;

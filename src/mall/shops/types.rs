@@ -17,7 +17,7 @@ pub struct ShopTypeForm {
 }
 
 impl ShopTypeForm {
-    /// What it changes. Markup is taken out of the name.
+    /// What it changes.
     ///
     /// # Errors
     /// [`Mistake::Missing`] for a name without a word, [`Mistake::OutOfRange`] with the value's name.
@@ -96,7 +96,10 @@ mod tests {
             sort: Some(-EXACT),
         };
         let edit = form.edit().unwrap();
-        assert_eq!((edit.name.as_deref(), edit.icon.as_deref()), (Some("美食"), Some("/types/ms.svg")));
+        assert_eq!(
+            (edit.name.as_deref(), edit.icon.as_deref()),
+            (Some("<b>美食</b>"), Some("/types/ms.svg"))
+        );
         assert_eq!(ShopTypeForm::default().edit(), Ok(ShopTypeEdit::default()));
         for (mistake, form) in [
             (Mistake::Missing("name"), ShopTypeForm { name: Some(" <p></p> ".into()), ..form.clone() }),

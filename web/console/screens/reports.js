@@ -97,5 +97,5 @@ function decision({ kind, id }, decided) {
  * @param {string} content
  */
 function textOf(content) {
-  return content.split(/<\/?p>|<br ?\/?>|\n/).filter((line) => line.trim());
+  return content.split(/<\/?(?:br|p)(?:[\s/][^<>]*)?>|\n/i).filter((line) => line.trim());
 }

@@ -16,7 +16,7 @@ import { withMyLike } from "../notes/my-likes.js";
  * @property {string} name the author's
  * @property {string} icon the author's
  * @property {string} title
- * @property {string} content cleaned by the mall: text with `<br>` and `<p>`
+ * @property {string} content as it was written: text, in which `<br>` and `<p>` are line breaks
  * @property {string} images between commas
  * @property {number} liked
  * @property {number} comments
@@ -42,10 +42,10 @@ export function noteCard(read) {
 }
 
 /**
- * The text of a note, line by line: of markup the mall leaves `<br>` and `<p>`.
+ * The text of a note, line by line: `<br>` and `<p>` are line breaks, and everything else is text.
  * @param {string} content
  * @returns {string[]}
  */
 export function lines(content) {
-  return content.split(/<br\s*\/?>|<\/?p>|\n/i).map((line) => line.trim()).filter(Boolean);
+  return content.split(/<\/?(?:br|p)(?:[\s/][^<>]*)?>|\n/i).map((line) => line.trim()).filter(Boolean);
 }

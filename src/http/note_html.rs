@@ -1,0 +1,97 @@
+//! The content of a note, for pages that insert it as HTML.
+//!
+//! Notes are stored as written. mallbox's own pages insert their text as text; the pages of hm-dianping insert a note's
+//! content, and nothing else, as HTML.
+
+use super::caller::Caller;
+
+/// Longer tags count as text: it keeps a text of nothing but `<p<p<p` from taking quadratic time.
+const LONGEST_TAG: usize = 1024;
+
+/// The content as the current caller needs it: as written for own pages, escaped for any other client.
+pub(super) fn for_caller(content: String) -> String {
+    if Caller::is_own_page() { content } else { escaped(&content) }
+}
+
+/// HTML that shows the text as written. Of its markup `br` and `p` stay, without attributes.
+pub(super) fn escaped(content: &str) -> String {
+    let mut html = String::with_capacity(content.len());
+    let mut rest = content;
+    while let Some(at) = rest.find(['<', '>', '&']) {
+        html.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let (written, length) = match rest.as_bytes().first() {
+            Some(b'<') => kept_tag(rest).unwrap_or(("&lt;", 1)),
+            Some(b'>') => ("&gt;", 1),
+            _ => ("&amp;", 1),
+        };
+        html.push_str(written);
+        rest = &rest[length..];
+    }
+    html.push_str(rest);
+    html
+}
+
+/// The tag at the start of `text`, if it is one that stays, in its plain form; and how long it is.
+fn kept_tag(text: &str) -> Option<(&'static str, usize)> {
+    let near = &text.as_bytes()[..text.len().min(LONGEST_TAG)];
+    let end = near.iter().position(|byte| *byte == b'>')?;
+    let inside = std::str::from_utf8(near.get(1..end)?).ok()?;
+    let (is_closing, inside) = match inside.strip_prefix('/') {
+        Some(rest) => (true, rest),
+        None => (false, inside),
+    };
+    let name = inside.split(|c: char| c.is_ascii_whitespace() || c == '/').next().unwrap_or_default();
+    let plain = match (name, is_closing) {
+        (name, _) if name.eq_ignore_ascii_case("br") => "<br/>",
+        (name, false) if name.eq_ignore_ascii_case("p") => "<p>",
+        (name, true) if name.eq_ignore_ascii_case("p") => "</p>",
+        _ => return None,
+    };
+    Some((plain, end + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn breaks_and_paragraphs_stay_and_the_rest_shows_as_it_was_written() {
+        for (written, html) in [
+            ("a < b && c > d, I <3 you", "a &lt; b &amp;&amp; c &gt; d, I &lt;3 you"),
+            ("<p>one<br>two<BR />three</P>", "<p>one<br/>two<br/>three</p>"),
+            ("<p class='x' onclick=\"a()\">a</p >b</br>", "<p>a</p>b<br/>"),
+            ("<script>alert(1)</script>", "&lt;script&gt;alert(1)&lt;/script&gt;"),
+            ("<pre><brx><p", "&lt;pre&gt;&lt;brx&gt;&lt;p"),
+            ("&lt;b&gt; &nbsp;", "&amp;lt;b&amp;gt; &amp;nbsp;"),
+            ("<<p>script>", "&lt;<p>script&gt;"),
+            ("汤头<br/>清亮", "汤头<br/>清亮"),
+            ("", ""),
+        ] {
+            assert_eq!(escaped(written), html, "{written}");
+        }
+    }
+
+    #[test]
+    fn nothing_but_breaks_and_paragraphs_begins_a_tag() {
+        for nasty in [
+            "<img src=x onerror=alert(1)>",
+            "<p<script>",
+            "<p/onload=x><br/src=x>",
+            "<svg/onload=alert(1)>",
+            "<!-- <p> -->",
+            "<p\u{0}onclick=x>",
+            "<P STYLE='x'><p>",
+        ] {
+            let html = escaped(nasty);
+            let bare = html.replace("<p>", "").replace("</p>", "").replace("<br/>", "");
+            assert!(!bare.contains('<') && !bare.contains('>'), "{nasty}: {html}");
+        }
+    }
+
+    #[test]
+    fn a_long_text_of_open_brackets_takes_no_long_time() {
+        let text = "<p".repeat(100_000);
+        assert_eq!(escaped(&text), "&lt;p".repeat(100_000));
+    }
+}
