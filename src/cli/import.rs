@@ -1,20 +1,20 @@
 //! `mallbox import`: a mall from a dump of an hm-dianping database.
 
 use std::fs::File;
-use std::io::{IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::tz::TimeZone;
-use mallbox_storage::{Place, Storage, UnpaidOrders, geo_index};
+use mallbox_storage::{EmbeddedOptions, Place, Storage, UnpaidOrders, geo_index};
 
 use super::words::{Hindrance, Misuse};
 use super::{house, log};
 use crate::config::{self, LogFormat, PlaceConfig, PlaceMistake};
-use crate::import::{self, Report};
-use crate::language::{Language, sentence};
+use crate::import::{self, Report, Survey};
+use crate::language::{Language, both, sentence};
 use crate::mall::{Clock as _, SystemClock};
 
 /// The flags of `import`.
@@ -41,6 +41,15 @@ pub(super) struct Import {
     /// How orders are paid for from now on; kept by the mall. `none`: an order is final, as where the dump comes from.
     #[arg(long, env = "MALLBOX_PAYMENT", default_value = "none", value_name = "none|sandbox")]
     payment: config::PaymentChoice,
+    /// Import a file that nothing says is whole, or that is cut off: what is in it, and nothing else.
+    #[arg(long)]
+    cut_off_is_fine: bool,
+    /// Say what would be imported, and import nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// The report as JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 /// `keep`, `cancel`, or a span from a minute to a year.
@@ -64,23 +73,92 @@ fn unpaid(text: &str) -> Result<UnpaidOrders, String> {
 /// # Errors
 /// One sentence for whoever typed the command; a directory is then as it was, a database empty.
 pub(super) fn run(import: &Import, l: Language) -> anyhow::Result<()> {
-    let (target, file) = (Target::of(import)?, &import.file);
+    let target = Target::of(import)?;
     house::check_is_dir("--imgs", import.imgs.as_deref())?;
-    let cannot_read = |error| Hindrance::CannotRead(file.clone()).since(error);
-    let dump = File::open(file).map_err(cannot_read)?;
+    let cannot_read = |error| Hindrance::CannotRead(import.file.clone()).since(error);
+    let mut dump = seekable(File::open(&import.file).map_err(cannot_read)?).map_err(cannot_read)?;
     let length = dump.metadata().map_err(cannot_read)?.len();
     log::start(LogFormat::Text);
-    if let Some(dir) = target.place.dir() {
-        house::make_dir(dir)?;
-    }
-    let report = house::block_on(into_mall(import, &target, dump, Progress::new(length, l)))?;
-    let (report, mall) = (report.text(l), target.flags());
-    super::say(&sentence!(
-        l,
-        "{report}\n已全部导入。下一步：mallbox serve {mall}\n",
-        "{report}\nEverything is in. Next: mallbox serve {mall}\n"
-    ));
+    let mut progress = Progress::new(2 * length, l);
+    let survey = import::survey(&dump, import.cut_off_is_fine, |bytes| progress.show(bytes, 0));
+    let survey = survey.map_err(|error| Hindrance::NotImported(import.file.clone()).since(error))?;
+    dump.rewind().map_err(cannot_read)?;
+    progress.begun = length;
+    let report = if import.dry_run {
+        let room =
+            tempfile::tempdir().map_err(|error| Hindrance::CannotMake(std::env::temp_dir()).since(error))?;
+        let target = Target::directory(room.path());
+        house::block_on(into_mall(import, &target, (dump, survey), progress))?
+    } else {
+        let made = target.place.dir().map(NewDirs::make).transpose()?;
+        let done = house::block_on(into_mall(import, &target, (dump, survey), progress));
+        if let (Err(_), Some(made)) = (&done, made) {
+            made.remove_empty();
+        }
+        done?
+    };
+    super::say(&if import.json {
+        format!("{:#}\n", report.json())
+    } else {
+        told(import, &report, &target, l)
+    });
     Ok(())
+}
+
+/// The report, whether that was everything, and what to type next.
+fn told(import: &Import, report: &Report, target: &Target, l: Language) -> String {
+    let (text, mall, short) = (report.text(l), target.flags(), report.shortfalls(l));
+    if import.dry_run {
+        return sentence!(
+            l,
+            "{text}\n这是试运行，没有导入任何内容。\n",
+            "{text}\nThis was a dry run: nothing was imported.\n"
+        );
+    }
+    if short.is_empty() {
+        return sentence!(
+            l,
+            "{text}\n已全部导入。下一步：mallbox serve {mall}\n",
+            "{text}\nEverything is in. Next: mallbox serve {mall}\n"
+        );
+    }
+    let short = short.join(both("；", "; ").spoken(l));
+    sentence!(
+        l,
+        "{text}\n已导入，但并非全部：{short}。下一步：mallbox serve {mall}\n",
+        "{text}\nImported, but not everything: {short}. Next: mallbox serve {mall}\n"
+    )
+}
+
+/// The file is read twice. What comes through a pipe is put into a file without a name first, which ends with the process.
+fn seekable(mut file: File) -> io::Result<File> {
+    if file.metadata()?.is_file() {
+        return Ok(file);
+    }
+    let mut copy = tempfile::tempfile()?;
+    io::copy(&mut file, &mut copy)?;
+    copy.rewind()?;
+    Ok(copy)
+}
+
+/// Directories that an import made, the outermost first.
+struct NewDirs(Vec<PathBuf>);
+
+impl NewDirs {
+    fn make(dir: &Path) -> anyhow::Result<Self> {
+        let missing = dir.ancestors().filter(|dir| !dir.as_os_str().is_empty());
+        let mut missing: Vec<PathBuf> = missing.take_while(|dir| !dir.exists()).map(Path::to_owned).collect();
+        missing.reverse();
+        house::make_dir(dir)?;
+        Ok(Self(missing))
+    }
+
+    /// What somebody has put something into meanwhile stays.
+    fn remove_empty(self) {
+        for dir in self.0.iter().rev() {
+            let _ = std::fs::remove_dir(dir);
+        }
+    }
 }
 
 /// Where everything goes.
@@ -108,6 +186,11 @@ impl Target {
         Ok(Self { uploads: Some(house::uploads(dir)), place })
     }
 
+    /// A mall in this directory.
+    fn directory(dir: &Path) -> Self {
+        Self { uploads: Some(house::uploads(dir)), place: Place::Embedded(EmbeddedOptions::new(dir)) }
+    }
+
     /// How `serve` is told of it. URLs are not repeated.
     fn flags(&self) -> String {
         match (self.place.dir(), &self.uploads) {
@@ -121,7 +204,7 @@ impl Target {
 async fn into_mall(
     import: &Import,
     target: &Target,
-    dump: File,
+    dump: (File, Survey),
     mut progress: Progress,
 ) -> anyhow::Result<Report> {
     let new_dir = target.place.dir().filter(|dir| !house::is_mall(dir));
@@ -144,7 +227,7 @@ async fn into_mall(
 async fn take_in(
     import: &Import,
     target: &Target,
-    dump: File,
+    (dump, survey): (File, Survey),
     storage: &Storage,
     progress: &mut Progress,
 ) -> anyhow::Result<Report> {
@@ -162,7 +245,7 @@ async fn take_in(
         payment: import.payment.into(),
         now: SystemClock.now(),
     };
-    let done = work.run(dump, into, |bytes, rows| progress.show(bytes, rows)).await;
+    let done = work.run(dump, &survey, into, |bytes, rows| progress.show(bytes, rows)).await;
     let report = done.map_err(|error| Hindrance::NotImported(import.file.clone()).since(error))?;
     // Redis may have been told before that there is nothing.
     if let Err(error) = storage.cache.clear().await {
@@ -190,6 +273,8 @@ fn clean_up(dir: &Path, had_pictures: bool) -> anyhow::Result<()> {
 struct Progress {
     bar: Option<ProgressBar>,
     length: u64,
+    /// Bytes of the first pass.
+    begun: u64,
     language: Language,
     told: Instant,
 }
@@ -207,10 +292,11 @@ impl Progress {
             }
             bar
         });
-        Self { bar, length, language, told: Instant::now() }
+        Self { bar, length, begun: 0, language, told: Instant::now() }
     }
 
     fn show(&mut self, bytes: u64, rows: u64) {
+        let bytes = self.begun + bytes;
         if let Some(bar) = &self.bar {
             bar.set_position(bytes);
             bar.set_message(sentence!(self.language, "{rows}行", "{rows} rows"));

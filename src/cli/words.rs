@@ -11,7 +11,7 @@ use mallbox_storage::OpenError;
 
 use crate::config::{FileMistake, PlaceMistake};
 use crate::http::ServerError;
-use crate::import::ImportError;
+use crate::import::{End, ImportError};
 use crate::language::{Language, Told, sentence};
 
 /// The command was typed wrongly: exit code 2.
@@ -385,6 +385,24 @@ pub(super) fn of_system(error: &io::Error, l: Language) -> String {
 fn of_import(error: &ImportError, l: Language) -> String {
     match error {
         ImportError::Dump(error) => error.words(l),
+        ImportError::NotWhole(End::Cut { at, what }) => {
+            let (at, what) = (at.words(l), what.spoken(l));
+            sentence!(
+                l,
+                "{at}：{what}；若只要前面的内容，请加--cut-off-is-fine",
+                "{at}: {what}; add --cut-off-is-fine to import what comes before"
+            )
+        }
+        ImportError::NotWhole(End::Unsigned { at, why }) => {
+            let (at, why) = (at.words(l), why.spoken(l));
+            sentence!(
+                l,
+                "{at}：无法确定转储是否完整：{why}；若确知完整，请加--cut-off-is-fine",
+                "{at}: nothing shows that the dump is whole: {why}; if it is, add --cut-off-is-fine"
+            )
+        }
+        // Not made: such a file is whole.
+        ImportError::NotWhole(End::Whole) => error.to_string(),
         ImportError::Store(error) => error.to_string(),
         ImportError::Pictures(_) => sentence!(l, "无法写入图片", "the pictures cannot be written"),
     }

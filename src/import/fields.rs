@@ -9,7 +9,7 @@ use crate::language::{Both, both, told};
 use crate::mall::wall_time;
 
 /// Ids beyond it leave no room for those that the mall gives out itself.
-const LARGEST_ID: u64 = 1 << 62;
+pub(super) const LARGEST_ID: u64 = 1 << 62;
 
 /// Why a row is not taken.
 #[derive(Debug)]

@@ -1,8 +1,8 @@
 //! A mall from a dump of an hm-dianping database: `mallbox import`.
 //!
-//! [`dump`] reads rows as a stream; `rows.rs` makes of each what the mall knows; the storage's
-//! [`Import`](mallbox_storage::Import) takes them in one transaction. So a file of any length is taken whole or not at all,
-//! and no more of it than a batch is ever in memory.
+//! [`survey`] reads the file once and refuses what is not whole, before any mall is made. Then [`dump`] reads rows as a
+//! stream; `rows.rs` makes of each what the mall knows; the storage's [`Import`](mallbox_storage::Import) takes them in one
+//! transaction. So a file of any length is taken whole or not at all, and no more of it than a batch is ever in memory.
 
 pub mod dump;
 mod fields;
@@ -20,12 +20,13 @@ use mallbox_storage::{ImportEnd, ImportRow, Importing, PaymentMode, StoreError, 
 pub use pictures::PictureCounts;
 pub use report::{Counts, Report};
 
-use self::dump::{Dump, DumpError};
+use self::dump::{Dump, DumpError, Position};
+pub use self::dump::{End, Survey};
 use self::fields::Unfit;
 use self::pictures::Pictures;
 use self::rows::{Looked, Reader};
 use self::tables::{TABLES, Table};
-use crate::language::{Both, both};
+use crate::language::{Both, both, told};
 use crate::mall::{IMPORTED, Settings, wall_time};
 
 /// Rows that are written at once.
@@ -56,6 +57,9 @@ pub enum ImportError {
     /// The file is not what it should be.
     #[error(transparent)]
     Dump(#[from] DumpError),
+    /// The file is cut off, or nothing in it says that it is not.
+    #[error("the dump is cut off, or nothing marks its end: {0:?}")]
+    NotWhole(End),
     /// The mall could not take it.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -64,8 +68,32 @@ pub enum ImportError {
     Pictures(#[source] std::io::Error),
 }
 
+/// Reads the whole file and finds what is in it. `progress` is told now and then how many bytes have been read.
+///
+/// # Errors
+/// [`ImportError::Dump`] for what is no dump; [`ImportError::NotWhole`] unless it `may_be_cut_off`.
+pub fn survey(
+    file: impl Read,
+    may_be_cut_off: bool,
+    progress: impl FnMut(u64),
+) -> Result<Survey, ImportError> {
+    let survey = Dump::new(file, TABLES).survey(progress)?;
+    if !survey.has_any() && !matches!(survey.end, End::Cut { .. }) {
+        let what = both(
+            "这不是hm-dianping数据库的转储：里面没有它的任何一张表，例如tb_user",
+            "this is no dump of an hm-dianping database: none of its tables is in it, such as tb_user",
+        );
+        return Err(DumpError::NoDump(what).into());
+    }
+    if survey.end != End::Whole && !may_be_cut_off {
+        return Err(ImportError::NotWhole(survey.end));
+    }
+    Ok(survey)
+}
+
 impl Import {
-    /// Reads the whole file and finishes. `progress` is told how many bytes and rows have been read, often.
+    /// Reads the file that was surveyed once more and finishes. `progress` is told how many bytes and rows have been read,
+    /// often.
     ///
     /// Blocks on the file: for a thread that does nothing else.
     ///
@@ -74,39 +102,38 @@ impl Import {
     pub async fn run(
         self,
         file: impl Read,
+        survey: &Survey,
         mut into: Box<dyn Importing>,
         mut progress: impl FnMut(u64, u64),
     ) -> Result<Report, ImportError> {
-        let mut dump = Dump::new(file, TABLES);
+        let mut dump = Dump::again(file, TABLES, survey);
         let mut pictures = Pictures::new(self.imgs.as_deref(), self.uploads.clone());
         let mut reader = Reader { zone: &self.zone, now: self.now, pictures: &mut pictures };
-        let mut report = Report::default();
+        let mut report = Report::of(survey);
         let mut batch = Batch::default();
         let mut rows = 0;
         while let Some(row) = dump.next_row()? {
             rows += 1;
-            batch.add(reader.look(&row), &mut report)?;
+            let is_sharded = survey.found[row.table].parts.len() > 1;
+            batch.add(reader.look(&row), is_sharded.then_some(row.part), &mut report)?;
             if batch.rows.len() >= BATCH {
-                batch.put(&mut *into, &mut report).await?;
+                batch.put(&mut *into, &mut report, |part| dump.part_name(part)).await?;
                 progress(dump.passed(), rows);
             }
         }
-        if !dump.has_met_any() {
-            let what = both(
-                "这不是hm-dianping数据库的转储：里面没有它的任何一张表，例如tb_user",
-                "this is no dump of an hm-dianping database: none of its tables is in it, such as tb_user",
-            );
-            return Err(DumpError::NoDump(what).into());
-        }
-        batch.put(&mut *into, &mut report).await?;
+        batch.put(&mut *into, &mut report, |part| dump.part_name(part)).await?;
         pictures.sync().map_err(ImportError::Pictures)?;
         into.put(self.settings()).await?;
-        let end =
-            ImportEnd { unpaid: self.unpaid, ..ImportEnd::new(Settings::default().pay_within, self.now) };
+        let end = ImportEnd {
+            unpaid: self.unpaid,
+            next_ids: tables::next_ids(survey),
+            ..ImportEnd::new(Settings::default().pay_within, self.now)
+        };
         for findings in into.finish(end).await? {
             report.found(findings);
         }
         report.unknown = dump.unknown().clone();
+        report.changes = dump.changes().to_vec();
         report.pictures = pictures.counts;
         Ok(report)
     }
@@ -127,37 +154,70 @@ impl Import {
 #[derive(Default)]
 struct Batch {
     rows: Vec<(ImportRow, bool)>,
-    which: Vec<(Table, u64, u64)>,
+    which: Vec<Which>,
+}
+
+struct Which {
+    table: Table,
+    label: u64,
+    at: Position,
+    /// The part that it is in, of a table with several.
+    part: Option<usize>,
 }
 
 impl Batch {
-    fn add(&mut self, looked: Looked, report: &mut Report) -> Result<(), DumpError> {
-        let Looked { table, label, line, remarks, replaces, row } = looked;
+    fn add(&mut self, looked: Looked, part: Option<usize>, report: &mut Report) -> Result<(), DumpError> {
+        let Looked { table, label, at, remarks, replaces, row } = looked;
         report.read(table);
         match row {
             Ok(row) => {
-                remarks.into_iter().for_each(|how| report.change(table, how, label, line));
+                remarks.into_iter().for_each(|how| report.change(table, how, label, at.line));
                 self.rows.push((row, replaces));
-                self.which.push((table, label, line));
+                self.which.push(Which { table, label, at, part });
                 Ok(())
             }
             Err(Unfit::Row(why)) => {
-                report.leave_out(table, why, label, line);
+                report.leave_out(table, why, label, at.line);
                 Ok(())
             }
             Err(Unfit::File(error)) => Err(error),
         }
     }
 
-    async fn put(&mut self, into: &mut dyn Importing, report: &mut Report) -> Result<(), StoreError> {
+    async fn put<'a>(
+        &mut self,
+        into: &mut dyn Importing,
+        report: &mut Report,
+        part_name: impl Fn(usize) -> &'a str,
+    ) -> Result<(), ImportError> {
         let written = into.put(std::mem::take(&mut self.rows)).await?;
-        for ((table, label, line), written) in self.which.drain(..).zip(written) {
-            if !written {
-                report.leave_out(table, twice(table), label, line);
+        for (which, written) in self.which.drain(..).zip(written) {
+            let Which { table, label, at, part } = which;
+            match part {
+                _ if written => {}
+                Some(part) if table.has_id() => return Err(clash(table, label, at, part_name(part)).into()),
+                _ => report.leave_out(table, twice(table), label, at.line),
             }
         }
         Ok(())
     }
+}
+
+/// Of two people with one id nobody can say whose the orders are.
+fn clash(table: Table, id: u64, at: Position, part: &str) -> DumpError {
+    let whole = table.name();
+    let what = match table {
+        Table::User => told!(
+            "{part}里用户{id}的编号或手机号与另一张分表里的用户相同，无法判断订单属于谁；请先让{whole}各分表的编号和手机号互不重复",
+            "user {id} in {part} has the id or the phone of a user in another part of {whole}, so nobody can tell whose \
+             the orders are; give the parts ids and phones of their own first"
+        ),
+        _ => told!(
+            "{part}里的编号{id}与另一张分表里的编号相同；请先让{whole}各分表的编号互不重复",
+            "id {id} in {part} is that of a row in another part of {whole}; give the parts ids of their own first"
+        ),
+    };
+    DumpError::at(at, what)
 }
 
 fn twice(table: Table) -> Both {

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
 
 use mallbox_storage::{ImportFinding, ImportFindings, ImportKind};
+use serde_json::json;
 
-use super::dump::Unknown;
+use super::dump::{Change, End, Survey, Unknown};
 use super::pictures::PictureCounts;
 use super::tables::{KINDS, Table};
 use crate::language::{Both, Language, both, padded, padded_left, sentence};
@@ -23,7 +24,7 @@ pub struct Counts {
 }
 
 /// What an import did.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Report {
     /// Each table of the file.
     pub tables: BTreeMap<Table, Counts>,
@@ -35,6 +36,12 @@ pub struct Report {
     unpaid: BTreeMap<(Table, Both), Rows>,
     /// What the file holds that the mall does not know.
     pub unknown: Unknown,
+    /// What was found of each table, by table.
+    found: BTreeMap<Table, Vec<String>>,
+    /// Statements that changed rows before them.
+    pub(super) changes: Vec<Change>,
+    /// How the file ends.
+    end: Option<End>,
     /// Pictures.
     pub pictures: PictureCounts,
 }
@@ -72,6 +79,77 @@ impl Rows {
 }
 
 impl Report {
+    /// Of a file in which this was found.
+    pub(super) fn of(survey: &Survey) -> Self {
+        let parts = survey.found.iter().map(|found| found.parts.clone());
+        Self { found: KINDS.into_iter().zip(parts).collect(), end: Some(survey.end), ..Self::default() }
+    }
+
+    /// Tables that are not in the file at all.
+    fn missing(&self) -> Vec<&'static str> {
+        let missing = self.found.iter().filter(|(_, parts)| parts.is_empty());
+        missing.map(|(table, _)| table.name()).collect()
+    }
+
+    /// What of the file is not in the mall, and may have been meant to be; empty if all of it is.
+    #[must_use]
+    pub fn shortfalls(&self, l: Language) -> Vec<String> {
+        let rows: u64 = self.tables.values().map(|counts| counts.left_out).sum();
+        let (missing, tables) = (self.missing().len(), self.unknown.tables.len());
+        let (columns, pictures) = (self.unknown.columns.len(), self.pictures.missing);
+        let is_cut = !matches!(self.end, None | Some(End::Whole));
+        let all = [
+            (is_cut, sentence!(l, "转储可能不完整", "the dump may not be whole")),
+            (missing > 0, sentence!(l, "缺少{missing}张表", "tables missing: {missing}")),
+            (rows > 0, sentence!(l, "略去{rows}行", "rows left out: {rows}")),
+            (tables > 0, sentence!(l, "跳过{tables}张表", "tables passed over: {tables}")),
+            (columns > 0, sentence!(l, "跳过{columns}列", "columns passed over: {columns}")),
+            (pictures > 0, sentence!(l, "{pictures}处图片不在手边", "pictures not at hand: {pictures}")),
+        ];
+        all.into_iter().filter_map(|(is_so, what)| is_so.then_some(what)).collect()
+    }
+
+    /// For programs.
+    #[must_use]
+    pub fn json(&self) -> serde_json::Value {
+        let table = |table: Table| {
+            let Counts { read, left_out } = self.tables.get(&table).copied().unwrap_or_default();
+            let parts = self.found.get(&table).map_or(&[][..], Vec::as_slice);
+            json!({
+                "table": table.name(), "readFrom": parts, "missing": parts.is_empty(), "rows": read,
+                "imported": read.saturating_sub(left_out), "leftOut": left_out,
+            })
+        };
+        let rows = |rows: &BTreeMap<(Table, Both), Rows>| {
+            let line = |((table, why), rows): (&(Table, Both), &Rows)| {
+                let examples: Vec<_> =
+                    rows.examples.iter().map(|one| json!({"id": one.label, "line": one.line})).collect();
+                json!({"table": table.name(), "why": why.en, "count": rows.count, "examples": examples})
+            };
+            rows.iter().map(line).collect::<Vec<_>>()
+        };
+        let statements: Vec<_> = self
+            .changes
+            .iter()
+            .map(|one| json!({"statement": one.verb, "table": one.name, "line": one.at.line, "rows": one.rows}))
+            .collect();
+        json!({
+            "isComplete": self.shortfalls(Language::En).is_empty(),
+            "shortfalls": self.shortfalls(Language::En),
+            "isWholeFile": matches!(self.end, None | Some(End::Whole)),
+            "tables": KINDS.map(table),
+            "leftOut": rows(&self.left_out),
+            "changed": rows(&self.changed),
+            "unpaid": rows(&self.unpaid),
+            "statements": statements,
+            "passedOver": {"tables": self.unknown.tables, "columns": self.unknown.columns},
+            "pictures": {
+                "brought": self.pictures.brought, "missing": self.pictures.missing, "remote": self.pictures.remote,
+                "noPictures": self.pictures.no_pictures, "unusable": self.pictures.unusable,
+            },
+        })
+    }
+
     /// A row of the file.
     pub(super) fn read(&mut self, table: Table) {
         self.tables.entry(table).or_default().read += 1;
@@ -117,9 +195,15 @@ impl Report {
         let _ = writeln!(out, "{}{columns}", padded(table, 20));
         for table in KINDS {
             let Counts { read, left_out } = self.tables.get(&table).copied().unwrap_or_default();
+            if self.found.get(&table).is_some_and(Vec::is_empty) {
+                let missing = padded_left(both("缺失", "missing").spoken(l), 12);
+                let _ = writeln!(out, "{:<20}{missing}", table.name());
+                continue;
+            }
             let taken = read.saturating_sub(left_out);
             let _ = writeln!(out, "{:<20}{read:>12}{taken:>12}{left_out:>12}", table.name());
         }
+        out += &self.file_text(l);
         out += &rows_text(both("略去", "left out"), &self.left_out, l);
         out += &rows_text(both("改动", "changed"), &self.changed, l);
         out += &rows_text(both("未支付", "unpaid"), &self.unpaid, l);
@@ -134,6 +218,54 @@ impl Report {
             out += &sentence!(l, "{what}跳过的列：{names}\n", "{what}columns passed over: {names}\n");
         }
         out + &self.pictures.text(l)
+    }
+}
+
+impl Report {
+    /// What the file is like: its end, what is missing, how tables are split, and what changed rows.
+    fn file_text(&self, l: Language) -> String {
+        let mut out = String::new();
+        let what = |zh, en| padded(both(zh, en).spoken(l), 12);
+        match &self.end {
+            None | Some(End::Whole) => {}
+            Some(End::Unsigned { why, .. }) => {
+                let (end, why) = (what("结尾", "end"), why.spoken(l));
+                out += &sentence!(
+                    l,
+                    "{end}无法确定转储是否完整：{why}\n",
+                    "{end}nothing shows that the dump is whole: {why}\n"
+                );
+            }
+            Some(End::Cut { at, what: inside }) => {
+                let (end, at, inside) = (what("结尾", "end"), at.words(l), inside.spoken(l));
+                out += &sentence!(
+                    l,
+                    "{end}{at}：{inside}；其后的内容没有导入\n",
+                    "{end}{at}: {inside}; nothing from there on is in the mall\n"
+                );
+            }
+        }
+        let missing = self.missing();
+        if !missing.is_empty() {
+            let (head, names) = (what("缺失", "missing"), missing.join(both("、", ", ").spoken(l)));
+            out += &sentence!(l, "{head}文件里没有这些表：{names}\n", "{head}not in the file: {names}\n");
+        }
+        for (table, parts) in &self.found {
+            if !parts.is_empty() && *parts != [table.name()] {
+                let (head, names) = (what("读自", "read from"), parts.join(both("、", ", ").spoken(l)));
+                let table = table.name();
+                out += &sentence!(l, "{head}{table}：{names}\n", "{head}{table}: {names}\n");
+            }
+        }
+        for Change { verb, name, at, rows, .. } in &self.changes {
+            let (head, line) = (what("已照做", "applied"), at.line);
+            out += &sentence!(
+                l,
+                "{head}第{line}行对{name}的{verb}：{rows}行\n",
+                "{head}{verb} of {name} on line {line}: {rows} rows\n"
+            );
+        }
+        out
     }
 }
 

@@ -7,7 +7,7 @@ use mallbox_storage::{
     VoucherId, VoucherStatus, VoucherText,
 };
 
-use super::dump::Row;
+use super::dump::{Position, Row};
 use super::fields::{Fields, Unfit};
 use super::pictures::Pictures;
 use super::tables::{KINDS, Table};
@@ -22,7 +22,7 @@ pub(super) struct Looked {
     pub(super) table: Table,
     /// The number it begins with.
     pub(super) label: u64,
-    pub(super) line: u64,
+    pub(super) at: Position,
     /// What of it is taken otherwise than it stands there.
     pub(super) remarks: Vec<Both>,
     /// Whether it takes the place of an earlier one.
@@ -42,8 +42,8 @@ impl Reader<'_> {
         let table = KINDS[row.table];
         let mut fields = Fields::new(row, table, self.zone, self.now);
         let read = fields.check_needed().and_then(|()| self.read(table, &mut fields));
-        let (label, line) = (fields.label(), row.at.line);
-        Looked { table, label, line, remarks: fields.remarks, replaces: row.replaces, row: read }
+        let (label, at) = (fields.label(), row.at);
+        Looked { table, label, at, remarks: fields.remarks, replaces: row.replaces, row: read }
     }
 
     fn read(&mut self, table: Table, fields: &mut Fields<'_>) -> Result<ImportRow, Unfit> {

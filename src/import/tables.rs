@@ -1,6 +1,11 @@
 //! The tables of an hm-dianping database, and the columns that the mall knows.
 
-use super::dump::Wanted;
+use std::collections::BTreeMap;
+
+use mallbox_storage::ImportIds;
+
+use super::dump::{Found, Survey, Wanted};
+use super::fields::LARGEST_ID;
 
 /// What a row of the dump is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -37,7 +42,11 @@ pub const KINDS: [Table; 11] = {
 
 /// What the reader looks for. The first column tells one row from another.
 pub const TABLES: &[Wanted] = &[
-    Wanted { name: "tb_shop_type", columns: &["id", "name", "icon", "sort", "create_time", "update_time"] },
+    Wanted {
+        name: "tb_shop_type",
+        columns: &["id", "name", "icon", "sort", "create_time", "update_time"],
+        needed: &["id", "name"],
+    },
     Wanted {
         name: "tb_shop",
         columns: &[
@@ -57,10 +66,12 @@ pub const TABLES: &[Wanted] = &[
             "create_time",
             "update_time",
         ],
+        needed: &["id", "name", "x", "y"],
     },
     Wanted {
         name: "tb_user",
         columns: &["id", "phone", "password", "nick_name", "icon", "create_time", "update_time"],
+        needed: &["id", "phone"],
     },
     Wanted {
         name: "tb_user_info",
@@ -77,6 +88,7 @@ pub const TABLES: &[Wanted] = &[
             "create_time",
             "update_time",
         ],
+        needed: &["user_id"],
     },
     Wanted {
         name: "tb_voucher",
@@ -93,10 +105,12 @@ pub const TABLES: &[Wanted] = &[
             "create_time",
             "update_time",
         ],
+        needed: &["id", "title", "pay_value"],
     },
     Wanted {
         name: "tb_seckill_voucher",
         columns: &["voucher_id", "stock", "create_time", "begin_time", "end_time", "update_time"],
+        needed: &["voucher_id", "stock", "begin_time", "end_time"],
     },
     Wanted {
         name: "tb_voucher_order",
@@ -112,6 +126,7 @@ pub const TABLES: &[Wanted] = &[
             "refund_time",
             "update_time",
         ],
+        needed: &["id", "user_id", "voucher_id", "status"],
     },
     Wanted {
         name: "tb_blog",
@@ -127,6 +142,7 @@ pub const TABLES: &[Wanted] = &[
             "create_time",
             "update_time",
         ],
+        needed: &["id", "user_id", "content"],
     },
     Wanted {
         name: "tb_blog_comments",
@@ -142,34 +158,57 @@ pub const TABLES: &[Wanted] = &[
             "create_time",
             "update_time",
         ],
+        needed: &["id", "user_id", "blog_id", "content"],
     },
-    Wanted { name: "tb_follow", columns: &["id", "user_id", "follow_user_id", "create_time"] },
-    Wanted { name: "tb_sign", columns: &["id", "user_id", "year", "month", "date", "is_backup"] },
+    Wanted {
+        name: "tb_follow",
+        columns: &["id", "user_id", "follow_user_id", "create_time"],
+        needed: &["user_id", "follow_user_id"],
+    },
+    Wanted {
+        name: "tb_sign",
+        columns: &["id", "user_id", "year", "month", "date", "is_backup"],
+        needed: &["user_id", "date"],
+    },
 ];
 
 impl Table {
     /// The columns without which no row of it can be understood; any other has a default that says nothing.
     pub(super) fn needed(self) -> &'static [&'static str] {
+        TABLES[self as usize].needed
+    }
+
+    /// Whether its rows are known by an id, and not by a pair.
+    pub(super) fn has_id(self) -> bool {
+        !matches!(self, Self::Follow | Self::Sign)
+    }
+
+    /// What the mall draws ids for, of what this table holds.
+    fn ids(self) -> Option<ImportIds> {
         match self {
-            Self::ShopType => &["id", "name"],
-            Self::Shop => &["id", "name", "x", "y"],
-            Self::User => &["id", "phone"],
-            Self::Card => &["user_id"],
-            Self::Voucher => &["id", "title", "pay_value"],
-            Self::Sale => &["voucher_id", "stock", "begin_time", "end_time"],
-            Self::Order => &["id", "user_id", "voucher_id", "status"],
-            Self::Note => &["id", "user_id", "content"],
-            Self::Comment => &["id", "user_id", "blog_id", "content"],
-            Self::Follow => &["user_id", "follow_user_id"],
-            Self::Sign => &["user_id", "date"],
+            Self::Shop => Some(ImportIds::Shops),
+            Self::User => Some(ImportIds::Users),
+            Self::Voucher => Some(ImportIds::Vouchers),
+            Self::Note => Some(ImportIds::Notes),
+            Self::Comment => Some(ImportIds::Comments),
+            _ => None,
         }
     }
 
-    /// Its name in the dump.
+    /// Its name in hm-dianping.
     #[must_use]
     pub fn name(self) -> &'static str {
         TABLES[self as usize].name
     }
+}
+
+/// The ids from which the tables of a file would have gone on.
+pub(super) fn next_ids(survey: &Survey) -> BTreeMap<ImportIds, u64> {
+    let next = |(table, found): (Table, &Found)| {
+        let next = found.next_id.filter(|next| (1..=LARGEST_ID).contains(next));
+        table.ids().zip(next)
+    };
+    KINDS.into_iter().zip(&survey.found).filter_map(next).collect()
 }
 
 #[cfg(test)]

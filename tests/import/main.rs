@@ -7,4 +7,6 @@ mod broken;
 mod dialects;
 mod given;
 mod refused;
+mod shapes;
+mod small_mall;
 mod world;

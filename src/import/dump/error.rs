@@ -16,7 +16,8 @@ pub struct Position {
 
 impl Position {
     /// For people.
-    pub(super) fn words(self, l: Language) -> String {
+    #[must_use]
+    pub fn words(self, l: Language) -> String {
         let Self { line, column } = self;
         sentence!(l, "第{line}行第{column}列", "line {line}, column {column}")
     }
@@ -39,6 +40,13 @@ pub enum DumpError {
         /// One sentence without a full stop.
         what: Told,
     },
+    /// The file ends inside something that began before.
+    Cut {
+        /// Where that begins.
+        at: Position,
+        /// One sentence without a full stop.
+        what: Both,
+    },
     /// The file as a whole is not what it should be.
     NoDump(Both),
     /// The file cannot be read.
@@ -51,11 +59,20 @@ impl DumpError {
         Self::Bad { at, what: what.into() }
     }
 
+    /// The file ends inside what begins at this place.
+    pub(super) fn cut(at: Position, what: Both) -> Self {
+        Self::Cut { at, what }
+    }
+
     /// For people.
     #[must_use]
     pub fn words(&self, l: Language) -> String {
         match self {
             Self::Bad { at, what } => {
+                let (at, what) = (at.words(l), what.spoken(l));
+                sentence!(l, "{at}：{what}", "{at}: {what}")
+            }
+            Self::Cut { at, what } => {
                 let (at, what) = (at.words(l), what.spoken(l));
                 sentence!(l, "{at}：{what}", "{at}: {what}")
             }
@@ -76,7 +93,7 @@ impl Error for DumpError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Io(error) => Some(error),
-            Self::Bad { .. } | Self::NoDump(_) => None,
+            Self::Bad { .. } | Self::Cut { .. } | Self::NoDump(_) => None,
         }
     }
 }

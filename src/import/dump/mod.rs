@@ -1,11 +1,19 @@
 //! Reads what mysqldump, Navicat and their like write, as a stream: bytes into tokens, tokens into statements, statements
 //! into rows of named columns. Of the file only a window of 64 KiB and the row at hand are in memory.
 //!
-//! Not a parser of SQL: it knows `CREATE TABLE`, `INSERT`, `REPLACE` and two settings, and passes whatever else a dump
-//! holds. What no dump holds is an error, as is a file that ends too early.
+//! A file is read twice. The first pass ([`Dump::survey`]) finds how the file ends, which of its tables stand for the wanted
+//! ones, and what changes rows behind them; the second one ([`Dump::again`]) gives the rows.
+//!
+//! Not a parser of SQL: it knows `CREATE TABLE`, `INSERT`, `REPLACE`, simple `UPDATE`s and `DELETE`s and a few settings, and
+//! passes whatever else a dump holds. What no dump holds is an error.
 
+mod changes;
+mod conditions;
+mod ending;
 mod error;
+mod parts;
 mod rows;
+mod settings;
 mod source;
 mod statements;
 mod tokens;
@@ -13,11 +21,14 @@ mod tokens;
 use std::collections::BTreeSet;
 use std::io::Read;
 
+pub use changes::Change;
 pub use error::{DumpError, Position};
+pub use parts::Found;
 
-use self::rows::{Insert, Meaning};
+use self::parts::Part;
+use self::rows::Insert;
 use self::tokens::Tokens;
-use crate::language::both;
+use crate::language::{Both, both, told};
 
 /// A table that the reader is to look for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,6 +37,8 @@ pub struct Wanted {
     pub name: &'static str,
     /// The columns that are wanted, in small letters.
     pub columns: &'static [&'static str],
+    /// The columns without which no row of it can be understood.
+    pub needed: &'static [&'static str],
 }
 
 impl Wanted {
@@ -68,6 +81,8 @@ pub struct Cell {
 pub struct Row {
     /// Which of the wanted tables.
     pub table: usize,
+    /// Which table of the file: [`Dump::part_name`].
+    pub part: usize,
     /// One for each wanted column, in their order.
     pub cells: Vec<Cell>,
     /// Where it begins.
@@ -85,16 +100,47 @@ pub struct Unknown {
     pub columns: BTreeSet<String>,
 }
 
-/// What the file has said about a wanted table.
-#[derive(Clone, Debug, Default)]
-struct Known {
-    is_met: bool,
-    /// Where it is made.
-    made: Option<Position>,
-    /// Its columns, if a `CREATE TABLE` names them; and what they mean to an `INSERT` that names none.
-    columns: Vec<Column>,
-    meaning: Option<Meaning>,
+/// How a file ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// With a sign that it is whole.
+    Whole,
+    /// Behind a statement, and without a sign that it is whole.
+    Unsigned {
+        /// Where.
+        at: Position,
+        /// What is missing.
+        why: Both,
+    },
+    /// Inside a statement, whose rows up to there are read.
+    Cut {
+        /// Where the statement, text or comment begins that is not whole.
+        at: Position,
+        /// What is not whole.
+        what: Both,
+    },
 }
+
+/// What the first pass over a file found.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Survey {
+    /// Each wanted table.
+    pub found: Vec<Found>,
+    /// How the file ends.
+    pub end: End,
+    changes: Vec<Change>,
+}
+
+impl Survey {
+    /// Whether the file has any wanted table.
+    #[must_use]
+    pub fn has_any(&self) -> bool {
+        self.found.iter().any(|found| !found.parts.is_empty())
+    }
+}
+
+/// Tables that can stand for wanted ones: a sharded table may have many.
+const MOST_PARTS: usize = 4_096;
 
 #[derive(Clone, Debug)]
 struct Column {
@@ -106,14 +152,15 @@ struct Column {
 pub struct Dump<R> {
     tokens: Tokens<R>,
     wanted: &'static [Wanted],
-    known: Vec<Known>,
+    parts: Vec<Part>,
+    /// Names of the tables that are read; all that may be wanted in the first pass.
+    chosen: Option<BTreeSet<String>>,
+    changes: Vec<Change>,
     unknown: Unknown,
     insert: Option<Insert>,
     /// What `SET TIME_ZONE` said last, if it is an offset.
     offset_s: Option<i32>,
-    /// What `SET FOREIGN_KEY_CHECKS` said last: a Navicat dump that is whole turns them on again.
-    checks_are_off: bool,
-    is_over: bool,
+    end: Option<End>,
 }
 
 impl<R: Read> Dump<R> {
@@ -122,34 +169,120 @@ impl<R: Read> Dump<R> {
         Self {
             tokens: Tokens::new(input),
             wanted,
-            known: vec![Known::default(); wanted.len()],
+            parts: Vec::new(),
+            chosen: None,
+            changes: Vec::new(),
             unknown: Unknown::default(),
             insert: None,
             offset_s: None,
-            checks_are_off: false,
-            is_over: false,
+            end: None,
         }
     }
 
-    /// The next row of a wanted table; `None` after the last one of a file that is whole.
+    /// The same file once more, from its beginning: the rows that its statements leave of the tables that were found.
+    pub fn again(input: R, wanted: &'static [Wanted], survey: &Survey) -> Self {
+        let (chosen, changes) = (Some(parts::names(&survey.found)), survey.changes.clone());
+        Self { chosen, changes, ..Self::new(input, wanted) }
+    }
+
+    /// The first pass. `progress` is told now and then how many bytes have been read.
+    ///
+    /// # Errors
+    /// [`DumpError`]: where the file is not what it should be.
+    pub fn survey(mut self, mut progress: impl FnMut(u64)) -> Result<Survey, DumpError> {
+        const ROWS_BETWEEN: u64 = 4_096;
+        let mut rows = 0_u64;
+        while self.next_row()?.is_some() {
+            rows += 1;
+            if rows.is_multiple_of(ROWS_BETWEEN) {
+                progress(self.passed());
+            }
+        }
+        let found = parts::choose(&self.parts, self.wanted);
+        Ok(Survey { found, end: self.end.unwrap_or(End::Whole), changes: self.changes })
+    }
+
+    /// The next row of a wanted table; `None` after the last one, even if the file is cut off behind it.
     ///
     /// # Errors
     /// [`DumpError`]: where the file is not what it should be. After an error there is no sense in going on.
     pub fn next_row(&mut self) -> Result<Option<Row>, DumpError> {
+        match self.row_or_end() {
+            Err(DumpError::Cut { at, what }) => {
+                self.end = Some(End::Cut { at, what });
+                Ok(None)
+            }
+            row => row,
+        }
+    }
+
+    fn row_or_end(&mut self) -> Result<Option<Row>, DumpError> {
         if self.tokens.source.passed() == 0 {
             self.begin()?;
         }
         loop {
             if let Some(insert) = self.insert.take() {
-                if let Some(row) = self.row(&insert)? {
+                if let Some(mut row) = self.row(&insert)? {
                     self.insert = Some(insert);
-                    return Ok(Some(row));
+                    self.parts[row.part].rows += 1;
+                    if self.is_left(&mut row)? {
+                        return Ok(Some(row));
+                    }
                 }
-            } else if self.is_over || !self.statement()? {
-                self.is_over = true;
+            } else if self.end.is_some() || !self.statement()? {
                 return Ok(None);
             }
         }
+    }
+
+    /// Applies what changes this row further on in the file. Whether the row is still there then.
+    fn is_left(&mut self, row: &mut Row) -> Result<bool, DumpError> {
+        if !self.is_second_pass() {
+            return Ok(true);
+        }
+        let (name, at) = (&self.parts[row.part].name, row.at);
+        for change in self.changes.iter_mut().filter(|change| change.at > at && change.name == *name) {
+            if !change.apply(row)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn is_second_pass(&self) -> bool {
+        self.chosen.is_some()
+    }
+
+    /// The table of this name, in small letters, if it is or may be a wanted one.
+    fn part(&mut self, name: &str, at: Position) -> Result<Option<usize>, DumpError> {
+        if self.chosen.as_ref().is_some_and(|chosen| !chosen.contains(name)) {
+            return Ok(None);
+        }
+        if let Some(known) = self.parts.iter().position(|part| part.name == name) {
+            return Ok(Some(known));
+        }
+        let Some(part) = Part::named(name, self.wanted) else { return Ok(None) };
+        if self.parts.len() == MOST_PARTS {
+            let what = told!("分表超过{MOST_PARTS}张", "tables in more than {MOST_PARTS} parts");
+            return Err(DumpError::at(at, what));
+        }
+        self.parts.push(part);
+        Ok(Some(self.parts.len() - 1))
+    }
+
+    /// The name of a table in the file, in small letters.
+    pub fn part_name(&self, part: usize) -> &str {
+        &self.parts[part].name
+    }
+
+    /// What changes rows behind them, and how many each has changed so far.
+    pub fn changes(&self) -> &[Change] {
+        &self.changes
+    }
+
+    /// How the file ends, once that is known.
+    pub fn end(&self) -> Option<End> {
+        self.end
     }
 
     /// Bytes of the file that have been read.
@@ -160,11 +293,6 @@ impl<R: Read> Dump<R> {
     /// What the file holds besides, as far as it has been read.
     pub fn unknown(&self) -> &Unknown {
         &self.unknown
-    }
-
-    /// Whether the file has named any wanted table so far.
-    pub fn has_met_any(&self) -> bool {
-        self.known.iter().any(|known| known.is_met)
     }
 
     /// Passes a byte order mark, and tells what cannot be a dump by its first bytes.

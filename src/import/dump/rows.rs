@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use super::statements::{MOST_COLUMNS, cut_off, remember};
 use super::tokens::{Kind, Token};
-use super::{Cell, Dump, DumpError, Position, Row, Value};
+use super::{Cell, Column, Dump, DumpError, Position, Row, Value};
 use crate::language::{Both, both, told};
 
 /// An `INSERT` whose rows are being read.
 pub(super) struct Insert {
     table: usize,
+    part: usize,
     began: Position,
     replaces: bool,
     columns: Meaning,
@@ -28,11 +29,10 @@ impl<R: Read> Dump<R> {
             token = self.tokens.next()?;
         }
         let (name, mut token) = self.name(token, began)?;
-        let Some(table) = self.wanted.iter().position(|table| table.name == name) else {
+        let Some(part) = self.part(&name, began)? else {
             remember(&mut self.unknown.tables, name);
             return self.pass_from(token, began);
         };
-        self.known[table].is_met = true;
         if token.kind == Kind::Word && self.tokens.says("PARTITION") {
             self.tokens.next()?;
             while !self.pass_item(token, began)? {}
@@ -55,8 +55,12 @@ impl<R: Read> Dump<R> {
                 ),
             ));
         }
-        let columns = self.meaning(table, named, began)?;
-        self.insert = Some(Insert { table, began, replaces, columns });
+        if named.is_none() && self.parts[part].meaning.is_none() && !self.parts[part].is_sure() {
+            return self.pass_statement(began);
+        }
+        let columns = self.meaning(part, named, began)?;
+        self.parts[part].is_met = true;
+        self.insert = Some(Insert { table: self.parts[part].table, part, began, replaces, columns });
         Ok(())
     }
 
@@ -100,32 +104,38 @@ impl<R: Read> Dump<R> {
     /// What each value of the rows means: by the `INSERT`'s own list, else by the table's columns.
     fn meaning(
         &mut self,
-        table: usize,
+        part: usize,
         named: Option<Vec<String>>,
         began: Position,
     ) -> Result<Meaning, DumpError> {
-        let wanted = self.wanted[table];
         let Some(names) = named else {
             let what = || {
-                let name = wanted.name;
+                let name = &self.parts[part].name;
                 told!(
                     "{name}的列名既不在CREATE TABLE里，也不在这条INSERT里；请连表结构一起转储，或加--complete-insert",
                     "the columns of {name} are named neither by a CREATE TABLE nor by this INSERT; dump them too, or \
                      with --complete-insert"
                 )
             };
-            return self.known[table].meaning.clone().ok_or_else(|| DumpError::at(began, what()));
+            return self.parts[part].meaning.clone().ok_or_else(|| DumpError::at(began, what()));
         };
+        let table = self.parts[part].table;
         for name in &names {
             self.remember_column(table, name);
         }
-        let made = &self.known[table].columns;
-        // Without the table's own form, instants are what hm-dianping has: TIMESTAMPs.
-        let is_timestamp = |name: &str| {
-            let column = made.iter().find(|column| column.name == name);
-            column.is_none_or(|column| column.is_timestamp)
-        };
-        Ok(names.iter().map(|name| (wanted.place(name), is_timestamp(name))).collect())
+        if self.parts[part].columns.is_empty() {
+            // Without the table's own form, instants are what hm-dianping has: TIMESTAMPs.
+            let column = |name: &String| Column { name: name.clone(), is_timestamp: true };
+            self.parts[part].columns = names.iter().map(column).collect();
+        }
+        let wanted = self.wanted[table];
+        Ok(names.iter().map(|name| (wanted.place(name), self.is_timestamp(part, name))).collect())
+    }
+
+    /// Whether a column holds instants in the session's zone.
+    pub(super) fn is_timestamp(&self, part: usize, column: &str) -> bool {
+        let made = self.parts[part].columns.iter().find(|made| made.name == column);
+        made.is_none_or(|column| column.is_timestamp)
     }
 
     /// The next row; `None` after the statement's last.
@@ -175,8 +185,8 @@ impl<R: Read> Dump<R> {
         if width < insert.columns.len() {
             return Err(self.wrong_width(insert, at, both("少", "fewer")));
         }
-        let Insert { table, replaces, .. } = *insert;
-        Ok(Some(Row { table, cells, at, replaces }))
+        let Insert { table, part, replaces, .. } = *insert;
+        Ok(Some(Row { table, part, cells, at, replaces }))
     }
 
     fn wrong_width(&self, insert: &Insert, at: Position, than: Both) -> DumpError {
@@ -192,13 +202,16 @@ impl<R: Read> Dump<R> {
     }
 
     /// A value, and the token after it.
-    fn value(&mut self, token: Token, began: Position) -> Result<(Value, Token), DumpError> {
+    pub(super) fn value(&mut self, token: Token, began: Position) -> Result<(Value, Token), DumpError> {
         let value = match token.kind {
             Kind::Text => Value::Text(self.tokens.take_text()),
             Kind::Bytes => Value::Bytes(self.tokens.take_text()),
             Kind::Number => Value::Number(self.small_text()),
             Kind::Mark(sign @ (b'-' | b'+')) => {
                 let number = self.tokens.next()?;
+                if number.kind == Kind::End {
+                    return Err(cut_off(began));
+                }
                 if number.kind != Kind::Number {
                     return Err(DumpError::at(number.at, both("此处应为数字", "a number is expected here")));
                 }
@@ -215,6 +228,7 @@ impl<R: Read> Dump<R> {
                 match literal.kind {
                     Kind::Text | Kind::Bytes if is_binary => Value::Bytes(self.tokens.take_text()),
                     Kind::Text | Kind::Bytes => Value::Text(self.tokens.take_text()),
+                    Kind::End => return Err(cut_off(began)),
                     _ => {
                         return Err(DumpError::at(
                             literal.at,

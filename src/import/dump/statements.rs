@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::Read;
 
 use super::tokens::{Kind, Token};
-use super::{Column, Dump, DumpError, Position};
+use super::{Column, Dump, DumpError, End, Position};
 use crate::language::{Language, both, told};
 
 /// Names of what is not wanted are remembered for the report, but not without end.
@@ -12,9 +12,8 @@ const MOST_NAMES: usize = 200;
 /// MySQL allows no more in a table.
 pub(super) const MOST_COLUMNS: usize = 4_096;
 /// What stands in a dump and says nothing about rows.
-const PASSED: [&str; 27] = [
+const PASSED: [&str; 23] = [
     "SET",
-    "DROP",
     "ALTER",
     "LOCK",
     "UNLOCK",
@@ -36,13 +35,10 @@ const PASSED: [&str; 27] = [
     "SHOW",
     "SELECT",
     "END",
-    "DELETE",
-    "UPDATE",
-    "TRUNCATE",
     "CHECKSUM",
 ];
-/// Of those, what would change rows that have been read.
-const CHANGES: [&str; 3] = ["DELETE", "UPDATE", "TRUNCATE"];
+/// What changes rows that have been read.
+const CHANGES: [&str; 4] = ["UPDATE", "DELETE", "TRUNCATE", "DROP"];
 /// What an item of `CREATE TABLE` begins with that is no column.
 const KEYS: [&str; 10] =
     ["PRIMARY", "KEY", "INDEX", "UNIQUE", "FULLTEXT", "SPATIAL", "CONSTRAINT", "FOREIGN", "CHECK", "PERIOD"];
@@ -52,7 +48,10 @@ impl<R: Read> Dump<R> {
     pub(super) fn statement(&mut self) -> Result<bool, DumpError> {
         let token = self.tokens.next()?;
         match token.kind {
-            Kind::End => self.end().map(|()| false),
+            Kind::End => {
+                self.end = Some(self.ends_here());
+                Ok(false)
+            }
             Kind::Mark(b';') => Ok(true),
             Kind::Word if self.tokens.says("INSERT") => self.insert(false, token.at).map(|()| true),
             Kind::Word if self.tokens.says("REPLACE") => self.insert(true, token.at).map(|()| true),
@@ -64,18 +63,36 @@ impl<R: Read> Dump<R> {
     }
 
     fn passed_statement(&mut self, at: Position) -> Result<(), DumpError> {
-        let Some(verb) = PASSED.into_iter().find(|verb| self.tokens.says(verb)) else {
-            return Err(self.no_statement(at));
-        };
-        if verb == "SET" {
-            return self.set(at);
+        if let Some(verb) = CHANGES.into_iter().find(|verb| self.tokens.says(verb)) {
+            return self.change(verb, at);
         }
-        if CHANGES.contains(&verb) { self.refuse_change(verb, at) } else { self.pass_statement(at) }
+        match PASSED.into_iter().find(|verb| self.tokens.says(verb)) {
+            None => Err(self.no_statement(at)),
+            Some("SET") => self.set(at),
+            Some("ALTER") => self.alter(at),
+            Some("START") => {
+                let token = self.tokens.next()?;
+                if self.tokens.says("TRANSACTION") {
+                    self.tokens.ending.transaction(true);
+                }
+                self.pass_from(token, at)
+            }
+            Some(verb) => {
+                if verb == "BEGIN" || verb == "COMMIT" {
+                    self.tokens.ending.transaction(verb == "BEGIN");
+                }
+                self.pass_statement(at)
+            }
+        }
     }
 
-    fn no_statement(&self, at: Position) -> DumpError {
+    fn no_statement(&mut self, at: Position) -> DumpError {
         let found: String = String::from_utf8_lossy(self.tokens.text()).chars().take(20).collect();
         let found = found.escape_debug();
+        // The first letters of a statement whose rest was cut off.
+        if !self.parts.is_empty() && matches!(self.tokens.source.byte(), Ok(None)) {
+            return cut_off(at);
+        }
         let what = if self.tokens.text().is_empty() {
             both("MySQL转储里没有这样开头的语句", "this begins no statement of a MySQL dump").into()
         } else {
@@ -84,23 +101,11 @@ impl<R: Read> Dump<R> {
         DumpError::at(at, what)
     }
 
-    /// A file that ends here: has it been cut off between two statements?
-    fn end(&self) -> Result<(), DumpError> {
-        let frame = self.tokens.frame();
-        let cut = if frame.has_head && !frame.has_end {
-            both(
-                "转储被截断：最后一行应是`-- Dump completed`",
-                "the dump is cut off: its last line should be `-- Dump completed`",
-            )
-        } else if frame.is_navicat && self.checks_are_off {
-            both(
-                "转储被截断：最后应是`SET FOREIGN_KEY_CHECKS = 1`",
-                "the dump is cut off: `SET FOREIGN_KEY_CHECKS = 1` should come last",
-            )
-        } else {
-            return Ok(());
-        };
-        Err(DumpError::at(self.tokens.source.position(), cut))
+    fn ends_here(&self) -> End {
+        match self.tokens.ending.missing() {
+            None => End::Whole,
+            Some(why) => End::Unsigned { at: self.tokens.source.position(), why },
+        }
     }
 
     /// The end of a statement that says nothing more.
@@ -109,66 +114,6 @@ impl<R: Read> Dump<R> {
             match self.tokens.skip()?.kind {
                 Kind::Mark(b';') => return Ok(()),
                 Kind::End => return Err(cut_off(began)),
-                _ => {}
-            }
-        }
-    }
-
-    /// `SET a = b, c = d`: of all there may be, two matter.
-    fn set(&mut self, began: Position) -> Result<(), DumpError> {
-        loop {
-            let token = self.tokens.next()?;
-            match token.kind {
-                Kind::Mark(b';') => return Ok(()),
-                Kind::End => return Err(cut_off(began)),
-                Kind::Word | Kind::Name => {
-                    let (zone, checks) =
-                        (self.tokens.says("TIME_ZONE"), self.tokens.says("FOREIGN_KEY_CHECKS"));
-                    if !(zone || checks) {
-                        continue;
-                    }
-                    let after = self.tokens.next()?;
-                    if after.is(b';') {
-                        return Ok(());
-                    }
-                    if !after.is(b'=') {
-                        continue;
-                    }
-                    let value = self.tokens.next()?;
-                    if zone {
-                        let offset = (value.kind == Kind::Text).then(|| offset_s(self.tokens.text()));
-                        self.offset_s = offset.flatten();
-                    } else {
-                        self.checks_are_off = value.kind == Kind::Number && self.tokens.text() == b"0";
-                    }
-                    match value.kind {
-                        Kind::Mark(b';') => return Ok(()),
-                        Kind::End => return Err(cut_off(began)),
-                        _ => {}
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// A dump writes rows and never changes them: whoever reads on would take rows that are not so any more.
-    fn refuse_change(&mut self, verb: &str, began: Position) -> Result<(), DumpError> {
-        loop {
-            let token = self.tokens.next()?;
-            match token.kind {
-                Kind::Mark(b';') => return Ok(()),
-                Kind::End => return Err(cut_off(began)),
-                Kind::Word | Kind::Name => {
-                    if let Some(table) = self.wanted.iter().find(|table| self.tokens.says(table.name)) {
-                        let name = table.name;
-                        let what = told!(
-                            "{verb}会改动{name}的数据，转储不会这样做；请先把脚本导入MySQL，再转储",
-                            "{verb} changes rows of {name}, which no dump does; load the script into MySQL and dump that"
-                        );
-                        return Err(DumpError::at(began, what));
-                    }
-                }
                 _ => {}
             }
         }
@@ -226,11 +171,12 @@ impl<R: Read> Dump<R> {
             token = self.tokens.next()?;
         }
         let (name, token) = self.name(token, began)?;
-        let Some(table) = self.wanted.iter().position(|table| table.name == name) else {
+        self.tokens.ending.table();
+        let Some(part) = self.part(&name, began)? else {
             remember(&mut self.unknown.tables, name);
             return self.pass_from(token, began);
         };
-        if let Some(first) = self.known[table].made {
+        if let Some(first) = self.parts[part].made {
             let (zh, en) = (first.words(Language::Zh), first.words(Language::En));
             let what = told!(
                 "{name}在{zh}之后又建了一次：需要的是单个数据库的转储",
@@ -238,21 +184,36 @@ impl<R: Read> Dump<R> {
             );
             return Err(DumpError::at(began, what));
         }
-        self.known[table].made = Some(began);
-        self.known[table].is_met = true;
+        self.parts[part].made = Some(began);
+        self.parts[part].is_met = true;
         if token.is(b'(') {
             let columns = self.columns(began)?;
-            for column in &columns {
-                self.remember_column(table, &column.name);
-            }
-            let wanted = self.wanted[table];
-            let meaning = columns.iter().map(|column| (wanted.place(&column.name), column.is_timestamp));
-            self.known[table].meaning = Some(meaning.collect());
-            self.known[table].columns = columns;
-            self.pass_statement(began)
-        } else {
-            self.pass_from(token, began)
+            self.form(part, columns);
+            let token = self.tokens.next()?;
+            return self.options(token, part, began);
         }
+        if token.kind == Kind::Word && self.tokens.says("LIKE") {
+            let token = self.tokens.next()?;
+            let (other, token) = self.name(token, began)?;
+            let other = self.parts.iter().find(|part| part.name == other);
+            if let Some(columns) = other.map(|other| other.columns.clone()) {
+                self.form(part, columns);
+            }
+            return self.pass_from(token, began);
+        }
+        self.pass_from(token, began)
+    }
+
+    /// A table has these columns.
+    fn form(&mut self, part: usize, columns: Vec<Column>) {
+        let table = self.parts[part].table;
+        for column in &columns {
+            self.remember_column(table, &column.name);
+        }
+        let wanted = self.wanted[table];
+        let meaning = columns.iter().map(|column| (wanted.place(&column.name), column.is_timestamp));
+        self.parts[part].meaning = Some(meaning.collect());
+        self.parts[part].columns = columns;
     }
 
     /// The columns of a `CREATE TABLE`, from after its `(` to its `)`.
@@ -356,24 +317,11 @@ pub(super) fn remember(names: &mut BTreeSet<String>, name: String) {
 }
 
 pub(super) fn cut_off(began: Position) -> DumpError {
-    DumpError::at(
+    DumpError::cut(
         began,
         both(
             "文件在由此开始的语句中间结束：文件被截断",
             "the file ends inside the statement that begins here: it is cut off",
         ),
     )
-}
-
-/// `+08:00` in seconds; `SYSTEM` and names of zones are none.
-fn offset_s(text: &[u8]) -> Option<i32> {
-    let (sign, rest) = match text.split_first()? {
-        (b'+', rest) => (1, rest),
-        (b'-', rest) => (-1, rest),
-        _ => return None,
-    };
-    let (hours, minutes) = std::str::from_utf8(rest).ok()?.split_once(':')?;
-    let (hours, minutes): (i32, i32) = (hours.parse().ok()?, minutes.parse().ok()?);
-    let is_one = (0..=14).contains(&hours) && (0..60).contains(&minutes);
-    is_one.then(|| sign * (hours * 3600 + minutes * 60))
 }

@@ -3,8 +3,8 @@
 use super::*;
 
 const SHOPS: &[Wanted] = &[
-    Wanted { name: "tb_shop", columns: &["id", "name", "sold", "created"] },
-    Wanted { name: "tb_user", columns: &["id"] },
+    Wanted { name: "tb_shop", columns: &["id", "name", "sold", "created"], needed: &["id", "name"] },
+    Wanted { name: "tb_user", columns: &["id"], needed: &["id"] },
 ];
 
 /// The table's form, which most cases begin with.
@@ -17,12 +17,30 @@ fn read(text: &str) -> Result<(Vec<Row>, Unknown), DumpError> {
     while let Some(row) = dump.next_row()? {
         rows.push(row);
     }
-    Ok((rows, dump.unknown().clone()))
+    match dump.end() {
+        Some(End::Cut { at, what }) => Err(DumpError::Cut { at, what }),
+        _ => Ok((rows, dump.unknown().clone())),
+    }
+}
+
+/// The rows that the second pass gives, each as its values.
+fn left(text: &str) -> Result<Vec<String>, DumpError> {
+    let survey = Dump::new(text.as_bytes(), SHOPS).survey(|_| {})?;
+    let mut dump = Dump::again(text.as_bytes(), SHOPS, &survey);
+    let mut rows = Vec::new();
+    while let Some(row) = dump.next_row()? {
+        rows.push(written(&row));
+    }
+    Ok(rows)
 }
 
 /// Each row as its values, written shortly.
 fn values(text: &str) -> Vec<String> {
     let (rows, _) = read(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    rows.iter().map(written).collect()
+}
+
+fn written(row: &Row) -> String {
     let value = |cell: &Cell| match &cell.value {
         Value::Missing => "-".to_owned(),
         Value::Null => "NULL".to_owned(),
@@ -31,7 +49,7 @@ fn values(text: &str) -> Vec<String> {
         Value::Bytes(bytes) => format!("{bytes:?}"),
         Value::Expression => "?".to_owned(),
     };
-    rows.iter().map(|row| row.cells.iter().map(value).collect::<Vec<_>>().join(" ")).collect()
+    row.cells.iter().map(value).collect::<Vec<_>>().join(" ")
 }
 
 fn after_made(insert: &str) -> Vec<String> {
@@ -175,13 +193,12 @@ fn what_is_wrong_is_told_with_its_place() {
             "INSERT INTO tb_shop (id) VALUES (x'g');",
             "column 34: a hexadecimal or binary value with other characters",
         ),
-        ("UPDATE tb_shop SET sold = 1;", "UPDATE changes rows of tb_shop"),
         ("DELIMITER ;;\nCREATE TRIGGER", "line 1, column 1: the file ends inside the statement"),
-        ("-- MySQL dump 10\nSET a = 1;", "the dump is cut off: its last line should be `-- Dump completed`"),
         (
-            "/*\n Navicat */SET FOREIGN_KEY_CHECKS = 0;",
-            "the dump is cut off: `SET FOREIGN_KEY_CHECKS = 1` should come last",
+            "INSERT INTO tb_shop (id) VALUES (1);\nINSE",
+            "line 2, column 1: the file ends inside the statement that begins here",
         ),
+        ("ALTER TABLE tb_shop CHANGE name title varchar(9);", "this ALTER TABLE renames tb_shop or a column"),
     ] {
         let error = error(text);
         assert!(error.contains(said), "{text:?}: {error}");
@@ -189,8 +206,121 @@ fn what_is_wrong_is_told_with_its_place() {
     assert!(
         error(&format!("{MADE}{MADE}")).contains("tb_shop is made a second time, after line 1, column 1")
     );
-    let whole = "/* Navicat */SET FOREIGN_KEY_CHECKS = 0; SET FOREIGN_KEY_CHECKS = 1;";
-    assert!(read(whole).is_ok());
+}
+
+#[test]
+fn each_tool_closes_what_it_has_opened() {
+    let rows = "CREATE TABLE tb_user (id int);INSERT INTO tb_user VALUES (1);";
+    let variables = "/*!40101 SET @OLD_SQL_MODE=@@SQL_MODE, SQL_MODE='' */;";
+    for (tool, begin, end) in [
+        ("mysqldump", "-- MySQL dump 10.13  Distrib 8.0.30\n", "-- Dump completed on 2026-11-22\n"),
+        ("mariadb-dump", "-- MariaDB dump 10.19\n", "-- Dump completed on 2026-11-22"),
+        ("mysqldump --skip-comments", variables, "/*!40101 SET SQL_MODE=@OLD_SQL_MODE */;"),
+        ("HeidiSQL", variables, "/*!40101 SET SQL_MODE=IFNULL(@OLD_SQL_MODE, '') */;"),
+        ("Navicat", "SET FOREIGN_KEY_CHECKS = 0;", "SET FOREIGN_KEY_CHECKS = 1;"),
+        (
+            "Workbench",
+            "SET @OLD_CHECKS=@@FOREIGN_KEY_CHECKS, FOREIGN_KEY_CHECKS=0;",
+            "SET FOREIGN_KEY_CHECKS=@OLD_CHECKS;",
+        ),
+        ("phpMyAdmin", "SET AUTOCOMMIT = 0;\nSTART TRANSACTION;", "COMMIT;"),
+    ] {
+        let end_of = |text: &str| Dump::new(text.as_bytes(), SHOPS).survey(|_| {}).unwrap().end;
+        assert_eq!(end_of(&format!("{begin}{rows}{end}")), End::Whole, "{tool}");
+        assert!(matches!(end_of(&format!("{begin}{rows}")), End::Unsigned { .. }), "{tool}");
+        // What somebody has written behind it does not make it less whole; another dump does.
+        assert_eq!(end_of(&format!("{begin}{rows}{end}\nDELETE FROM tb_user;")), End::Whole, "{tool}");
+        let second = rows.replace("tb_user", "tb_shop").replace("(id int)", "(id int, name text)");
+        let both = format!("{begin}{rows}{end}\n{begin}{}", second.replace("(1)", "(1, '')"));
+        assert!(matches!(end_of(&both), End::Unsigned { .. }), "{tool}");
+    }
+}
+
+#[test]
+fn statements_behind_the_rows_change_those_before_them() {
+    let rows = "CREATE TABLE tb_shop (id int, name text, sold int, created datetime);
+        INSERT INTO tb_shop VALUES (1,'a',5,'2022-01-01 00:00:00'),(2,'B',NULL,'2022-03-01 10:00:00'),(3,'c d ',7,NULL);";
+    let [one, two, three] =
+        ["1 'a' 5 '2022-01-01 00:00:00'", "2 'B' NULL '2022-03-01 10:00:00'", "3 'c d ' 7 NULL"];
+    let all = [one, two, three];
+    for (statement, left_of) in [
+        ("DELETE FROM tb_shop WHERE id = 2;", vec![one, three]),
+        ("DELETE FROM `hmdp`.`tb_shop` WHERE `id` IN (1, '3') AND sold >= 6;", vec![one, two]),
+        ("DELETE FROM tb_shop WHERE (id = 1 OR id = 2) AND NAME <> 'a';", vec![one, three]),
+        ("DELETE FROM tb_shop WHERE name = 'b';", vec![one, three]),
+        ("DELETE FROM tb_shop WHERE sold IS NULL OR created IS NULL;", vec![one]),
+        ("DELETE FROM tb_shop WHERE sold != 5;", vec![one, two]),
+        ("DELETE FROM tb_shop WHERE created < '2022-02-01';", vec![two, three]),
+        ("DELETE FROM tb_shop WHERE id BETWEEN 2 AND 3;", vec![one]),
+        ("DELETE FROM tb_shop WHERE id NOT IN (1,2);", vec![one, two]),
+        ("DELETE FROM tb_shop;", vec![]),
+        ("TRUNCATE TABLE tb_shop;", vec![]),
+        ("DROP TABLE IF EXISTS tb_user, tb_shop;", vec![]),
+        ("DELETE FROM other WHERE id = (SELECT 1);", all.to_vec()),
+        ("UPDATE tb_shop SET sold = sold - 2, name = 'z' WHERE id = 3;", vec![one, two, "3 'z' 5 NULL"]),
+        (
+            "UPDATE tb_shop SET more = CONCAT('a', ','), sold = 1 WHERE id = 1;",
+            vec!["1 'a' 1 '2022-01-01 00:00:00'", two, three],
+        ),
+        ("UPDATE tb_shop SET id = 9 WHERE id = 1; DELETE FROM tb_shop WHERE id = 9;", vec![two, three]),
+        (
+            "DELETE FROM tb_shop WHERE id = 4; INSERT INTO tb_shop VALUES (4,'e',0,NULL);",
+            vec![one, two, three, "4 'e' 0 NULL"],
+        ),
+    ] {
+        assert_eq!(left(&format!("{rows}{statement}")).unwrap(), left_of, "{statement}");
+    }
+    for refused in [
+        "UPDATE tb_shop SET name = UPPER(name);",
+        "UPDATE tb_shop SET sold = sold * 2;",
+        "UPDATE tb_shop s JOIN tb_user u ON u.id = s.id SET s.sold = 1;",
+        "UPDATE other, tb_shop SET sold = 1;",
+        "DELETE FROM tb_shop WHERE id = (SELECT 1);",
+        "DELETE FROM tb_shop WHERE more = 1;",
+        "DELETE FROM tb_shop ORDER BY id LIMIT 1;",
+        "DELETE FROM tb_shop WHERE NOT id = 1;",
+        "DELETE FROM tb_shop WHERE name LIKE 'a%';",
+    ] {
+        let error = left(&format!("{rows}\n{refused}")).unwrap_err().to_string();
+        assert!(error.contains("line 3, ") && error.contains("cannot be applied"), "{refused}: {error}");
+    }
+    let error = left(&format!("{rows}\nDELETE FROM tb_shop WHERE name > 'a';")).unwrap_err().to_string();
+    assert!(error.contains("the DELETE on line 3 changes this row is for MySQL to work out"), "{error}");
+}
+
+#[test]
+fn a_wanted_table_may_be_in_parts_or_without_its_prefix() {
+    let table = |name: &str, row: &str, next: u64| {
+        format!(
+            "CREATE TABLE {name} (id int, name text) AUTO_INCREMENT={next};INSERT INTO {name} VALUES {row};"
+        )
+    };
+    let found = |text: &str| {
+        let survey = Dump::new(text.as_bytes(), SHOPS).survey(|_| {}).unwrap();
+        let Found { parts, next_id } = survey.found[0].clone();
+        (parts.join(" "), next_id.unwrap_or(0), left(text).unwrap().len())
+    };
+    let [one, two] = ["(1,'a')", "(2,'a')"];
+    let shards = [table("tb_shop_0", one, 5), table("tb_shop_1", two, 7)].concat();
+    assert_eq!(found(&shards), ("tb_shop_0 tb_shop_1".to_owned(), 7, 2));
+    let months = [table("tb_shop_202201", one, 2), table("tb_shop_00", two, 3)].concat();
+    assert_eq!(found(&months), ("tb_shop_202201 tb_shop_00".to_owned(), 3, 2));
+    let backup = [table("tb_shop", one, 2), table("tb_shop_20220314", one, 9)].concat();
+    assert_eq!(found(&backup), ("tb_shop".to_owned(), 2, 1), "a copy of one day is no part of it");
+    let bare = table("shop", one, 4);
+    assert_eq!(found(&bare), ("shop".to_owned(), 4, 1));
+    let both = [table("shop", one, 4), "CREATE TABLE tb_shop (id int, name text);".to_owned()].concat();
+    assert_eq!(found(&both), ("tb_shop".to_owned(), 0, 0));
+    let another = "CREATE TABLE shop (id int, colour text);INSERT INTO shop VALUES (1,'red');";
+    assert_eq!(found(another), (String::new(), 0, 0));
+    let altered = format!(
+        "{}ALTER TABLE `tb_shop` MODIFY `id` int NOT NULL AUTO_INCREMENT, AUTO_INCREMENT=77;",
+        table("tb_shop", one, 2)
+    );
+    assert_eq!(found(&altered).1, 77);
+    let empty = "CREATE TABLE tb_shop (id int, name text);DROP TABLE IF EXISTS tb_user;";
+    let survey = Dump::new(empty.as_bytes(), SHOPS).survey(|_| {}).unwrap();
+    assert_eq!(survey.found.iter().map(|found| found.parts.len()).collect::<Vec<_>>(), [1, 0]);
 }
 
 #[test]

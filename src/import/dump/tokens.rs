@@ -2,6 +2,7 @@
 
 use std::io::Read;
 
+use super::ending::Ending;
 use super::error::{DumpError, Position};
 use super::source::Source;
 use crate::language::{both, told};
@@ -45,29 +46,19 @@ impl Token {
     }
 }
 
-/// What a dump's comments say about its beginning and its end.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Frame {
-    /// `-- MySQL dump …`, `-- MariaDB dump …`: such a dump ends with the next one.
-    pub(super) has_head: bool,
-    /// `-- Dump completed …`.
-    pub(super) has_end: bool,
-    /// Navicat's head; its dumps end by turning the keys' checks on again.
-    pub(super) is_navicat: bool,
-}
-
 /// The tokens of a file, one after another.
 pub(super) struct Tokens<R> {
     pub(super) source: Source<R>,
     text: Vec<u8>,
-    frame: Frame,
+    /// What has been opened and closed, as comments and statements say.
+    pub(super) ending: Ending,
     /// Inside a `/*!40101 … */`, whose inside counts.
     conditional: Option<Position>,
 }
 
 impl<R: Read> Tokens<R> {
     pub(super) fn new(input: R) -> Self {
-        Self { source: Source::new(input), text: Vec::new(), frame: Frame::default(), conditional: None }
+        Self { source: Source::new(input), text: Vec::new(), ending: Ending::default(), conditional: None }
     }
 
     /// What the last token says, if it was kept.
@@ -83,10 +74,6 @@ impl<R: Read> Tokens<R> {
     /// Whether the last token, a bare word, is this one, in any case.
     pub(super) fn says(&self, word: &str) -> bool {
         self.text.eq_ignore_ascii_case(word.as_bytes())
-    }
-
-    pub(super) fn frame(&self) -> Frame {
-        self.frame
     }
 
     /// The next token, with what it says.
@@ -126,7 +113,7 @@ impl<R: Read> Tokens<R> {
 
     fn end(&mut self) -> Result<Kind, DumpError> {
         match self.conditional.take() {
-            Some(at) => Err(DumpError::at(
+            Some(at) => Err(DumpError::cut(
                 at,
                 both("文件在由此开始的注释中间结束", "the file ends inside the comment that begins here"),
             )),
@@ -178,24 +165,17 @@ impl<R: Read> Tokens<R> {
 
     fn line_comment(&mut self) -> Result<(), DumpError> {
         let begin = self.source.ahead(48)?;
-        let says = |words: &[u8]| begin.starts_with(words);
-        let head = says(b"-- MySQL dump") || says(b"-- MariaDB dump");
-        let end = says(b"-- Dump completed");
-        self.frame.has_head |= head;
-        self.frame.has_end |= end;
+        self.ending.comment(begin);
         self.source.pass_until(|byte| byte == b'\n', |_| {})?;
         Ok(())
     }
 
     fn block_comment(&mut self, opening: usize) -> Result<(), DumpError> {
         let at = self.source.position();
-        let begin = self.source.ahead(48)?;
-        let begin = &begin[..begin.len().min(48)];
-        self.frame.is_navicat |= begin.windows(7).any(|seven| seven == b"Navicat");
         self.source.pass(opening);
         loop {
             if self.source.pass_until(|byte| byte == b'*', |_| {})?.is_none() {
-                return Err(DumpError::at(
+                return Err(DumpError::cut(
                     at,
                     both("文件在由此开始的注释中间结束", "the file ends inside the comment that begins here"),
                 ));
@@ -236,7 +216,7 @@ impl<R: Read> Tokens<R> {
             let second = self.source.ahead(2)?.get(1).copied();
             let meant = match (stop, second) {
                 (None, _) | (Some(b'\\'), None) => {
-                    return Err(DumpError::at(
+                    return Err(DumpError::cut(
                         at,
                         both(
                             "文件在由此开始的文本中间结束",
@@ -402,22 +382,6 @@ mod tests {
         for cut in ["/* a", "/*!40101 a", "'a", "'a\\", "`a", "/*!1 /*!2 */*/"] {
             assert!(all(cut).is_err(), "{cut}");
         }
-    }
-
-    #[test]
-    fn a_dumps_frame_is_recognised() {
-        let frame = |text: &str| {
-            let mut tokens = Tokens::new(text.as_bytes());
-            while tokens.next().unwrap().kind != Kind::End {}
-            tokens.frame()
-        };
-        assert_eq!(
-            frame("-- MySQL dump 10.13\n\n-- Dump completed on 2026"),
-            Frame { has_head: true, has_end: true, is_navicat: false }
-        );
-        assert!(frame("-- MariaDB dump 10.19").has_head);
-        assert!(frame("/*\n Navicat Premium Data Transfer\n*/").is_navicat);
-        assert_eq!(frame("-- a dump completed"), Frame::default());
     }
 
     #[test]
