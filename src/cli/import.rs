@@ -8,12 +8,14 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::tz::TimeZone;
-use mallbox_storage::{EmbeddedOptions, Place, Storage, UnpaidOrders, geo_index};
+use mallbox_storage::{
+    EmbeddedOptions, Importing, PaymentMode, Place, Storage, StoreError, UnpaidOrders, geo_index,
+};
 
 use super::words::{Hindrance, Misuse};
 use super::{house, log};
 use crate::config::{self, LogFormat, PlaceConfig, PlaceMistake};
-use crate::import::{self, Report, Survey};
+use crate::import::{self, Fetched, ImportError, Report, Survey};
 use crate::language::{Language, both, sentence};
 use crate::mall::{Clock as _, SystemClock};
 
@@ -44,6 +46,10 @@ pub(super) struct Import {
     /// Import a file that nothing says is whole, or that is cut off: what is in it, and nothing else.
     #[arg(long)]
     cut_off_is_fine: bool,
+    /// Fetch pictures that rows name at other http and https addresses, from the public internet alone, and keep them in the
+    /// mall; a picture that cannot be fetched keeps its address.
+    #[arg(long, conflicts_with = "dry_run")]
+    fetch_pictures: bool,
     /// Say what would be imported, and import nothing.
     #[arg(long)]
     dry_run: bool,
@@ -74,6 +80,11 @@ fn unpaid(text: &str) -> Result<UnpaidOrders, String> {
 /// One sentence for whoever typed the command; a directory is then as it was, a database empty.
 pub(super) fn run(import: &Import, l: Language) -> anyhow::Result<()> {
     let target = Target::of(import)?;
+    if matches!(import.unpaid, UnpaidOrders::PayWithin(_))
+        && PaymentMode::from(import.payment) == PaymentMode::None
+    {
+        return Err(Misuse::NoPaymentsToWaitFor.into());
+    }
     house::check_is_dir("--imgs", import.imgs.as_deref())?;
     let cannot_read = |error| Hindrance::CannotRead(import.file.clone()).since(error);
     let mut dump = seekable(File::open(&import.file).map_err(cannot_read)?).map_err(cannot_read)?;
@@ -171,8 +182,9 @@ impl Target {
     fn of(import: &Import) -> Result<Self, Misuse> {
         let place = import.mall.place().map_err(Misuse::Where)?;
         let Some(dir) = place.dir() else {
-            return match (&import.imgs, &import.uploads) {
-                (Some(_), None) => Err(Misuse::NowhereForPictures),
+            let brings_pictures = import.imgs.is_some() || import.fetch_pictures;
+            return match (brings_pictures, &import.uploads) {
+                (true, None) => Err(Misuse::NowhereForPictures),
                 (_, uploads) => Ok(Self { uploads: uploads.clone(), place }),
             };
         };
@@ -227,20 +239,29 @@ async fn into_mall(
 async fn take_in(
     import: &Import,
     target: &Target,
-    (dump, survey): (File, Survey),
+    (mut dump, survey): (File, Survey),
     storage: &Storage,
     progress: &mut Progress,
 ) -> anyhow::Result<Report> {
     let (zone, new_zone) = house::zone_of(storage, import.zone.clone()).await?;
-    let Some(into) = storage.import.begin().await? else {
+    let used = || {
         let used = target.place.dir().map(|dir| Misuse::ImportIntoUsed(dir.to_owned()));
-        return Err(used.unwrap_or(Misuse::ImportIntoUsedServers).into());
+        used.unwrap_or(Misuse::ImportIntoUsedServers)
     };
+    let mut into = storage.import.begin().await?.ok_or_else(used)?;
+    let mut fetched = Fetched::default();
+    if let Some(uploads) = target.uploads.as_ref().filter(|_| import.fetch_pictures) {
+        // No transaction waits for pictures.
+        drop(into);
+        fetched = fetch(import, &mut dump, &survey, uploads, progress).await?;
+        into = begin_again(storage).await?.ok_or_else(used)?;
+    }
     let work = import::Import {
         zone,
         new_zone,
         imgs: import.imgs.clone(),
         uploads: target.uploads.clone(),
+        fetched,
         unpaid: import.unpaid,
         payment: import.payment.into(),
         now: SystemClock.now(),
@@ -255,6 +276,33 @@ async fn take_in(
         tracing::warn!(%error, "shops are not found near by yet; a mall that runs puts that right");
     }
     Ok(report)
+}
+
+/// Begins once more, as soon as a server has undone what was given up.
+async fn begin_again(storage: &Storage) -> Result<Option<Box<dyn Importing>>, StoreError> {
+    const TRIES: u32 = 20;
+    const BETWEEN: Duration = Duration::from_millis(500);
+    for _ in 1..TRIES {
+        match storage.import.begin().await {
+            Err(error) if error.is_transient() => tokio::time::sleep(BETWEEN).await,
+            begun => return begun,
+        }
+    }
+    storage.import.begin().await
+}
+
+async fn fetch(
+    import: &Import,
+    dump: &mut File,
+    survey: &Survey,
+    uploads: &Path,
+    progress: &mut Progress,
+) -> anyhow::Result<Fetched> {
+    let not_imported = || Hindrance::NotImported(import.file.clone());
+    let addresses = import::remote_pictures(&*dump, survey).map_err(|error| not_imported().since(error))?;
+    dump.rewind().map_err(|error| not_imported().since(error))?;
+    let fetched = import::fetch(addresses, uploads, |done, of| progress.pictures(done, of)).await;
+    fetched.map_err(|error| not_imported().since(ImportError::Pictures(error)))
 }
 
 /// Leaves the directory as it was found.
@@ -309,6 +357,17 @@ impl Progress {
                 "导入：已读{done} / {of} MiB，{rows}行",
                 "import: {done} of {of} MiB read, {rows} rows"
             );
+            let _ = writeln!(std::io::stderr(), "{line}");
+        }
+    }
+
+    fn pictures(&mut self, done: usize, of: usize) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(sentence!(self.language, "图片{done} / {of}", "pictures {done} / {of}"));
+        } else if self.told.elapsed() >= Self::EVERY {
+            self.told = Instant::now();
+            let line =
+                sentence!(self.language, "导入：图片{done} / {of}", "import: {done} of {of} pictures tried");
             let _ = writeln!(std::io::stderr(), "{line}");
         }
     }

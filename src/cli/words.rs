@@ -45,6 +45,8 @@ pub(super) enum Misuse {
     ImportIntoUsed(PathBuf),
     /// The same, of a mall in Redis and MySQL.
     ImportIntoUsedServers,
+    /// A time to pay in a mall without payments.
+    NoPaymentsToWaitFor,
     /// Pictures for a mall in Redis and MySQL, and no directory for them.
     NowhereForPictures,
     /// A bench on servers, and none are named.
@@ -174,6 +176,11 @@ impl Misuse {
                 "这个MySQL数据库里的商城已在使用；导入需要空的商城，请换一个数据库，并用--redis-prefix换一个前缀",
                 "the mall in this MySQL database is in use; import wants an empty mall: name another database, and another \
                  --redis-prefix with it"
+            ),
+            Self::NoPaymentsToWaitFor => sentence!(
+                l,
+                "--unpaid指定了支付时限，但商城不收款；请加--payment sandbox，或改用--unpaid keep、--unpaid cancel",
+                "--unpaid sets a time to pay, and this mall takes no payments; add --payment sandbox, or say --unpaid keep or                  --unpaid cancel"
             ),
             Self::NowhereForPictures => sentence!(
                 l,

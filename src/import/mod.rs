@@ -7,10 +7,12 @@
 pub mod dump;
 mod fields;
 mod pictures;
+mod remote;
 mod report;
 mod rows;
 pub mod tables;
 
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -18,6 +20,7 @@ use jiff::tz::TimeZone;
 use mallbox_storage::{ImportEnd, ImportRow, Importing, PaymentMode, StoreError, Timestamp, UnpaidOrders};
 
 pub use pictures::PictureCounts;
+pub use remote::{Fetched, fetch};
 pub use report::{Counts, Report};
 
 use self::dump::{Dump, DumpError, Position};
@@ -43,6 +46,8 @@ pub struct Import {
     pub imgs: Option<PathBuf>,
     /// Where the mall keeps pictures, if it keeps any.
     pub uploads: Option<PathBuf>,
+    /// What was fetched into it of pictures at other addresses.
+    pub fetched: Fetched,
     /// What becomes of orders that nobody has paid.
     pub unpaid: UnpaidOrders,
     /// How orders are paid for from now on, and how those were that move in.
@@ -91,6 +96,21 @@ pub fn survey(
     Ok(survey)
 }
 
+/// Addresses elsewhere that rows of a surveyed file name for their pictures, at most 5,000.
+///
+/// # Errors
+/// [`ImportError::Dump`].
+pub fn remote_pictures(file: impl Read, survey: &Survey) -> Result<BTreeSet<String>, ImportError> {
+    let mut dump = Dump::again(file, TABLES, survey);
+    let mut pictures = Pictures::gathering();
+    let (zone, now) = (TimeZone::UTC, Timestamp::from_millis(0));
+    let mut reader = Reader { zone: &zone, now, pictures: &mut pictures };
+    while let Some(row) = dump.next_row()? {
+        reader.look(&row);
+    }
+    Ok(pictures.gathered())
+}
+
 impl Import {
     /// Reads the file that was surveyed once more and finishes. `progress` is told how many bytes and rows have been read,
     /// often.
@@ -100,14 +120,15 @@ impl Import {
     /// # Errors
     /// [`ImportError`]: nothing has been imported.
     pub async fn run(
-        self,
+        mut self,
         file: impl Read,
         survey: &Survey,
         mut into: Box<dyn Importing>,
         mut progress: impl FnMut(u64, u64),
     ) -> Result<Report, ImportError> {
         let mut dump = Dump::again(file, TABLES, survey);
-        let mut pictures = Pictures::new(self.imgs.as_deref(), self.uploads.clone());
+        let pictures = Pictures::new(self.imgs.as_deref(), self.uploads.clone());
+        let mut pictures = pictures.with(std::mem::take(&mut self.fetched));
         let mut reader = Reader { zone: &self.zone, now: self.now, pictures: &mut pictures };
         let mut report = Report::of(survey);
         let mut batch = Batch::default();

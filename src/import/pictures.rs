@@ -1,12 +1,14 @@
 //! Pictures that rows name: where pages will ask for them, and their files.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::dump::DumpError;
 use super::fields::Unfit;
+use super::remote::{Fetched, MOST, Why};
+use crate::language::Both;
 use crate::mall::picture_path;
 
 /// Names that the report gives.
@@ -27,6 +29,10 @@ pub struct PictureCounts {
     pub missing_names: BTreeSet<String>,
     /// Times that a row names one of another address.
     pub remote: u64,
+    /// Pictures of other addresses that were fetched.
+    pub fetched: u64,
+    /// Those that were not, by reason: how many, and the first few addresses.
+    pub not_fetched: BTreeMap<Both, (u64, Vec<String>)>,
     /// Files that are no picture: not copied.
     pub no_pictures: BTreeSet<String>,
     /// Times that a name could not be one of a file here: left out.
@@ -37,6 +43,10 @@ pub struct PictureCounts {
 pub(super) struct Pictures {
     from: Option<PathBuf>,
     uploads: Option<PathBuf>,
+    /// By address, where pages find what was fetched.
+    fetched: BTreeMap<String, String>,
+    /// Addresses that rows name, if they are to be gathered and nothing else.
+    gathered: Option<BTreeSet<String>>,
     pub(super) counts: PictureCounts,
 }
 
@@ -47,7 +57,31 @@ impl Pictures {
             let inner = dir.join("imgs");
             if inner.is_dir() { inner } else { dir.to_owned() }
         });
-        Self { from, uploads, counts: PictureCounts::default() }
+        let counts = PictureCounts::default();
+        Self { from, uploads, fetched: BTreeMap::new(), gathered: None, counts }
+    }
+
+    /// With what was fetched of other addresses.
+    pub(super) fn with(self, fetched: Fetched) -> Self {
+        let reason = |(why, addresses): (Why, Vec<String>)| {
+            // A stranger's text on the operator's terminal.
+            let shown = |address: &String| address.escape_debug().take(100).collect();
+            let examples = addresses.iter().take(EXAMPLES).map(shown).collect();
+            (why.words(), (addresses.len() as u64, examples))
+        };
+        let not_fetched = fetched.failed.into_iter().map(reason).collect();
+        let counts = PictureCounts { fetched: fetched.paths.len() as u64, not_fetched, ..self.counts };
+        Self { fetched: fetched.paths, counts, ..self }
+    }
+
+    /// One that only gathers addresses.
+    pub(super) fn gathering() -> Self {
+        Self { gathered: Some(BTreeSet::new()), ..Self::new(None, None) }
+    }
+
+    /// The addresses that rows have named, at most [`MOST`].
+    pub(super) fn gathered(self) -> BTreeSet<String> {
+        self.gathered.unwrap_or_default()
     }
 
     /// A comma-separated list, without what is empty in it.
@@ -68,7 +102,14 @@ impl Pictures {
         if name.is_empty() {
             return Ok(String::new());
         }
+        if let Some(path) = self.fetched.get(name) {
+            return Ok(path.clone());
+        }
         let is_elsewhere = picture_path::elsewhere(name).is_some();
+        if is_elsewhere && self.gathered.as_ref().is_some_and(|gathered| gathered.len() < MOST) {
+            self.gathered.get_or_insert_default().insert(name.to_owned());
+            return Ok(String::new());
+        }
         let path = match is_elsewhere {
             true => {
                 self.counts.remote += 1;
@@ -120,7 +161,8 @@ impl Pictures {
 
     /// What was brought is on the disk when this answers.
     pub(super) fn sync(&self) -> io::Result<()> {
-        if let Some(uploads) = self.uploads.as_ref().filter(|_| self.counts.brought > 0) {
+        if let Some(uploads) = self.uploads.as_ref().filter(|_| self.counts.brought + self.counts.fetched > 0)
+        {
             rustix::fs::syncfs(File::open(uploads)?)?;
         }
         Ok(())

@@ -97,6 +97,7 @@ impl Report {
         let rows: u64 = self.tables.values().map(|counts| counts.left_out).sum();
         let (missing, tables) = (self.missing().len(), self.unknown.tables.len());
         let (columns, pictures) = (self.unknown.columns.len(), self.pictures.missing);
+        let not_fetched: u64 = self.pictures.not_fetched.values().map(|(count, _)| count).sum();
         let is_cut = !matches!(self.end, None | Some(End::Whole));
         let all = [
             (is_cut, sentence!(l, "转储可能不完整", "the dump may not be whole")),
@@ -105,6 +106,10 @@ impl Report {
             (tables > 0, sentence!(l, "跳过{tables}张表", "tables passed over: {tables}")),
             (columns > 0, sentence!(l, "跳过{columns}列", "columns passed over: {columns}")),
             (pictures > 0, sentence!(l, "{pictures}处图片不在手边", "pictures not at hand: {pictures}")),
+            (
+                not_fetched > 0,
+                sentence!(l, "{not_fetched}张图片未能取回", "pictures not fetched: {not_fetched}"),
+            ),
         ];
         all.into_iter().filter_map(|(is_so, what)| is_so.then_some(what)).collect()
     }
@@ -133,6 +138,12 @@ impl Report {
             .iter()
             .map(|one| json!({"statement": one.verb, "table": one.name, "line": one.at.line, "rows": one.rows}))
             .collect();
+        let not_fetched: Vec<_> = self
+            .pictures
+            .not_fetched
+            .iter()
+            .map(|(why, (count, examples))| json!({"why": why.en, "count": count, "examples": examples}))
+            .collect();
         json!({
             "isComplete": self.shortfalls(Language::En).is_empty(),
             "shortfalls": self.shortfalls(Language::En),
@@ -145,6 +156,7 @@ impl Report {
             "passedOver": {"tables": self.unknown.tables, "columns": self.unknown.columns},
             "pictures": {
                 "brought": self.pictures.brought, "missing": self.pictures.missing, "remote": self.pictures.remote,
+                "fetched": self.pictures.fetched, "notFetched": not_fetched,
                 "noPictures": self.pictures.no_pictures, "unusable": self.pictures.unusable,
             },
         })
@@ -293,7 +305,8 @@ fn rows_text(what: Both, rows: &BTreeMap<(Table, Both), Rows>, l: Language) -> S
 
 impl PictureCounts {
     fn text(&self, l: Language) -> String {
-        let Self { brought, missing, remote, unusable, missing_names, no_pictures } = self;
+        let Self { brought, missing, remote, fetched, not_fetched, unusable, missing_names, no_pictures } =
+            self;
         let mut out = padded(both("图片", "pictures").spoken(l), 12);
         out += &sentence!(
             l,
@@ -307,6 +320,9 @@ impl PictureCounts {
                 "; {remote} at other addresses: kept for other front ends, asked for below /imgs/remote/ by own pages"
             );
         }
+        if *fetched > 0 {
+            out += &sentence!(l, "；从其他网址取回{fetched}张", "; {fetched} fetched from other addresses");
+        }
         if *unusable > 0 {
             out += &sentence!(
                 l,
@@ -316,6 +332,15 @@ impl PictureCounts {
         }
         out.push('\n');
         let indent = " ".repeat(12);
+        for (why, (count, examples)) in not_fetched {
+            let (why, names) = (why.spoken(l), examples.join(both("、", ", ").spoken(l)));
+            let more = more(*count, examples.len());
+            out += &sentence!(
+                l,
+                "{indent}{count}张未能取回：{why}：{names}{more}\n",
+                "{indent}{count} not fetched: {why}: {names}{more}\n"
+            );
+        }
         if !missing_names.is_empty() {
             let (names, more) = (joined(missing_names, EXAMPLES, l), more(*missing, EXAMPLES));
             out += &sentence!(l, "{indent}不在手边：{names}{more}\n", "{indent}not at hand: {names}{more}\n");

@@ -156,14 +156,25 @@ impl PictureAlbum {
     }
 }
 
+/// Draws whatever picture is in a file anew, as [`PictureAlbum::put`] does; `None` if there is none, or one that is too large.
+///
+/// Takes some tenths of a second and up to 160 MB.
+pub(crate) fn draw_anew(file: &[u8]) -> Option<(PictureKind, Vec<u8>)> {
+    redraw(file).ok().map(|Drawn { kind, content }| (kind, content))
+}
+
+/// What the name of a picture ends with.
+pub(crate) fn ending(kind: PictureKind) -> &'static str {
+    match kind {
+        PictureKind::Jpeg => "jpg",
+        PictureKind::Webp => "webp",
+    }
+}
+
 /// `/blogs/7/14/4771fefb-….jpg`: hm-dianping's form, whose folders keep any one of them short.
 fn name(uuid: &str, kind: PictureKind) -> String {
     let folder = |at: usize| u8::from_str_radix(&uuid[at..=at], 16).unwrap_or_default();
-    let end = match kind {
-        PictureKind::Jpeg => "jpg",
-        PictureKind::Webp => "webp",
-    };
-    format!("/blogs/{}/{}/{uuid}.{end}", folder(0), folder(1))
+    format!("/blogs/{}/{}/{uuid}.{}", folder(0), folder(1), ending(kind))
 }
 
 /// The name in a path as pages and people write it; `None` if no upload can have it.

@@ -228,3 +228,25 @@ fn orders_unpaid_for_years_are_not_cancelled_by_the_import() {
     let Said { code, err, .. } = Place::new().import(&dump("mysqldump.sql"), &["--unpaid", "soon"]);
     assert!(code == 2 && err.contains("keep, cancel, or a time to pay"), "{code} {err}");
 }
+
+#[test]
+fn pictures_in_somebodys_own_network_are_not_fetched_and_keep_their_address() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let address = format!("http://{}/front.png", listener.local_addr().unwrap());
+    let place = Place::new();
+    let rows = format!(
+        "CREATE TABLE tb_shop (id int, name text, x double, y double, images text);\n\
+         INSERT INTO tb_shop VALUES (1,'noodles',120,30,'{address},http://169.254.169.254/latest/meta-data/');\n\
+         -- Dump completed\n"
+    );
+    let report = place.imported(&place.write("dump.sql", rows), &["--fetch-pictures"]);
+    let told = format!("2 not fetched: in a private network or on this machine: not asked: {address}, ");
+    assert!(report.contains(&told), "{report}");
+    assert!(report.contains("Imported, but not everything: "), "{report}");
+    assert!(listener.accept().is_err(), "it was asked");
+    assert!(!place.mall().join("uploads/fetched").exists());
+    place.verify();
+    let Said { code, err, .. } = place.import(&dump("navicat.sql"), &["--fetch-pictures"]);
+    assert!(code == 2 && err.contains("is in use; import wants an empty mall"), "{code} {err}");
+}

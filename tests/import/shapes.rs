@@ -320,7 +320,12 @@ fn shapes() -> Vec<Shape> {
             &["--unpaid", "cancel"],
             Taken { counts: &[], said: &["its unit is for sale again"], short: &[] },
         ),
-        shape("unpaid orders, to be paid in a day", dump.clone(), &["--unpaid", "24h"], WHOLE),
+        shape(
+            "unpaid orders, to be paid in a day",
+            dump.clone(),
+            &["--unpaid", "24h", "--payment", "sandbox"],
+            WHOLE,
+        ),
         shape(
             "a column that gets another name",
             behind("ALTER TABLE tb_user CHANGE nick_name name text;"),
@@ -407,6 +412,15 @@ fn dumps_of_every_shape_mean_the_same_on_servers() {
             }
         }
     }
+}
+
+#[test]
+fn a_time_to_pay_is_refused_where_nobody_pays() {
+    let place = Place::new();
+    let file = place.write("dump.sql", whole(&mall()));
+    let Said { code, err, .. } = place.import(&file, &["--unpaid", "24h"]);
+    assert!(code == 2 && err.contains("add --payment sandbox"), "{code} {err}");
+    assert!(!place.mall().exists());
 }
 
 #[test]

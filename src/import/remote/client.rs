@@ -1,0 +1,193 @@
+//! One request for a picture: resolved once, checked, and connected to the very address that was checked.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use axum::body::Bytes;
+use http_body_util::{BodyExt as _, Empty};
+use hyper::header::{ACCEPT, ACCEPT_ENCODING, CONNECTION, HOST, LOCATION, USER_AGENT};
+use hyper::{Request, Response, StatusCode, body::Incoming};
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::pki_types::ServerName;
+use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto};
+
+use super::Why;
+use super::address::{Address, is_public};
+use crate::mall::pictures::LARGEST;
+
+/// A server that does not take a connection for so long is not waited for.
+const CONNECT: Duration = Duration::from_secs(5);
+/// For a picture with all its redirects.
+const WHOLE: Duration = Duration::from_secs(15);
+const MOST_REDIRECTS: usize = 3;
+/// Of a host's addresses, so many are tried.
+const MOST_TRIED: usize = 3;
+/// Ports below it, but for the web's own, belong to other protocols.
+const FIRST_FREE_PORT: u16 = 1024;
+
+/// Where hosts are, and which addresses may be connected to.
+#[async_trait]
+pub(super) trait Network: Send + Sync {
+    /// The addresses of a host, at least one.
+    async fn resolve(&self, host: &str, port: u16) -> io::Result<Vec<SocketAddr>>;
+
+    /// Whether this address may be connected to.
+    fn may_reach(&self, address: SocketAddr) -> bool;
+}
+
+/// The public internet, and nothing else.
+struct Internet;
+
+#[async_trait]
+impl Network for Internet {
+    async fn resolve(&self, host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+        Ok(tokio::net::lookup_host((host, port)).await?.collect())
+    }
+
+    fn may_reach(&self, address: SocketAddr) -> bool {
+        let port = address.port();
+        is_public(address.ip()) && (port == 80 || port == 443 || port >= FIRST_FREE_PORT)
+    }
+}
+
+/// Asks for pictures.
+#[derive(Clone)]
+pub(super) struct Client {
+    network: Arc<dyn Network>,
+    tls: TlsConnector,
+    whole: Duration,
+}
+
+/// An answer of a server.
+enum Answer {
+    Picture(Vec<u8>),
+    Elsewhere(String),
+}
+
+impl Client {
+    /// On the public internet, trusting the authorities that browsers trust.
+    pub(super) fn of_internet() -> Option<Self> {
+        let mut roots = RootCertStore::empty();
+        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+        Self::new(Arc::new(Internet), roots)
+    }
+
+    /// On this network; `None` if TLS cannot be set up.
+    pub(super) fn new(network: Arc<dyn Network>, roots: RootCertStore) -> Option<Self> {
+        let config = ClientConfig::builder_with_provider(Arc::new(crypto::ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .ok()?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        Some(Self { network, tls: TlsConnector::from(Arc::new(config)), whole: WHOLE })
+    }
+
+    /// One that waits for a picture for so long.
+    #[cfg(test)]
+    pub(super) fn within(self, whole: Duration) -> Self {
+        Self { whole, ..self }
+    }
+
+    /// The bytes at an address, at most [`LARGEST`]. Whatever they call themselves, they need not be a picture.
+    pub(super) async fn get(&self, address: &str) -> Result<Vec<u8>, Why> {
+        let address = Address::parse(address).ok_or(Why::NoAddress)?;
+        tokio::time::timeout(self.whole, self.follow(address)).await.unwrap_or(Err(Why::TooSlow))
+    }
+
+    /// Each redirect is resolved and checked like the first address.
+    async fn follow(&self, mut address: Address) -> Result<Vec<u8>, Why> {
+        for _ in 0..=MOST_REDIRECTS {
+            match self.ask(&address).await? {
+                Answer::Picture(bytes) => return Ok(bytes),
+                Answer::Elsewhere(location) => {
+                    address = address.join(&location).ok_or(Why::NoAddress)?;
+                }
+            }
+        }
+        Err(Why::TooManyRedirects)
+    }
+
+    async fn ask(&self, address: &Address) -> Result<Answer, Why> {
+        let stream = self.connect(address).await?;
+        if !address.is_secure {
+            return exchange(stream, address).await;
+        }
+        let name = match address.host.parse::<IpAddr>() {
+            Ok(ip) => ServerName::IpAddress(ip.into()),
+            Err(_) => ServerName::try_from(address.host.clone()).map_err(|_| Why::NoAddress)?,
+        };
+        let stream = self.tls.connect(name, stream).await.map_err(|_| Why::Unreachable)?;
+        exchange(stream, address).await
+    }
+
+    /// Resolved once: a name that leads elsewhere a moment later leads nowhere.
+    async fn connect(&self, address: &Address) -> Result<TcpStream, Why> {
+        let found = self.network.resolve(&address.host, address.port).await;
+        let found = found.map_err(|_| Why::Unresolved)?;
+        if found.is_empty() {
+            return Err(Why::Unresolved);
+        }
+        let allowed: Vec<SocketAddr> =
+            found.into_iter().filter(|address| self.network.may_reach(*address)).collect();
+        if allowed.is_empty() {
+            return Err(Why::Private);
+        }
+        for address in allowed.into_iter().take(MOST_TRIED) {
+            if let Ok(Ok(stream)) = tokio::time::timeout(CONNECT, TcpStream::connect(address)).await {
+                return Ok(stream);
+            }
+        }
+        Err(Why::Unreachable)
+    }
+}
+
+async fn exchange<S>(stream: S, address: &Address) -> Result<Answer, Why>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let handshake = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await;
+    let (mut sender, connection) = handshake.map_err(|_| Why::Unreachable)?;
+    let request = Request::get(&address.target)
+        .header(HOST, address.authority())
+        .header(USER_AGENT, concat!("mallbox/", env!("CARGO_PKG_VERSION")))
+        .header(ACCEPT, "image/webp,image/png,image/jpeg,image/gif")
+        .header(ACCEPT_ENCODING, "identity")
+        .header(CONNECTION, "close")
+        .body(Empty::<Bytes>::new())
+        .map_err(|_| Why::NoAddress)?;
+    let exchanged = async {
+        let response = sender.send_request(request).await.map_err(|_| Why::Unreachable)?;
+        answer(response).await
+    };
+    // The connection ends with this call, whoever gives up first.
+    tokio::select! {
+        answer = exchanged => answer,
+        _ = async { let _ = connection.await; std::future::pending::<()>().await } => Err(Why::Unreachable),
+    }
+}
+
+async fn answer(response: Response<Incoming>) -> Result<Answer, Why> {
+    if response.status().is_redirection() && response.status() != StatusCode::NOT_MODIFIED {
+        let location = response.headers().get(LOCATION).and_then(|location| location.to_str().ok());
+        return location.map(|location| Answer::Elsewhere(location.to_owned())).ok_or(Why::Refused);
+    }
+    if response.status() != StatusCode::OK {
+        return Err(Why::Refused);
+    }
+    let mut body = response.into_body();
+    let mut bytes = Vec::new();
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.map_err(|_| Why::Unreachable)?.into_data() else { continue };
+        if bytes.len() + data.len() > LARGEST {
+            return Err(Why::TooLarge);
+        }
+        bytes.extend_from_slice(&data);
+    }
+    Ok(Answer::Picture(bytes))
+}

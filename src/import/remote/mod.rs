@@ -1,0 +1,157 @@
+//! Pictures at other addresses, fetched once into the mall: `mallbox import --fetch-pictures`.
+//!
+//! The addresses are a stranger's: [`client`] connects to the public internet alone, and what comes is drawn anew like an
+//! upload, so that nothing of its bytes is kept.
+
+mod address;
+mod client;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mallbox_storage::{PictureKind, hex};
+use sha2::{Digest as _, Sha256};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use self::client::Client;
+use crate::language::{Both, both};
+use crate::mall::pictures::{draw_anew, ending};
+
+/// Pictures on their way at once, which is what a server may be asked without noticing.
+const AT_ONCE: usize = 8;
+/// Drawn at once: each keeps a core busy, and up to 160 MB.
+const DRAWN_AT_ONCE: usize = 2;
+/// Addresses that are fetched: a mall of the original's size has some forty.
+pub(super) const MOST: usize = 5_000;
+/// For all of them together.
+const LONGEST: Duration = Duration::from_secs(30 * 60);
+/// Below it lies what was fetched, beside what moved in with the dump.
+const FOLDER: &str = "fetched";
+
+/// Why a picture was not fetched.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Why {
+    /// Not an address of `http` or `https`.
+    NoAddress,
+    /// Its host has no address.
+    Unresolved,
+    /// Its host is in a network of somebody's own.
+    Private,
+    /// No connection, no TLS, or a connection that broke.
+    Unreachable,
+    /// The server answers something else than 200.
+    Refused,
+    TooManyRedirects,
+    TooLarge,
+    TooSlow,
+    /// What came is no picture, or one of too many pixels.
+    NoPicture,
+    /// All of them together took too long.
+    TimeUp,
+}
+
+impl Why {
+    pub(super) fn words(self) -> Both {
+        match self {
+            Self::NoAddress => both("不是http或https网址", "no address of http or https"),
+            Self::Unresolved => both("域名无法解析", "the host's name has no address"),
+            Self::Private => {
+                both("网址指向内网或本机，不予访问", "in a private network or on this machine: not asked")
+            }
+            Self::Unreachable => both("无法连接", "cannot be reached"),
+            Self::Refused => both("服务器拒绝", "the server answers with another status than 200"),
+            Self::TooManyRedirects => both("重定向次数过多", "too many redirects"),
+            Self::TooLarge => both("超过5 MiB", "larger than 5 MiB"),
+            Self::TooSlow => both("超过15秒", "took longer than 15 s"),
+            Self::NoPicture => both("内容不是可用的图片", "no picture, or one of too many pixels"),
+            Self::TimeUp => both("总时间超过30分钟", "all of them together took longer than 30 minutes"),
+        }
+    }
+}
+
+/// What became of the addresses.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Fetched {
+    /// By address, where pages find the picture now.
+    pub(super) paths: BTreeMap<String, String>,
+    /// What was not fetched, by reason.
+    pub(super) failed: BTreeMap<Why, Vec<String>>,
+}
+
+/// Fetches pictures into a folder of uploads. `progress` is told how many of how many are done.
+///
+/// # Errors
+/// If a picture cannot be written; one that cannot be fetched is counted in [`Fetched`].
+pub async fn fetch(
+    addresses: BTreeSet<String>,
+    uploads: &Path,
+    progress: impl FnMut(usize, usize),
+) -> io::Result<Fetched> {
+    let client = Client::of_internet().ok_or_else(|| io::Error::other("TLS cannot be set up"))?;
+    fetch_by(client, addresses, uploads, progress).await
+}
+
+async fn fetch_by(
+    client: Client,
+    addresses: BTreeSet<String>,
+    uploads: &Path,
+    mut progress: impl FnMut(usize, usize),
+) -> io::Result<Fetched> {
+    let (until, turns) = (Instant::now() + LONGEST, Arc::new(Semaphore::new(DRAWN_AT_ONCE)));
+    let count = addresses.len();
+    let mut to_do = addresses.into_iter();
+    let mut fetched = Fetched::default();
+    let mut under_way = JoinSet::new();
+    let mut done = 0;
+    loop {
+        while under_way.len() < AT_ONCE
+            && let Some(address) = to_do.next()
+        {
+            let (client, turns) = (client.clone(), Arc::clone(&turns));
+            under_way.spawn(async move {
+                let one = tokio::time::timeout_at(until, one(&client, &address, &turns)).await;
+                (one.unwrap_or(Err(Why::TimeUp)), address)
+            });
+        }
+        let Some(joined) = under_way.join_next().await else { return Ok(fetched) };
+        let (drawn, address) = joined.map_err(io::Error::other)?;
+        match drawn {
+            Ok((kind, content)) => {
+                let path = keep(uploads, &address, kind, &content)?;
+                fetched.paths.insert(address, path);
+            }
+            Err(why) => fetched.failed.entry(why).or_default().push(address),
+        }
+        done += 1;
+        progress(done, count);
+    }
+}
+
+async fn one(client: &Client, address: &str, turns: &Semaphore) -> Result<(PictureKind, Vec<u8>), Why> {
+    let file = client.get(address).await?;
+    let _turn = turns.acquire().await.map_err(|_| Why::TimeUp)?;
+    let drawn = tokio::task::spawn_blocking(move || draw_anew(&file)).await;
+    drawn.ok().flatten().ok_or(Why::NoPicture)
+}
+
+/// Writes a picture. The path that pages are to ask for: named by the whole address, of which a query may be part.
+fn keep(uploads: &Path, address: &str, kind: PictureKind, content: &[u8]) -> io::Result<String> {
+    let name = hex(&Sha256::digest(address)[..16]);
+    let path = format!("{FOLDER}/{}/{name}.{}", &name[..2], ending(kind));
+    let to = uploads.join(&path);
+    if let Some(folder) = to.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    // Moved to its place when it is whole: a process that is killed leaves no half of a picture there.
+    let part = uploads.join(".part");
+    std::fs::write(&part, content)?;
+    std::fs::rename(&part, &to)?;
+    Ok(format!("/imgs/{path}"))
+}
