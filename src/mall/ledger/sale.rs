@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn the_manual_names_every_code() {
-        let manual = include_str!("../../../docs/verify.md");
+        let manual = include_str!("../../../src/cli/verify.md");
         for code in Code::ALL {
             assert!(
                 manual.contains(&format!("| `{}` |", code.name())),
