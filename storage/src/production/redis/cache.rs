@@ -76,8 +76,9 @@ impl RedisCache {
         let (link, keys) = (link.clone(), keys.clone());
         let cache = Arc::new(Self { link, keys, near, untold: Untold::default(), rests: Mutex::default() });
         let again = Arc::downgrade(&cache);
+        // Not 0: what is told right after the start is not told again.
+        let mut servers_met = cache.link.servers_met();
         cache.link.runtime().spawn(async move {
-            let mut servers_met = 0;
             loop {
                 tokio::time::sleep(TELL_EVERY).await;
                 let Some(cache) = again.upgrade() else { return };
