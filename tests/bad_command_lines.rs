@@ -31,6 +31,7 @@ const LINES: &[(&str, i32, &str)] = &[
     ("serve --data {new} --redis-prefix mall", 2, "--redis-prefix is for a mall in --redis and --mysql"),
     ("serve --data {new} --uploads {theirs}", 2, "--uploads is for a mall in --redis and --mysql"),
     ("serve {servers} --durability power", 2, "--durability is for a mall in --data"),
+    ("serve {servers} --accept-lost-log 141", 2, "--accept-lost-log is for a mall in --data"),
     ("serve {servers} --accept-lost-log", 2, "--accept-lost-log is for a mall in --data"),
     ("serve {servers} --demo-data", 2, "--demo-data is for a mall in --data"),
     ("serve {servers} --uploads {new}", 2, "--uploads {new}: there is no such directory"),

@@ -7,7 +7,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use mallbox_storage::OpenError;
+use mallbox_storage::{LogLoss, OpenError};
 
 use crate::config::{FileMistake, PlaceMistake};
 use crate::http::ServerError;
@@ -438,6 +438,18 @@ fn of_server(error: &ServerError, l: Language) -> String {
     }
 }
 
+fn of_loss(loss: Option<LogLoss>) -> String {
+    match loss {
+        None => String::new(),
+        Some(LogLoss { claims: 0, .. }) => {
+            "；或加上--accept-lost-log 0，用仍可读取的内容启动：目前没有发现丢失已接受的抢购".to_owned()
+        }
+        Some(LogLoss { commits, claims }) => format!(
+            "；或加上--accept-lost-log {claims}，舍弃丢失的部分启动：至少{claims}个已接受的抢购，涉及{commits}个不完整的提交"
+        ),
+    }
+}
+
 fn of_store(error: &OpenError, l: Language) -> String {
     let english = || error.to_string();
     match (l, error) {
@@ -451,10 +463,14 @@ fn of_store(error: &OpenError, l: Language) -> String {
         (Language::Zh, OpenError::NotOurs { path, detail }) => {
             format!("{}不是这个版本的商城：{detail}", path.display())
         }
-        (Language::Zh, OpenError::LostLog { path, detail }) => format!(
-            "{}里的订单日志已损坏：{detail}。已接受的抢购可能丢失。请从备份恢复该目录；若要舍弃丢失的部分而启动，请加             --accept-lost-log",
-            path.display()
+        (Language::Zh, OpenError::CannotLock { path, source }) => format!(
+            "{}所在的文件系统无法锁定目录（许多网络文件系统都是如此）；请改用本地磁盘上的目录：{}",
+            path.display(),
+            of_system(source, l)
         ),
+        (Language::Zh, OpenError::LostLog { path, detail, loss }) => {
+            format!("{}里的订单日志已损坏：{detail}。请从备份恢复该目录{}", path.display(), of_loss(*loss))
+        }
         (Language::Zh, OpenError::DamagedRecord { path, detail }) => {
             format!("数据库{}已损坏：{detail}。请从备份恢复该目录", path.display())
         }

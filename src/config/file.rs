@@ -76,6 +76,12 @@ impl Kind {
         Self::Text
     }
 
+    /// Whether the setting is a switch, or can be used as one: then a file may say `true` or `false`.
+    fn is_switch(self, setting: &Arg) -> bool {
+        let may_be_alone = setting.get_num_args().is_some_and(|values| values.min_values() == 0);
+        self == Self::TrueOrFalse || may_be_alone
+    }
+
     fn words(self, l: Language) -> String {
         match self {
             Self::Text => sentence!(l, "引号中的文本", "text between quotes"),
@@ -133,7 +139,9 @@ pub fn flags(
 fn flag(name: &str, setting: &Arg, value: &DeValue<'_>) -> Result<Option<OsString>, What> {
     let kind = Kind::of(setting);
     match (kind, value) {
-        (Kind::TrueOrFalse, DeValue::Boolean(thrown)) => Ok(thrown.then(|| format!("--{name}").into())),
+        (kind, DeValue::Boolean(thrown)) if kind.is_switch(setting) => {
+            Ok(thrown.then(|| format!("--{name}").into()))
+        }
         (Kind::Text, DeValue::String(text)) => Ok(Some(format!("--{name}={text}").into())),
         (Kind::Whole, DeValue::Integer(number)) => Ok(Some(format!("--{name}={number}").into())),
         (kind, other) => Err(What::WrongType(name.to_owned(), kind, other.type_str())),
@@ -172,9 +180,9 @@ pub fn example(serve: &Command) -> String {
             _ => String::new(),
         };
         let value = match Kind::of(setting) {
+            kind if kind.is_switch(setting) => "false".to_owned(),
             Kind::Text => format!("{value:?}"),
-            Kind::Whole => value,
-            Kind::TrueOrFalse => "false".to_owned(),
+            Kind::Whole | Kind::TrueOrFalse => value,
         };
         // Writing to a String cannot fail.
         let _ = write!(out, "\n# {help}{of}\n#{name} = {value}\n");
@@ -210,7 +218,9 @@ mod tests {
         .unwrap();
         assert_eq!(config.mall.data.as_deref(), Some(std::path::Path::new("/srv/mall")));
         assert_eq!((config.site.listen.port(), config.site.connections), (80, 1_000));
-        assert!(config.demo_data && !config.accept_lost_log);
+        assert!(config.demo_data && config.accept_lost_log.is_none());
+        assert_eq!(read("accept-lost-log = true").unwrap().accept_lost_log, Some(None));
+        assert_eq!(read("accept-lost-log = 141").unwrap().accept_lost_log, Some(Some(141)));
         assert_eq!(config.site.zone.as_ref().and_then(|zone| zone.iana_name()), Some("Asia/Shanghai"));
         assert!(config.settings().claim_limit.is_none());
     }

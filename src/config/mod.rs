@@ -33,9 +33,10 @@ pub struct ServeConfig {
     /// How an answer is kept in a directory, from the safest to the fastest; `power` unless told.
     #[arg(long, env = "MALLBOX_DURABILITY")]
     pub durability: Option<DurabilityChoice>,
-    /// Start even though accepted claims are lost from the order log of a directory.
-    #[arg(long)]
-    pub accept_lost_log: bool,
+    /// Start even though this number of accepted claims is lost from a directory's order log: the number that the refusal to
+    /// start names. Without a number it is only named.
+    #[arg(long, value_name = "CLAIMS", num_args = 0..=1)]
+    pub accept_lost_log: Option<Option<u64>>,
     /// Where pictures are of a mall in Redis and MySQL; one in a directory has them there.
     #[arg(long, env = "MALLBOX_UPLOADS", value_name = "DIR")]
     pub uploads: Option<PathBuf>,
@@ -185,13 +186,13 @@ impl ServeConfig {
             Place::Embedded(_) if self.uploads.is_some() => Err(PlaceMistake::OnlyOnServers("--uploads")),
             Place::Embedded(options) => Ok(Place::Embedded(EmbeddedOptions {
                 durability: self.durability.map_or(options.durability, Durability::from),
-                accept_lost_log: self.accept_lost_log,
+                accept_lost_log: self.accept_lost_log.flatten(),
                 ..options
             })),
             production @ Place::Production(_) => {
                 let foreign = [
                     ("--durability", self.durability.is_some()),
-                    ("--accept-lost-log", self.accept_lost_log),
+                    ("--accept-lost-log", self.accept_lost_log.is_some()),
                     ("--demo-data", self.demo_data),
                 ];
                 match foreign.into_iter().find(|(_, is_given)| *is_given) {

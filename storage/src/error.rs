@@ -51,6 +51,38 @@ impl StoreError {
     }
 }
 
+/// What is lost from a damaged order log, counted without changing anything.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LogLoss {
+    /// Commits that are missing, or of which a part is.
+    pub commits: u64,
+    /// Accepted claims in them, at the least: what cannot be read cannot be counted.
+    pub claims: u64,
+}
+
+impl LogLoss {
+    /// What has to be given back to start without what is lost. 0: no accepted claim is known to be lost.
+    #[must_use]
+    pub fn number(self) -> u64 {
+        self.claims
+    }
+}
+
+fn on_loss(loss: Option<LogLoss>) -> String {
+    match loss {
+        None => String::new(),
+        Some(LogLoss { claims: 0, .. }) => {
+            "; or add --accept-lost-log 0 to start with what can still be read: no accepted claim \
+             is known to be lost"
+                .to_owned()
+        }
+        Some(LogLoss { commits, claims }) => format!(
+            "; or add --accept-lost-log {claims} to start without what is lost: at least {claims} accepted claims, in \
+             {commits} commits that are known to be incomplete"
+        ),
+    }
+}
+
 /// A store could not be opened. Each text says what to do about it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -62,6 +94,17 @@ pub enum OpenError {
         path: PathBuf,
         /// Who wrote the lock, if it says so.
         owner: Option<u32>,
+    },
+    /// The file system cannot keep a second process out.
+    #[error(
+        "{path} is on a file system that cannot lock a directory, as many network file systems cannot; use a directory on a \
+         local disk: {source}"
+    )]
+    CannotLock {
+        /// The data directory.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
     },
     /// The directory or a file in it cannot be read or written.
     #[error("{path}: {what}")]
@@ -82,15 +125,14 @@ pub enum OpenError {
         detail: String,
     },
     /// The order log does not hold what it must hold.
-    #[error(
-        "the order log in {path} is damaged: {detail}. Accepted claims may be lost. Restore the directory from \
-         a backup; or, to start without what is lost, add --accept-lost-log"
-    )]
+    #[error("the order log in {path} is damaged: {detail}. Restore the directory from a backup{}", on_loss(*loss))]
     LostLog {
         /// The log's directory.
         path: PathBuf,
         /// What is wrong with it.
         detail: String,
+        /// What a start without the lost part would drop. `None`: so much is missing that the log alone cannot be at fault.
+        loss: Option<LogLoss>,
     },
     /// The record does not hold what it must hold.
     #[error("the record {path} is damaged: {detail}. Restore the directory from a backup")]

@@ -59,7 +59,7 @@ pub use day::{Day, DaySpan};
 pub use dead_letters::{DeadLetter, DeadLetters, DeadReason, DeadState, Replayed, Voided};
 pub use deadlines::Deadlines;
 pub use embedded::{DiskFaults, payment_mode_in};
-pub use error::{OpenError, Source, StoreError};
+pub use error::{LogLoss, OpenError, Source, StoreError};
 pub use feeds::{FeedEntry, Feeds};
 pub use follows::{FollowCounts, Follows};
 pub use geo_index::{Around, GeoIndex, LatLng, NearShop, PlacedShop};

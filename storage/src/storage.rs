@@ -38,8 +38,9 @@ pub struct EmbeddedOptions {
     pub dir: PathBuf,
     /// How far an answer can be trusted.
     pub durability: Durability,
-    /// Start even though accepted claims are lost from the order log.
-    pub accept_lost_log: bool,
+    /// Start even though this number of accepted claims is lost from the order log: [`LogLoss::number`](crate::LogLoss::number)
+    /// of the error that a start without it gives. Any other number is refused.
+    pub accept_lost_log: Option<u64>,
     /// The troubles that are played on its disk. `None`: there are only real ones.
     pub disk_faults: Option<Arc<DiskFaults>>,
 }
@@ -48,7 +49,7 @@ impl EmbeddedOptions {
     /// Durable against power cuts; refuses a damaged log.
     #[must_use]
     pub fn new(dir: impl Into<PathBuf>) -> Self {
-        Self { dir: dir.into(), durability: Durability::Power, accept_lost_log: false, disk_faults: None }
+        Self { dir: dir.into(), durability: Durability::Power, accept_lost_log: None, disk_faults: None }
     }
 }
 

@@ -33,6 +33,18 @@ fn a_second_mall_on_the_directory_is_refused_and_the_sale_goes_on() -> anyhow::R
     drill.end("3 more were refused")
 }
 
+/// The file can be removed by anybody who tidies up; the directory that a mall is in cannot.
+#[test]
+fn a_removed_lock_file_let_a_second_mall_in() -> anyhow::Result<()> {
+    let site = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR"))?;
+    let mut drill = Drill::begin("removed lock", site.path(), &site.path().join("mallbox.log"))?;
+    std::fs::remove_file(drill.data().join("lock"))?;
+    let (code, said) = serve(&[], drill.data())?;
+    ensure!(code == Some(1) && said.contains("in use by another mallbox"), "{code:?}: {said}");
+    drill.claims_are("accepted", |reply| reply.body["success"] == true)?;
+    drill.end("a second one was refused")
+}
+
 #[test]
 #[cfg_attr(
     not(feature = "power-tests"),

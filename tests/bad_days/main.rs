@@ -16,3 +16,4 @@ mod drill;
 mod failing_disk;
 mod file_limit;
 mod passwords;
+mod starts;

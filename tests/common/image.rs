@@ -13,6 +13,8 @@ use anyhow::{Context as _, bail, ensure};
 
 /// The mall refuses claims below 64 MiB free; the rest is for the data, and for the journal of the file system.
 const SIZE: &str = "256M";
+/// The least that mkfs.xfs takes.
+const XFS_SIZE: &str = "300M";
 const PREFIX: &str = "power-cut-";
 /// How often a copy is tried until nothing was written while it was made.
 const COPIES: usize = 20;
@@ -52,6 +54,22 @@ impl Site {
         let options = "lazy_itable_init=0,lazy_journal_init=0";
         run("mkfs.ext4", &["-q", "-F", "-m", "0", "-E", options, &text(&image)?])?;
         Ok(image)
+    }
+
+    /// The same of XFS, which wants a larger disk.
+    pub fn format_xfs(&self, name: &str) -> anyhow::Result<PathBuf> {
+        let image = self.dir.join(name);
+        run("truncate", &["-s", XFS_SIZE, &text(&image)?])?;
+        run("mkfs.xfs", &["-q", "-f", &text(&image)?])?;
+        Ok(image)
+    }
+
+    /// A file system in memory.
+    pub fn mount_memory(&self, name: &str) -> anyhow::Result<Mounted> {
+        let at = self.dir.join(name);
+        fs::create_dir_all(&at)?;
+        run("mount", &["-t", "tmpfs", "-o", &format!("size={SIZE}"), "tmpfs", &text(&at)?])?;
+        Ok(Mounted { at })
     }
 
     /// A copy of an image as it was at one instant.

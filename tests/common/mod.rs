@@ -11,6 +11,7 @@ pub mod inspection;
 pub mod log_ins;
 pub mod mall;
 pub mod moment;
+pub mod pending;
 pub mod rush;
 pub mod server;
 pub mod shoppers;

@@ -39,6 +39,11 @@ impl Server {
         Self::of(spawn_serve(under, data, log, durability)?, log)
     }
 
+    /// `mallbox serve` with further flags.
+    pub fn start_with(data: &Path, log: &Path, flags: &[&str]) -> anyhow::Result<Self> {
+        Self::of(spawned(serve(&[], log)?.arg("--data").arg(data).args(flags))?, log)
+    }
+
     /// The same for a mall in Redis and MySQL, at these URLs.
     pub fn start_on(redis: &str, mysql: &str, log: &Path) -> anyhow::Result<Self> {
         let mut command = serve(&[], log)?;

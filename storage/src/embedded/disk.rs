@@ -7,7 +7,14 @@ use std::sync::{Arc, Weak};
 use super::disk_faults::{DiskFaults, Watcher};
 
 /// Below this much free space nothing is written any more: sled must never meet the end of the disk.
-const LEAST_FREE_BYTES: u64 = 64 << 20;
+pub(crate) const LEAST_FREE_BYTES: u64 = 64 << 20;
+
+/// Bytes that this user may still write at a path; `None` if the system does not say.
+pub(crate) fn free_bytes_at(path: &Path) -> Option<u64> {
+    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+    let space = rustix::fs::statvfs(path).ok()?;
+    Some(space.f_bavail.saturating_mul(space.f_frsize))
+}
 
 /// A directory's disk. Without faults it is asked nothing but its room.
 #[derive(Clone, Debug)]
@@ -31,8 +38,8 @@ impl Disk {
         if self.is_played_full() {
             return Some(0);
         }
-        let space = rustix::fs::statvfs(&self.dir).ok()?;
-        Some(space.f_bavail.saturating_mul(space.f_frsize))
+        // A directory that is still to be made will be on the disk of the one that it is made in.
+        self.dir.ancestors().find_map(free_bytes_at)
     }
 
     /// What to tell when there is too little room.
@@ -46,6 +53,15 @@ impl Disk {
                 LEAST_FREE_BYTES >> 20
             )
         })
+    }
+
+    /// How much room there is, in words.
+    pub(crate) fn room(&self) -> String {
+        let dir = self.dir.display();
+        match self.free_bytes() {
+            Some(free) => format!("{} KiB left in {dir}", free >> 10),
+            None => format!("no room in {dir}"),
+        }
     }
 
     pub(crate) fn is_played_full(&self) -> bool {

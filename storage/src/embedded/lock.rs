@@ -1,31 +1,40 @@
 //! One process a data directory.
+//!
+//! The directory itself is locked, and the file `lock` in it: the file can be removed under a running mall, which the
+//! directory cannot, and is what mallbox up to 0.1 looks at alone.
 
 use std::fs::{self, File, TryLockError};
-use std::io::{Read as _, Write as _};
+use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::Path;
+
+use rustix::io::Errno;
 
 use crate::OpenError;
 
 /// The lock on a data directory. The system lets go of it when the process ends, however it ends.
 #[derive(Debug)]
 pub(crate) struct DirLock {
+    dir: File,
     file: File,
 }
 
 impl Drop for DirLock {
     fn drop(&mut self) {
-        // A program that this process is just starting has a copy of the file until it begins: closed here alone, the lock
-        // would outlive it.
+        // A program that this process is just starting has a copy of the files until it begins: closed here alone, the
+        // locks would outlive it.
         let _ = self.file.unlock();
+        let _ = self.dir.unlock();
     }
 }
 
 impl DirLock {
-    /// Makes the directory if it is not there, and takes it.
+    /// Makes the directory if it is not there, and takes it. Needs no room on the disk if the file is there.
     pub(crate) fn take(dir: &Path) -> Result<Self, OpenError> {
         let io = |what| move |source| OpenError::Io { path: dir.to_owned(), what, source };
         fs::create_dir_all(dir).map_err(io("cannot make the data directory"))?;
         let path = dir.join("lock");
+        let handle = File::open(dir).map_err(io("cannot read the data directory"))?;
+        lock(&handle, dir, &path)?;
         let mut file = File::options()
             .read(true)
             .write(true)
@@ -33,20 +42,48 @@ impl DirLock {
             .truncate(false)
             .open(&path)
             .map_err(io("cannot write to the data directory"))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let mut owner = String::new();
-                // The owner is told for the reader's comfort only.
-                let _ = file.read_to_string(&mut owner);
-                return Err(OpenError::InUse { path: dir.to_owned(), owner: owner.trim().parse().ok() });
-            }
-            Err(TryLockError::Error(source)) => return Err(io("cannot lock the data directory")(source)),
+        lock(&file, dir, &path)?;
+        if let Err(error) = note_owner(&mut file) {
+            tracing::debug!(%error, "the owner's number could not be written into the lock file");
         }
-        let written = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
-        written.map_err(io("cannot write to the data directory"))?;
-        Ok(Self { file })
+        Ok(Self { dir: handle, file })
     }
+}
+
+fn lock(file: &File, dir: &Path, path: &Path) -> Result<(), OpenError> {
+    let path_of_dir = || dir.to_owned();
+    match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(OpenError::InUse { path: path_of_dir(), owner: owner(path) }),
+        Err(TryLockError::Error(source)) if cannot_lock_at_all(&source) => {
+            Err(OpenError::CannotLock { path: path_of_dir(), source })
+        }
+        Err(TryLockError::Error(source)) => {
+            Err(OpenError::Io { path: path_of_dir(), what: "cannot lock the data directory", source })
+        }
+    }
+}
+
+/// Whether the file system has no locks, or none for directories: NFS makes locks of byte ranges of them, for which a
+/// file has to be open for writing.
+fn cannot_lock_at_all(error: &io::Error) -> bool {
+    let errors = [Errno::BADF, Errno::INVAL, Errno::NOLCK, Errno::NOSYS, Errno::NOTSUP, Errno::OPNOTSUPP];
+    Errno::from_io_error(error).is_some_and(|error| errors.contains(&error))
+}
+
+/// Who has the directory: for the reader's comfort only.
+fn owner(path: &Path) -> Option<u32> {
+    let mut text = String::new();
+    File::open(path).ok()?.read_to_string(&mut text).ok()?;
+    text.lines().next()?.trim().parse().ok()
+}
+
+/// Over what is there, so that a full disk needs no block for it.
+fn note_owner(file: &mut File) -> io::Result<()> {
+    file.rewind()?;
+    writeln!(file, "{}", std::process::id())?;
+    let length = file.stream_position()?;
+    file.set_len(length)
 }
 
 #[cfg(test)]
@@ -66,5 +103,38 @@ mod tests {
         drop(lock);
         DirLock::take(&path).unwrap();
         drop(copy);
+    }
+
+    #[test]
+    fn a_removed_lock_file_lets_nobody_else_in() {
+        let dir = tempfile::TempDir::new().unwrap();
+        let lock = DirLock::take(dir.path()).unwrap();
+        fs::remove_file(dir.path().join("lock")).unwrap();
+        let refused = DirLock::take(dir.path()).unwrap_err();
+        assert!(matches!(refused, OpenError::InUse { owner: None, .. }), "{refused}");
+        drop(lock);
+        DirLock::take(dir.path()).unwrap();
+    }
+
+    #[test]
+    fn an_older_mallbox_and_this_one_keep_each_other_out() {
+        let dir = tempfile::TempDir::new().unwrap();
+        let path = dir.path().join("lock");
+        fs::write(&path, "12345678\n").unwrap();
+        let theirs = File::open(&path).unwrap();
+        theirs.lock().unwrap();
+        let refused = DirLock::take(dir.path()).unwrap_err();
+        assert!(matches!(refused, OpenError::InUse { owner: Some(12_345_678), .. }), "{refused}");
+        theirs.unlock().unwrap();
+        let _lock = DirLock::take(dir.path()).unwrap();
+        assert!(matches!(theirs.try_lock(), Err(TryLockError::WouldBlock)));
+        assert_eq!(owner(&path), Some(std::process::id()), "a shorter number leaves nothing of a longer one");
+    }
+
+    #[test]
+    fn a_file_system_without_locks_is_called_that() {
+        let io = |error: Errno| io::Error::from_raw_os_error(error.raw_os_error());
+        assert!(cannot_lock_at_all(&io(Errno::BADF)) && cannot_lock_at_all(&io(Errno::NOLCK)));
+        assert!(!cannot_lock_at_all(&io(Errno::IO)) && !cannot_lock_at_all(&io(Errno::INTR)));
     }
 }

@@ -40,12 +40,22 @@ impl EmbeddedLocks {
         let (start, tokens) = (OnceCell::new(), AtomicU64::new(0));
         Self { sequences, start, tokens, held: Mutex::default(), waiters: Waiters::default() }
     }
+
+    /// This start's number. While a full disk keeps it from being reserved, the highest one that an earlier start may have
+    /// reserved: above all that were used, since a start uses one of thousands, and below this start's own.
+    async fn start(&self) -> Result<u64, StoreError> {
+        match self.start.get_or_try_init(|| self.sequences.next(STARTS, 0)).await {
+            Ok(start) => Ok(*start),
+            Err(StoreError::Full { .. }) => Ok(self.sequences.high_water(STARTS, 0).await?.unwrap_or(0)),
+            Err(error) => Err(error),
+        }
+    }
 }
 
 #[async_trait]
 impl Locks for EmbeddedLocks {
     async fn enter(&self, name: &str, entry: LockEntry, lease: Duration) -> Result<LockAnswer, StoreError> {
-        let start = self.start.get_or_try_init(|| self.sequences.next(STARTS, 0)).await?;
+        let start = self.start().await?;
         let now = Instant::now();
         let mut all = self.held.lock();
         if let Some(held) = all.get_mut(name).filter(|held| now < held.until) {

@@ -40,8 +40,8 @@ use std::sync::Arc;
 
 use self::disk::Disk;
 pub use self::disk_faults::DiskFaults;
-use self::journal::recovery::{self, CleanStop, Content, Witness};
-use self::journal::{Journal, RECOVERED_GROUP};
+use self::journal::recovery::{self, CleanStop, Content, Recovered, Witness};
+use self::journal::{Held, Journal, RECOVERED_GROUP, Trouble};
 use self::pending::Pending;
 use self::queue::Queue;
 use self::record::Database;
@@ -68,24 +68,23 @@ fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
     let database = Database::open(&record, options.durability, options.disk_faults.clone())?;
     let broken = |error: StoreError| unusable(&record, error);
     let witness = witness(&database).map_err(broken)?;
+    let disk = Disk::new(&log_dir, options.disk_faults.clone());
     let mut log =
-        recovery::recover(&log_dir, &witness, options.durability, options.accept_lost_log, random_id())?;
-    // From here on the log is expected to be there; and no stop counts as clean until the next one.
-    database.put_setting_blocking(LOG_ID, &log.log_id.to_string()).map_err(broken)?;
-    database.put_setting_blocking(upkeep::STOP, "").map_err(broken)?;
+        recovery::recover(&disk, &witness, options.durability, options.accept_lost_log, random_id())?;
+    let held = expect_log(&log, &database).map_err(broken)?;
 
     let entries = std::mem::take(&mut log.content.entries);
     let (settled, pending, queue) = unsettled(&log.content, &witness, &database).map_err(broken)?;
-    let disk = Disk::new(&log_dir, options.disk_faults.clone());
-    let journal = Journal::start(log, disk, options.durability, Arc::clone(&settled), Arc::clone(&queue))
-        .map(Arc::new)
-        .map_err(|source| OpenError::Io {
-            path: log_dir.clone(),
-            what: "cannot start the journal",
-            source,
-        })?;
+    let journal =
+        Journal::start(log, disk, options.durability, Arc::clone(&settled), Arc::clone(&queue), held)
+            .map(Arc::new)
+            .map_err(|source| OpenError::Io {
+                path: log_dir.clone(),
+                what: "cannot start the journal",
+                source,
+            })?;
     let sessions = sessions::EmbeddedSessions::load(Arc::clone(&journal), &entries)
-        .map_err(|detail| OpenError::LostLog { path: log_dir, detail })?;
+        .map_err(|detail| OpenError::NotOurs { path: log_dir, detail })?;
     let (sessions, rate_limits) = (Arc::new(sessions), Arc::new(rate_limits::EmbeddedRateLimits::default()));
     let sign_ins = record::EmbeddedSignIns::load(database.clone()).map_err(broken)?;
     let places = record::places(&database).map_err(broken)?;
@@ -150,10 +149,34 @@ fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
 fn unusable(record: &Path, error: StoreError) -> OpenError {
     let path = record.to_owned();
     if error.is_transient() {
-        let source = std::io::Error::other(error);
+        let is_full = matches!(error, StoreError::Full { .. });
+        let kind = if is_full { std::io::ErrorKind::StorageFull } else { std::io::ErrorKind::Other };
+        let source = std::io::Error::new(kind, error);
         return OpenError::Io { path, what: "cannot be read or written at present", source };
     }
     OpenError::DamagedRecord { path, detail: error.to_string() }
+}
+
+/// Notes that the log is expected to be there from here on, and that no stop counts as clean until the next one: before
+/// the log is written to. Where the disk has no room for that, the log is held until it has.
+fn expect_log(log: &Recovered, database: &Database) -> Result<Option<Held>, StoreError> {
+    let (database, log_id) = (database.clone(), log.log_id.to_string());
+    let expect = move || {
+        database.put_setting_blocking(LOG_ID, &log_id)?;
+        database.put_setting_blocking(upkeep::STOP, "")
+    };
+    let shortage = match &log.shortage {
+        Some(shortage) => shortage.clone(),
+        None => match expect() {
+            Err(StoreError::Full { detail, .. }) => detail,
+            expected => return expected.map(|()| None),
+        },
+    };
+    tracing::warn!(
+        shortage,
+        "too little room on the disk: nothing is sold and nobody can log in until there is more"
+    );
+    Ok(Some(Held { trouble: Trouble::Full(shortage), before_writing: Box::new(expect) }))
 }
 
 /// What the record knows about the log.

@@ -3,5 +3,6 @@
 
 mod durable;
 mod memory;
+mod starts;
 mod troubles;
 mod world;

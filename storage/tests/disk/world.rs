@@ -127,6 +127,16 @@ impl Closed {
         World { storage, voucher, faults, options, _home: home }
     }
 
+    /// Where it is.
+    pub fn dir(&self) -> &Path {
+        &self.options.dir
+    }
+
+    /// Accepts the loss of that many claims from here on.
+    pub fn accept(&mut self, claims: u64) {
+        self.options.accept_lost_log = Some(claims);
+    }
+
     /// The mall again, or why not.
     pub async fn try_open(&self) -> Result<Storage, OpenError> {
         Storage::open(&Place::Embedded(self.options.clone())).await

@@ -1,7 +1,8 @@
 //! The order log's journal: one thread that writes what has gathered, makes it durable once, and then answers all who wait.
 //!
 //! - [`commit`]: one commit and its waiters. [`codec`]: claims as bytes. [`store`]: the sled store, its one owner.
-//! - [`recovery`]: what a start finds. [`thread`]: the loop.
+//! - [`recovery`]: what a start finds. [`files`]: the store's files without sled. [`loss`]: a damaged log.
+//! - [`thread`]: the loop.
 //!
 //! Claims of a commit become one sled record (in parts below 4 KiB), since sled's insert costs as much CPU as the whole
 //! of an HTTP request. After a failed write or sync nothing is undone: the commit is perhaps on the disk. Its claims stay
@@ -9,6 +10,8 @@
 
 mod codec;
 pub(crate) mod commit;
+mod files;
+mod loss;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod properties;
 pub(crate) mod recovery;
@@ -128,6 +131,13 @@ impl Watcher for Shared {
     }
 }
 
+/// What keeps a journal from writing at its start, and what has to be done once nothing does.
+pub(crate) struct Held {
+    pub(crate) trouble: Trouble,
+    /// Done before the first write, and again until it succeeds.
+    pub(crate) before_writing: Box<dyn Fn() -> Result<(), StoreError> + Send>,
+}
+
 /// The journal's handle.
 #[derive(Debug)]
 pub(crate) struct Journal {
@@ -136,18 +146,20 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Starts the thread on a log that was recovered, in the disk's directory. Durable claims go to `queue`.
+    /// Starts the thread on a log that was recovered, in the disk's directory. Durable claims go to `queue`. While it is
+    /// `held`, all that would write is refused.
     pub(crate) fn start(
         recovered: Recovered,
         disk: Disk,
         durability: Durability,
         settled: Arc<Settled>,
         queue: Arc<Queue>,
+        held: Option<Held>,
     ) -> std::io::Result<Self> {
         let shared = Arc::new(Shared {
             gathering: Mutex::new(Gathering::new(RECOVERED_GROUP + 1, Commit::new())),
             gathered: Condvar::new(),
-            trouble: RwLock::default(),
+            trouble: RwLock::new(held.as_ref().map(|held| held.trouble.clone())),
             applied: AtomicU64::new(0),
             last_commit: AtomicU64::new(recovered.content.last_commit),
             durable_group: AtomicU64::new(RECOVERED_GROUP),
@@ -155,7 +167,7 @@ impl Journal {
             disk,
         });
         shared.disk.tell(&shared);
-        let writer = thread::Writer::new(Arc::clone(&shared), recovered, durability, settled, queue);
+        let writer = thread::Writer::new(Arc::clone(&shared), recovered, durability, settled, queue, held);
         let thread = std::thread::Builder::new().name("journal".to_owned()).spawn(move || writer.run())?;
         Ok(Self { shared, thread: Mutex::new(Some(thread)) })
     }

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::Path;
 
 use super::codec::{self, Part};
+use super::loss;
 use super::store::{Change, Store, StoreFault};
+use crate::embedded::disk::Disk;
 use crate::{Claim, Durability, OpenError, hex};
 
 /// What the record knows about the log: written in the same transactions as the orders.
@@ -19,6 +22,14 @@ pub(crate) struct Witness {
     pub(crate) seen: u64,
     /// How the mall stopped, if it stopped in order.
     pub(crate) clean_stop: Option<CleanStop>,
+}
+
+impl Witness {
+    /// The highest commit that the log is known to have had.
+    pub(super) fn last_known(&self) -> u64 {
+        let stopped_at = self.clean_stop.map_or(0, |stop| stop.last_commit);
+        self.applied.max(self.seen).max(stopped_at)
+    }
 }
 
 /// How a mall stopped in order.
@@ -36,6 +47,8 @@ pub(crate) struct Recovered {
     pub(crate) store: Store,
     pub(crate) log_id: u64,
     pub(crate) content: Content,
+    /// Why the log could not be opened where it is: there is too little room on its disk. `store` is a copy then.
+    pub(crate) shortage: Option<String>,
 }
 
 /// What a log holds.
@@ -48,59 +61,161 @@ pub(crate) struct Content {
     /// Settled commits that are still on the disk, with their parts.
     pub(crate) leftovers: BTreeMap<u64, u16>,
     /// Sessions and login codes.
-    pub(crate) entries: Vec<(Vec<u8>, Vec<u8>)>,
+    pub(crate) entries: Entries,
 }
 
-/// More commits than these are not lost between two writes of the record: what says so is itself not to be trusted.
-const MOST_MISSING: u64 = 1 << 20;
+/// Keys and their values.
+type Entries = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// Opens the log, or makes one where there may be none.
+/// A log as it was opened and read, with what is wrong with it.
+struct Found {
+    store: Option<Store>,
+    content: Content,
+    faults: Vec<String>,
+}
+
+/// Opens the log on its disk, or makes one where there may be none.
 ///
-/// What is damaged or missing is an error, unless `accept_loss`: then what can still be read goes into a new store, and
-/// the damaged one is set aside.
+/// Where there is too little room for claims, sled is kept off the log, and a copy elsewhere is read: sled writes to
+/// what it opens, and a full disk in the middle of that would spoil the log.
+///
+/// What is damaged or missing is an error that says what would be lost, unless `accepted` is just that: then what can
+/// still be read goes into a new log, and the damaged one is set aside. What the system refuses is no damage.
 pub(crate) fn recover(
+    disk: &Disk,
+    witness: &Witness,
+    durability: Durability,
+    accepted: Option<u64>,
+    new_id: u64,
+) -> Result<Recovered, OpenError> {
+    let log_dir = disk.dir();
+    let told = |fault: StoreFault| explained(log_dir, &fault);
+    loss::finish_replacement(log_dir).map_err(|error| told(error.into()))?;
+    let id = witness.log_id.unwrap_or(new_id);
+    if disk.shortage().is_none() {
+        match in_place(log_dir, witness, durability, accepted, id) {
+            Err(OpenFault::Store(fault)) if fault.is_full() => {
+                tracing::warn!(%fault, "the disk filled up while the order log was opened");
+            }
+            Err(OpenFault::Store(fault)) => return Err(told(fault)),
+            Err(OpenFault::Told(error)) => return Err(error),
+            Ok(recovered) => return Ok(recovered),
+        }
+    }
+    from_copy(disk, witness, accepted, id).map_err(|fault| match fault {
+        OpenFault::Store(fault) => told(fault),
+        OpenFault::Told(error) => error,
+    })
+}
+
+/// Why a log was not opened: what its store hit, or what is to be told as it is.
+pub(super) enum OpenFault {
+    Store(StoreFault),
+    Told(OpenError),
+}
+
+impl<E: Into<StoreFault>> From<E> for OpenFault {
+    fn from(error: E) -> Self {
+        Self::Store(error.into())
+    }
+}
+
+fn in_place(
     log_dir: &Path,
     witness: &Witness,
     durability: Durability,
-    accept_loss: bool,
-    new_id: u64,
-) -> Result<Recovered, OpenError> {
-    let lost = |detail: String| OpenError::LostLog { path: log_dir.to_owned(), detail };
-    let (store, mut content, faults) = match Store::open(log_dir, durability) {
-        Ok(Some(store)) => {
-            let (content, faults) = read(&store, witness);
-            (Some(store), content, faults)
-        }
-        Ok(None) => (None, Content::default(), absence(witness)),
-        Err(fault) => (None, Content::default(), vec![fault.to_string()]),
-    };
-    if !faults.is_empty() && !accept_loss {
-        return Err(lost(faults.join("; ")));
+    accepted: Option<u64>,
+    id: u64,
+) -> Result<Recovered, OpenFault> {
+    let Found { store, mut content, faults } = find(Store::open(log_dir, durability), witness)?;
+    if !faults.is_empty() {
+        drop(store);
+        loss::accept(log_dir, witness, &faults, accepted, |content| {
+            make(&loss::replacement(log_dir), 1, id, durability, content).map(drop)
+        })?;
+        // The new log is an ordinary one, but for where it ends.
+        return in_place(log_dir, &Witness { clean_stop: None, ..*witness }, durability, None, id);
     }
-    let failed = |fault: StoreFault| lost(fault.to_string());
-    match store {
-        Some(store) if faults.is_empty() => {
-            let log_id = store.id().map_err(failed)?.unwrap_or(new_id);
-            drop_settled(&store, &mut content, witness).map_err(failed)?;
-            return Ok(Recovered { store, log_id, content });
+    let store = match store {
+        Some(store) => {
+            drop_settled(&store, &mut content, witness)?;
+            store
         }
-        // Dropped here, so that its directory can be moved.
-        Some(_) | None => {}
+        None => {
+            loss::fill_gaps(&mut content, witness);
+            set_aside(log_dir)?;
+            make(log_dir, 1, id, durability, &content)?
+        }
+    };
+    let log_id = store.id()?.unwrap_or(id);
+    Ok(Recovered { store, log_id, content, shortage: None })
+}
+
+/// Reads a log whose disk has too little room. The room is what has to be found first, also for a log that is damaged.
+fn from_copy(disk: &Disk, witness: &Witness, accepted: Option<u64>, id: u64) -> Result<Recovered, OpenFault> {
+    let log_dir = disk.dir();
+    let shortage = disk.shortage().unwrap_or_else(|| disk.room());
+    let Found { store, mut content, faults } = find(Store::open_copy(log_dir), witness)?;
+    if !faults.is_empty() && accepted.is_some() {
+        return Err(OpenFault::Store(io::Error::new(io::ErrorKind::StorageFull, shortage).into()));
     }
     if !faults.is_empty() {
-        tracing::warn!(
-            detail = faults.join("; "),
-            "starting without what is lost from the order log, as told"
-        );
+        return Err(OpenFault::Told(loss::refused(log_dir, witness, &faults)?));
     }
-    set_aside(log_dir).map_err(|error| failed(error.into()))?;
-    fill_gaps(&mut content, witness).map_err(lost)?;
-    let store = make(log_dir, 1, new_id, durability, &content).map_err(failed)?;
-    Ok(Recovered { store, log_id: new_id, content })
+    let store = match store {
+        Some(store) => {
+            drop_settled(&store, &mut content, witness)?;
+            store
+        }
+        None => {
+            loss::fill_gaps(&mut content, witness);
+            Store::create_elsewhere(log_dir, id)?
+        }
+    };
+    let log_id = store.id()?.unwrap_or(id);
+    Ok(Recovered { store, log_id, content, shortage: Some(shortage) })
+}
+
+/// Reads what was opened. What the system refused is passed on; all else that is wrong counts as damage.
+fn find(opened: Result<Option<Store>, StoreFault>, witness: &Witness) -> Result<Found, StoreFault> {
+    match opened {
+        Ok(Some(store)) => {
+            let mut parts = Parts::default();
+            let mut faults = parts.add(&store, witness)?;
+            let entries = entries(&store, &mut faults)?;
+            let mut content = Content { entries, ..Content::default() };
+            sort_out(parts.commits(), witness, &mut content, &mut faults);
+            Ok(Found { store: Some(store), content, faults })
+        }
+        Ok(None) => Ok(Found { store: None, content: Content::default(), faults: absence(witness) }),
+        Err(fault) if fault.refusal().is_some() => Err(fault),
+        Err(fault) => Ok(Found { store: None, content: Content::default(), faults: vec![fault.to_string()] }),
+    }
+}
+
+/// What to tell of a store that cannot be worked with: a refusal of the system's as such.
+fn explained(log_dir: &Path, fault: &StoreFault) -> OpenError {
+    let path = log_dir.to_owned();
+    let source = fault.refusal().unwrap_or_else(|| io::Error::other(fault.to_string()));
+    OpenError::Io { path, what: "cannot read or write the order log", source }
 }
 
 /// Makes a new generation that holds `content`, and makes it the current one.
 pub(crate) fn make(
+    log_dir: &Path,
+    generation: u64,
+    id: u64,
+    durability: Durability,
+    content: &Content,
+) -> Result<Store, StoreFault> {
+    let made = fill(log_dir, generation, id, durability, content);
+    if made.is_err() {
+        Store::discard(log_dir, generation);
+    }
+    made
+}
+
+fn fill(
     log_dir: &Path,
     generation: u64,
     id: u64,
@@ -138,7 +253,7 @@ fn absence(witness: &Witness) -> Vec<String> {
 
 /// A commit as it is read: how many parts it should have, and has.
 #[derive(Debug, Default)]
-struct Commit {
+pub(super) struct Commit {
     parts: u16,
     found: u16,
     /// Its parts do not agree on how many they are.
@@ -157,33 +272,67 @@ impl Commit {
     fn is_whole(&self) -> bool {
         self.found == self.parts && !self.is_torn
     }
+
+    /// Parts that are not there.
+    pub(super) fn missing(&self) -> u64 {
+        if self.is_whole() { 0 } else { u64::from(self.parts.saturating_sub(self.found)).max(1) }
+    }
+
+    pub(super) fn claims(&self) -> u64 {
+        self.claims.len() as u64
+    }
 }
 
-fn read(store: &Store, witness: &Witness) -> (Content, Vec<String>) {
-    let mut faults = Vec::new();
-    let mut commits: BTreeMap<u64, Commit> = BTreeMap::new();
-    let mut content = Content::default();
-    match store.id() {
-        Ok(id) if witness.log_id.is_none() || id == witness.log_id => {}
-        Ok(None) => faults.push("nothing of what was in it can be read".to_owned()),
-        Ok(Some(_)) => faults.push("it belongs to another mall".to_owned()),
-        Err(fault) => faults.push(fault.to_string()),
+/// The parts of commits that stores hold. Each carries its own checksum, so one that is there twice is the same.
+#[derive(Default)]
+pub(super) struct Parts(BTreeMap<(u64, u16), Part>);
+
+impl Parts {
+    /// Adds what a store holds, unless it is of another log, and says what is wrong with it.
+    pub(super) fn add(&mut self, store: &Store, witness: &Witness) -> Result<Vec<String>, StoreFault> {
+        let mut faults = Vec::new();
+        match store.id() {
+            Ok(id) if witness.log_id.is_none() || id == witness.log_id => {}
+            Ok(None) => faults.push("nothing of what was in it can be read".to_owned()),
+            Ok(Some(_)) => return Ok(vec!["it belongs to another mall".to_owned()]),
+            Err(fault) => note(fault, &mut faults)?,
+        }
+        let scan = store.claims(|key, value| match codec::decode(key, value) {
+            Ok(part) => drop(self.0.insert((part.commit, part.part), part)),
+            Err(fault) => faults.push(format!("{fault}, at key {}", hex(key))),
+        });
+        scan.or_else(|fault| note(fault, &mut faults))?;
+        Ok(faults)
     }
-    let scan = store.claims(|key, value| match codec::decode(key, value) {
-        Ok(part) => commits.entry(part.commit).or_default().add(part),
-        Err(fault) => faults.push(format!("{fault}, at key {}", hex(key))),
-    });
-    let scan =
-        scan.and_then(|()| store.entries(|key, value| content.entries.push((key.to_vec(), value.to_vec()))));
-    if let Err(fault) = scan {
-        faults.push(fault.to_string());
+
+    pub(super) fn commits(self) -> BTreeMap<u64, Commit> {
+        let mut commits: BTreeMap<u64, Commit> = BTreeMap::new();
+        for ((number, _), part) in self.0 {
+            commits.entry(number).or_default().add(part);
+        }
+        commits
     }
-    sort_out(commits, witness, &mut content, &mut faults);
-    (content, faults)
+}
+
+/// The entries of a store, as far as they can be read.
+pub(super) fn entries(store: &Store, faults: &mut Vec<String>) -> Result<Entries, StoreFault> {
+    let mut entries = Vec::new();
+    let scan = store.entries(|key, value| entries.push((key.to_vec(), value.to_vec())));
+    scan.or_else(|fault| note(fault, faults))?;
+    Ok(entries)
+}
+
+/// Notes damage; what the system refused is none.
+fn note(fault: StoreFault, faults: &mut Vec<String>) -> Result<(), StoreFault> {
+    if fault.refusal().is_some() {
+        return Err(fault);
+    }
+    faults.push(fault.to_string());
+    Ok(())
 }
 
 /// Tells settled commits, live ones and a torn tail apart, and finds what is missing.
-fn sort_out(
+pub(super) fn sort_out(
     commits: BTreeMap<u64, Commit>,
     witness: &Witness,
     content: &mut Content,
@@ -205,6 +354,8 @@ fn sort_out(
             continue;
         } else {
             faults.push(format!("commit {number} has {} of its {} parts", commit.found, commit.parts));
+            // What is left of it was answered too.
+            content.commits.insert(number, commit.claims);
         }
         content.last_commit = number;
     }
@@ -260,22 +411,8 @@ fn drop_settled(store: &Store, content: &mut Content, witness: &Witness) -> Resu
     if store.durability() > Durability::Memory { store.sync() } else { Ok(()) }
 }
 
-/// After a loss: the numbers that are missing count as empty commits, so that the next start finds no gap.
-fn fill_gaps(content: &mut Content, witness: &Witness) -> Result<(), String> {
-    content.leftovers.clear();
-    content.last_commit = content.last_commit.max(witness.applied).max(witness.seen);
-    let missing = content.last_commit - witness.applied;
-    if missing > MOST_MISSING || content.last_commit == u64::MAX {
-        return Err(format!("{missing} commits are missing, which no loss of the log alone explains"));
-    }
-    for number in witness.applied + 1..=content.last_commit {
-        content.commits.entry(number).or_default();
-    }
-    Ok(())
-}
-
 /// Moves a damaged log out of the way, and keeps it for whoever wants to look into it.
-fn set_aside(log_dir: &Path) -> std::io::Result<()> {
+pub(super) fn set_aside(log_dir: &Path) -> io::Result<()> {
     if !log_dir.exists() {
         return Ok(());
     }

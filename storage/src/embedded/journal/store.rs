@@ -1,10 +1,12 @@
 //! The sled store under the journal: the one owner of every sled handle, so that it can be dropped and opened anew.
 
 use std::fs::{self, File};
+use std::io::{self, ErrorKind};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use super::codec;
+use super::files::{self, Snapshots};
 use crate::{Claim, Durability};
 
 /// What sled said, or that it panicked.
@@ -16,6 +18,42 @@ pub(crate) enum StoreFault {
     Io(#[from] std::io::Error),
     #[error("sled panicked: {0}")]
     Panic(String),
+    #[error("{0}")]
+    Damaged(String),
+}
+
+impl StoreFault {
+    /// The system's refusal behind the fault (no room, no permission, a failing disk, a lock that somebody holds): then
+    /// nothing is known to be damaged. `None` if the system refused nothing, or a file is missing or no file.
+    ///
+    /// sled copies an error with its kind and the text that `Debug` makes of it, and panics with that text too.
+    pub(crate) fn refusal(&self) -> Option<io::Error> {
+        let code = match self {
+            Self::Io(error) if error.kind() == ErrorKind::StorageFull => {
+                return Some(io::Error::new(error.kind(), error.to_string()));
+            }
+            Self::Io(error) | Self::Sled(sled::Error::Io(error)) => {
+                error.raw_os_error().or_else(|| code_in(&format!("{error:?}")))
+            }
+            Self::Sled(_) | Self::Damaged(_) => None,
+            Self::Panic(text) => code_in(text),
+        };
+        let refusal = io::Error::from_raw_os_error(code?);
+        let is_damage = [ErrorKind::NotFound, ErrorKind::IsADirectory, ErrorKind::NotADirectory];
+        (!is_damage.contains(&refusal.kind())).then_some(refusal)
+    }
+
+    /// Whether there was no room.
+    pub(crate) fn is_full(&self) -> bool {
+        let kind = self.refusal().map(|refusal| refusal.kind());
+        matches!(kind, Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded))
+    }
+}
+
+/// The system's error number in what `Debug` writes of an [`io::Error`].
+fn code_in(text: &str) -> Option<i32> {
+    let (_, rest) = text.split_once("Os { code: ")?;
+    rest.split(',').next()?.parse().ok()
 }
 
 /// A change of one entry: a session or a login code, which expire by themselves.
@@ -42,28 +80,66 @@ pub(crate) struct Store {
 /// Small: what the log holds is short-lived, and the mall keeps its own copy of what it looks up.
 const CACHE_BYTES: u64 = 32 << 20;
 const ID: &str = "id";
-const CURRENT: &str = "CURRENT";
+pub(super) const CURRENT: &str = "CURRENT";
 
 impl Store {
     /// The generation that `CURRENT` names, or `None` if there is no store.
     pub(crate) fn open(log_dir: &Path, durability: Durability) -> Result<Option<Self>, StoreFault> {
-        let generation = match fs::read_to_string(log_dir.join(CURRENT)) {
-            Ok(text) => text.trim().parse().map_err(|_| invalid("CURRENT does not name a generation"))?,
-            // Also where a first start was cut short: whether a log must be here is for the record to say.
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error.into()),
-        };
+        let Some(generation) = current(log_dir)? else { return Ok(None) };
         let dir = generation_dir(log_dir, generation);
-        // sled makes what is missing; a store that lost its files, or what was in them, must not open as an empty one.
-        for part in ["db", "conf"] {
-            let path = dir.join(part);
-            if !path.metadata().is_ok_and(|file| file.is_file() && file.len() > 0) {
-                return Err(invalid(&format!("{} is missing or empty", path.display())).into());
-            }
-        }
+        check_files(&dir)?;
+        files::remove_unfinished_snapshots(&dir)?;
+        files::read_through(&dir)?;
         let store = Self::open_generation(log_dir, generation, durability)?;
         store.remove_other_generations();
         Ok(Some(store))
+    }
+
+    /// The same, of a copy that is on another file system and gone with the value. The log itself is only read.
+    ///
+    /// For a disk without room: sled writes to what it opens.
+    pub(crate) fn open_copy(log_dir: &Path) -> Result<Option<Self>, StoreFault> {
+        match current(log_dir)? {
+            Some(generation) => Self::copied(log_dir, generation, Snapshots::Keep).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Copies of all generations that are left in a damaged log, newest first, each read from its log alone. What cannot
+    /// be opened is left out.
+    pub(crate) fn salvage(log_dir: &Path) -> Result<Vec<Self>, StoreFault> {
+        let mut generations: Vec<u64> = match fs::read_dir(log_dir) {
+            Ok(entries) => entries.flatten().filter_map(|entry| generation_of(&entry.path())).collect(),
+            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(error.into()),
+        };
+        generations.sort_unstable_by(|one, other| other.cmp(one));
+        let mut stores = Vec::new();
+        for generation in generations {
+            match Self::copied(log_dir, generation, Snapshots::Drop) {
+                Ok(store) => stores.push(store),
+                Err(fault) if fault.refusal().is_some() => return Err(fault),
+                Err(fault) => {
+                    tracing::warn!(generation, %fault, "a store of the order log cannot be salvaged")
+                }
+            }
+        }
+        Ok(stores)
+    }
+
+    fn copied(log_dir: &Path, generation: u64, snapshots: Snapshots) -> Result<Self, StoreFault> {
+        let from = generation_dir(log_dir, generation);
+        check_files(&from)?;
+        let copy = files::directory_elsewhere(log_dir, files::bytes(&from)?)?;
+        files::copy(&from, &generation_dir(copy.path(), generation), snapshots)?;
+        // The files go with `copy`, though not from under sled, which has them open.
+        Self::open_generation(copy.path(), generation, Durability::Memory)
+    }
+
+    /// An empty store, on another file system than the log and gone with the value.
+    pub(crate) fn create_elsewhere(log_dir: &Path, id: u64) -> Result<Self, StoreFault> {
+        let place = files::directory_elsewhere(log_dir, 0)?;
+        Self::create(place.path(), 0, id, Durability::Memory)
     }
 
     /// A new, empty generation beside the current one. It counts from [`Store::make_current`] on.
@@ -74,10 +150,7 @@ impl Store {
         durability: Durability,
     ) -> Result<Self, StoreFault> {
         let dir = generation_dir(log_dir, generation);
-        match fs::remove_dir_all(&dir) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
-            _ => {}
-        }
+        remove_dir(&dir)?;
         fs::create_dir_all(&dir)?;
         let store = Self::open_generation(log_dir, generation, durability)?;
         guarded(|| Ok(store.db.insert(ID, &id.to_le_bytes()).map(drop)?))?;
@@ -98,6 +171,13 @@ impl Store {
             let file = File::open(dir.join("db"))?;
             Ok(Self { db, claims, entries, file, log_dir: log_dir.to_owned(), generation, durability })
         })
+    }
+
+    /// Removes a new generation that did not become the current one, so that it takes no room.
+    pub(crate) fn discard(log_dir: &Path, generation: u64) {
+        if let Err(error) = remove_dir(&generation_dir(log_dir, generation)) {
+            tracing::warn!(generation, %error, "an unfinished store of the order log stays behind");
+        }
     }
 
     /// Makes everything in it durable, and then this generation the one that counts.
@@ -227,12 +307,41 @@ fn guarded<T>(call: impl FnOnce() -> Result<T, StoreFault>) -> Result<T, StoreFa
     })
 }
 
-fn sync_all(path: &Path) -> std::io::Result<()> {
+pub(super) fn sync_all(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
-fn invalid(text: &str) -> std::io::Error {
-    std::io::Error::new(std::io::ErrorKind::InvalidData, text)
+pub(super) fn remove_dir(dir: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(dir) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// The generation that `CURRENT` names. `None` also where a first start was cut short: whether a log must be here is for
+/// the record to say.
+fn current(log_dir: &Path) -> Result<Option<u64>, StoreFault> {
+    let damaged = || StoreFault::Damaged("CURRENT does not name a generation".to_owned());
+    match fs::read(log_dir.join(CURRENT)) {
+        Ok(bytes) => {
+            let text = String::from_utf8(bytes).map_err(|_| damaged())?;
+            text.trim().parse().map(Some).map_err(|_| damaged())
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// sled makes what is missing; a store that lost its files, or what was in them, must not open as an empty one.
+fn check_files(store: &Path) -> Result<(), StoreFault> {
+    for path in ["db", "conf"].map(|part| store.join(part)) {
+        match path.metadata() {
+            Ok(file) if file.is_file() && file.len() > 0 => {}
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
+            _ => return Err(StoreFault::Damaged(format!("{} is missing or empty", path.display()))),
+        }
+    }
+    Ok(())
 }
 
 fn generation_dir(log_dir: &Path, generation: u64) -> PathBuf {

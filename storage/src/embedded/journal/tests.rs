@@ -29,7 +29,7 @@ struct World {
 }
 
 fn find(log_dir: &Path, witness: &Witness) -> Result<Recovered, OpenError> {
-    recover(log_dir, witness, Durability::Power, false, 42)
+    recover(&Disk::new(log_dir, None), witness, Durability::Power, None, 42)
 }
 
 fn start(log_dir: &Path, witness: &Witness) -> World {
@@ -47,6 +47,7 @@ fn start(log_dir: &Path, witness: &Witness) -> World {
         Durability::Power,
         Arc::clone(&settled),
         Arc::clone(&queue),
+        None,
     );
     World { journal: journal.unwrap(), settled, queue, faults }
 }
@@ -250,13 +251,22 @@ async fn noticed(spoil: impl Fn(&Path, &mut Witness)) -> String {
     spoil(&log_dir(&dir), &mut witness);
     let error = find(&log_dir(&dir), &witness).expect_err("the damage went unnoticed").to_string();
     assert!(error.contains("--accept-lost-log"), "{error}");
-    let accepted = recover(&log_dir(&dir), &witness, Durability::Power, true, 43).unwrap();
+    let disk = Disk::new(&log_dir(&dir), None);
+    let accept = |number| recover(&disk, &witness, Durability::Power, Some(number), 43);
+    let number = number_in(&error);
+    let again = accept(number + 1).expect_err("another number was taken for consent").to_string();
+    assert_eq!(again, error, "refusing changes nothing");
+    let accepted = accept(number).unwrap();
     assert!(accepted.content.last_commit >= witness.seen);
     drop(accepted);
-    witness.log_id = Some(43);
-    let again = find(&log_dir(&dir), &witness).expect("what was accepted once opens again");
-    assert_eq!(again.log_id, 43);
+    find(&log_dir(&dir), &witness).expect("what was accepted once opens again");
     error
+}
+
+/// The number that a refusal names.
+fn number_in(error: &str) -> u64 {
+    let (_, rest) = error.split_once("--accept-lost-log ").unwrap();
+    rest.split(' ').next().unwrap().parse().unwrap()
 }
 
 #[tokio::test]

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use super::commit::{Commit, CommitState};
 use super::recovery::{self, Content, Recovered};
 use super::store::{Change, Store, StoreFault};
-use super::{Gathering, RECOVERED_GROUP, Shared, Trouble, codec};
+use super::{Gathering, Held, RECOVERED_GROUP, Shared, Trouble, codec};
 use crate::embedded::queue::Queue;
 use crate::embedded::settled::Settled;
-use crate::{Claim, Durability, LogPosition, Logged};
+use crate::{Claim, Durability, LogPosition, Logged, StoreError};
 
 /// How often the disk's free space is looked at unasked, settled commits leave an idle log, and a store that failed is
 /// retried.
@@ -55,8 +55,10 @@ pub(super) struct Writer {
     limbo_changes: Vec<Change>,
     /// The number of the last store that was begun. None is used twice: `CURRENT` may name one whose making failed late.
     generation: u64,
-    /// sled refused something: only a new store can be trusted.
+    /// sled refused something, or has a copy open: only a new store can be trusted.
     store_failed: bool,
+    /// What has to be done before anything is written.
+    before_writing: Option<Box<dyn Fn() -> Result<(), StoreError> + Send>>,
     next: u64,
     /// The last group commit that was taken over: all claims up to it are durable, or in doubt.
     group: u64,
@@ -77,8 +79,9 @@ impl Writer {
         durability: Durability,
         settled: Arc<Settled>,
         queue: Arc<Queue>,
+        held: Option<Held>,
     ) -> Self {
-        let Recovered { store, log_id, content } = recovered;
+        let Recovered { store, log_id, content, shortage } = recovered;
         let leftovers = content.leftovers.into_iter().map(|(number, parts)| Written {
             number,
             parts,
@@ -101,8 +104,9 @@ impl Writer {
             queue,
             limbo: Vec::new(),
             limbo_changes: Vec::new(),
-            store_failed: false,
             group: RECOVERED_GROUP,
+            store_failed: shortage.is_some(),
+            before_writing: held.map(|held| held.before_writing),
             waited: [0; 2],
             looked: Instant::now(),
             looked_at: 0,
@@ -250,6 +254,10 @@ impl Writer {
 
     /// Takes claims again, once everything unsettled is on the disk for certain.
     fn recover(&mut self) {
+        if let Some(Err(error)) = self.before_writing.as_ref().map(|prepare| prepare()) {
+            return self.fail_to_recover(&error.to_string());
+        }
+        self.before_writing = None;
         let recovered = if self.store_failed { self.replace() } else { Ok(()) };
         let (limbo, changes) = (std::mem::take(&mut self.limbo), std::mem::take(&mut self.limbo_changes));
         match recovered.and_then(|()| self.write(&limbo, &changes)) {
@@ -262,9 +270,16 @@ impl Writer {
             }
             Err(fault) => {
                 (self.limbo, self.limbo_changes) = (limbo, changes);
-                self.fail(&fault.to_string());
+                self.store_failed = true;
+                self.fail_to_recover(&fault.to_string());
             }
         }
+    }
+
+    /// It is tried again within a second.
+    fn fail_to_recover(&mut self, detail: &str) {
+        tracing::error!(detail, "the order log still cannot be written; claims are refused until it can");
+        *self.shared.trouble.write() = Some(Trouble::Failed(detail.to_owned()));
     }
 
     /// Gives back the room that sled does not use again.

@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::checkpoint::{Checkpointer, Pace};
-use super::opening::{self, Purpose};
+use super::opening::{self, Opened, Purpose, Sharing};
 use super::readers::{READERS, Reader};
 use super::settings;
 use super::task::{self, Task};
@@ -37,6 +37,7 @@ pub(crate) struct Database {
 struct Inner {
     path: PathBuf,
     durability: Durability,
+    sharing: Sharing,
     interpreter: Interpreter,
     pace: Arc<Pace>,
     /// `None` once it is closed: that ends the threads, when they have done what was waiting.
@@ -65,10 +66,11 @@ impl Database {
         durability: Durability,
         faults: Option<Arc<DiskFaults>>,
     ) -> Result<Self, OpenError> {
-        let writer = opening::open(path, durability)?;
         let pace = Arc::new(Pace::default());
         let interpreter = Interpreter::new(path, faults);
-        let started = start(path, durability, writer, &interpreter, &pace);
+        let opened = opening::open(path, durability, interpreter.disk())?;
+        let sharing = opened.sharing;
+        let started = start(path, durability, opened, &interpreter, &pace);
         let (queues, threads) = started.map_err(|source| OpenError::Io {
             path: path.to_owned(),
             what: "cannot start the record's threads",
@@ -77,6 +79,7 @@ impl Database {
         let inner = Arc::new(Inner {
             path: path.to_owned(),
             durability,
+            sharing,
             interpreter,
             pace,
             queues: RwLock::new(Some(queues)),
@@ -153,7 +156,7 @@ impl Database {
         job: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
         let read = || {
-            let conn = opening::connect(&self.inner.path, Purpose::Read, self.inner.durability)?;
+            let conn = self.inner.connect(Purpose::Read)?;
             let snapshot = conn.unchecked_transaction()?;
             job(&snapshot)
         };
@@ -196,6 +199,10 @@ impl Database {
 }
 
 impl Inner {
+    fn connect(&self, purpose: Purpose) -> rusqlite::Result<Connection> {
+        opening::connect(&self.path, purpose, self.durability, self.sharing)
+    }
+
     fn send(&self, queue: Queue, task: Box<dyn Task>) {
         let sent = match &*self.queues.read() {
             None => return,
@@ -216,7 +223,7 @@ impl Inner {
             return Ok(());
         }
         let close = || {
-            let conn = opening::connect(&self.path, Purpose::Write, self.durability)?;
+            let conn = self.connect(Purpose::Write)?;
             if clean { opening::stop_cleanly(&conn) } else { Ok(()) }
         };
         close().map_err(|error| self.interpreter.explain("close", error))
@@ -253,11 +260,13 @@ impl Drop for Inner {
 fn start(
     path: &Path,
     durability: Durability,
-    writer: Connection,
+    opened: Opened,
     interpreter: &Interpreter,
     pace: &Arc<Pace>,
 ) -> std::io::Result<(Queues, Vec<JoinHandle<()>>)> {
-    let connect = |purpose| opening::connect(path, purpose, durability).map_err(std::io::Error::other);
+    let Opened { writer, sharing, is_marked } = opened;
+    let connect =
+        |purpose| opening::connect(path, purpose, durability, sharing).map_err(std::io::Error::other);
     let (interactive, to_write) = bounded(QUEUE);
     let (bulk, to_write_bulk) = bounded(BULK_QUEUE);
     let (read, to_read): (_, Receiver<Box<dyn Task>>) = bounded(QUEUE);
@@ -270,6 +279,7 @@ fn start(
     };
     let writer = Writer {
         conn: writer,
+        is_marked,
         interpreter: interpreter.clone(),
         interactive: to_write,
         bulk: to_write_bulk,

@@ -1,15 +1,17 @@
 //! From a path to a record that can be worked with, or to words for the operator why not.
 
+use std::ffi::CStr;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, Error, ErrorCode, OpenFlags};
+use rusqlite::{Connection, Error, ErrorCode, OpenFlags, ffi};
 
 use super::migrations;
 use super::{checkpoint, settings};
+use crate::embedded::disk::Disk;
 use crate::{Durability, OpenError};
 
 /// `mall`: tells a record from another program's SQLite file.
@@ -30,8 +32,49 @@ pub(super) enum Purpose {
     Checkpoint,
 }
 
+/// How connections share the index of the WAL.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Sharing {
+    /// In a file beside the WAL, with whoever opens the record.
+    File,
+    /// In memory, for this process alone: where a disk has no room, and so none for that file.
+    Memory,
+}
+
+impl Sharing {
+    /// SQLite's name for it.
+    fn vfs(self) -> &'static CStr {
+        match self {
+            Self::File => c"unix",
+            Self::Memory => c"unix-excl",
+        }
+    }
+}
+
+/// A record that was opened for writing.
+pub(super) struct Opened {
+    pub(super) writer: Connection,
+    pub(super) sharing: Sharing,
+    /// It is marked as running: the disk had room for that.
+    pub(super) is_marked: bool,
+}
+
 /// Opens the record, made if there is none, brings it to this version's form and marks it as running.
-pub(super) fn open(path: &Path, durability: Durability) -> Result<Connection, OpenError> {
+///
+/// On a disk with too little room nothing is written that does not have to be, so that a record can be read on a disk
+/// with none at all; the mark is then for the first write to set.
+pub(super) fn open(path: &Path, durability: Durability, disk: &Disk) -> Result<Opened, OpenError> {
+    open_as_is(path, durability, disk).map_err(|error| match (error, disk.shortage()) {
+        // SQLite reports a file that it had no room for as one that cannot be opened, or as a failed write.
+        (OpenError::Io { path, what, .. }, Some(shortage)) => {
+            OpenError::Io { path, what, source: io::Error::new(io::ErrorKind::StorageFull, shortage) }
+        }
+        (error, _) => error,
+    })
+}
+
+fn open_as_is(path: &Path, durability: Durability, disk: &Disk) -> Result<Opened, OpenError> {
+    let sharing = if disk.shortage().is_some() { Sharing::Memory } else { Sharing::File };
     let wal = sibling(path, "-wal");
     if !exists(path)? {
         if exists(&wal)? {
@@ -39,8 +82,8 @@ pub(super) fn open(path: &Path, durability: Durability) -> Result<Connection, Op
         }
         create(path, durability)?;
     }
-    let had_wal = fs::metadata(&wal).is_ok_and(|wal| wal.len() > 0);
-    let writer = bare(path).map_err(|error| explain(path, error))?;
+    let had_wal = exists(&wal)? && fs::metadata(&wal).map_err(|error| unreadable(&wal, error))?.len() > 0;
+    let writer = bare(path, sharing).map_err(|error| explain(path, error))?;
     identify(&writer, path)?;
     configure(&writer, Purpose::Write, durability).map_err(|error| explain(path, error))?;
     let clean = settings::is_stopped_cleanly(&writer).map_err(|error| explain(path, error))?;
@@ -51,21 +94,30 @@ pub(super) fn open(path: &Path, durability: Durability) -> Result<Connection, Op
         tracing::warn!(path = %path.display(), "the record was not closed when it was last used; looking it over");
         check(&writer, path)?;
     }
-    prepare(&writer).map_err(|error| explain(path, error))?;
-    Ok(writer)
+    migrations::apply(&writer).map_err(|error| explain(path, error))?;
+    let is_marked = sharing == Sharing::File;
+    if is_marked {
+        mark(&writer).map_err(|error| explain(path, error))?;
+    }
+    Ok(Opened { writer, sharing, is_marked })
 }
 
 /// A connection with everything set that its work needs.
-pub(super) fn connect(path: &Path, purpose: Purpose, durability: Durability) -> rusqlite::Result<Connection> {
-    let conn = bare(path)?;
+pub(super) fn connect(
+    path: &Path,
+    purpose: Purpose,
+    durability: Durability,
+    sharing: Sharing,
+) -> rusqlite::Result<Connection> {
+    let conn = bare(path, sharing)?;
     configure(&conn, purpose, durability)?;
     Ok(conn)
 }
 
 /// With nothing touched in the file, which may be another program's.
-fn bare(path: &Path) -> rusqlite::Result<Connection> {
+fn bare(path: &Path, sharing: Sharing) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let conn = Connection::open_with_flags(path, flags)?;
+    let conn = Connection::open_with_flags_and_vfs(path, flags, sharing.vfs())?;
     conn.busy_timeout(BUSY_TIMEOUT)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
     Ok(conn)
@@ -158,12 +210,22 @@ fn check(conn: &Connection, path: &Path) -> Result<(), OpenError> {
     let found: String = conn
         .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
         .map_err(|error| explain(path, error))?;
-    if found == "ok" { Ok(()) } else { Err(damaged(path, found)) }
+    match unread_page(&found) {
+        _ if found == "ok" => Ok(()),
+        Some(code) => Err(explain(path, Error::SqliteFailure(ffi::Error::new(code), Some(found)))),
+        None => Err(damaged(path, found)),
+    }
+}
+
+/// The code in a finding of `quick_check` that is about a page which could not be read, and not about what is in it.
+fn unread_page(found: &str) -> Option<i32> {
+    let (_, code) = found.split_once("error code")?;
+    let code: i32 = code.trim_start_matches(['=', ' ']).split_whitespace().next()?.parse().ok()?;
+    matches!(ffi::Error::new(code).code, ErrorCode::SystemIoFailure | ErrorCode::OutOfMemory).then_some(code)
 }
 
 /// The mark goes into the database file itself: were it in the WAL alone, losing the WAL would lose the mark too.
-fn prepare(conn: &Connection) -> rusqlite::Result<()> {
-    migrations::apply(conn)?;
+fn mark(conn: &Connection) -> rusqlite::Result<()> {
     settings::mark_running(conn)?;
     checkpoint::passive(conn).map(drop)
 }
@@ -171,6 +233,11 @@ fn prepare(conn: &Connection) -> rusqlite::Result<()> {
 fn explain(path: &Path, error: Error) -> OpenError {
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => damaged(path, error.to_string()),
+        Some(ErrorCode::DiskFull) => OpenError::Io {
+            path: path.to_owned(),
+            what: "cannot open the record",
+            source: io::Error::new(io::ErrorKind::StorageFull, error),
+        },
         _ => OpenError::Io {
             path: path.to_owned(),
             what: "cannot open the record",
@@ -184,11 +251,11 @@ fn damaged(path: &Path, detail: impl Into<String>) -> OpenError {
 }
 
 fn exists(path: &Path) -> Result<bool, OpenError> {
-    path.try_exists().map_err(|source| OpenError::Io {
-        path: path.to_owned(),
-        what: "cannot look for the record",
-        source,
-    })
+    path.try_exists().map_err(|error| unreadable(path, error))
+}
+
+fn unreadable(path: &Path, source: io::Error) -> OpenError {
+    OpenError::Io { path: path.to_owned(), what: "cannot look for the record", source }
 }
 
 fn remove(path: &Path) -> Result<(), OpenError> {

@@ -127,6 +127,11 @@ impl Open {
     }
 }
 
+/// Whether anything that has moved in is still in rows.
+pub(super) fn are_unpacked(conn: &Connection) -> rusqlite::Result<bool> {
+    conn.prepare_cached("SELECT 1 FROM sign_ins LIMIT 1")?.exists([])
+}
+
 /// Puts what has moved in as rows where it belongs.
 pub(super) fn pack(conn: &Connection) -> rusqlite::Result<()> {
     let mut select = conn.prepare("SELECT day, user_id, made_up FROM sign_ins ORDER BY day, user_id")?;
@@ -162,7 +167,22 @@ pub(super) fn load(conn: &Connection) -> rusqlite::Result<Days> {
         let (signed, made_up) = (row.get_ref(2)?.as_blob()?, row.get_ref(3)?.as_blob()?);
         days.entry(get_day(row, 0)?).or_default().add_bits(first, signed, made_up);
     }
+    load_rows(conn, &mut days)?;
     Ok(days)
+}
+
+/// What is not packed, as after an import onto a disk that is full now.
+fn load_rows(conn: &Connection, days: &mut Days) -> rusqlite::Result<()> {
+    let mut select = conn.prepare("SELECT day, user_id, made_up FROM sign_ins")?;
+    let mut rows = select.query([])?;
+    while let Some(row) = rows.next()? {
+        let (number, place) = place(UserId::new(get_id(row, 1)?));
+        let mut block = Block::default();
+        block.set(place, row.get::<_, i64>(2)? != 0);
+        let first = number.saturating_mul(USERS);
+        days.entry(get_day(row, 0)?).or_default().add_bits(first, &block.signed, &block.made_up);
+    }
+    Ok(())
 }
 
 fn get_day(row: &Row<'_>, column: usize) -> rusqlite::Result<Day> {

@@ -20,7 +20,13 @@ pub(crate) struct EmbeddedSignIns {
 impl EmbeddedSignIns {
     /// Reads what the record has. Blocks.
     pub(crate) fn load(database: Database) -> Result<Self, StoreError> {
-        database.write_blocking("pack sign-ins", sign_blocks::pack)?;
+        if database.read_blocking("unpacked sign-ins", sign_blocks::are_unpacked)? {
+            match database.write_blocking("pack sign-ins", sign_blocks::pack) {
+                // They are read as they are, and packed at a later start.
+                Err(StoreError::Full { .. }) | Ok(()) => {}
+                Err(error) => return Err(error),
+            }
+        }
         let days = database.read_blocking("load sign-ins", sign_blocks::load)?;
         Ok(Self { database, signed: Arc::new(Signed::new(days)) })
     }

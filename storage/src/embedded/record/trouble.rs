@@ -33,8 +33,10 @@ impl Interpreter {
     pub(super) fn explain(&self, op: &'static str, error: Error) -> StoreError {
         match &error {
             Error::SqliteFailure(code, _) => match code.code {
-                ErrorCode::DiskFull => StoreError::Full { op, detail: self.room() },
-                ErrorCode::SystemIoFailure if self.is_full() => StoreError::Full { op, detail: self.room() },
+                ErrorCode::DiskFull => StoreError::Full { op, detail: self.disk.room() },
+                ErrorCode::SystemIoFailure if self.is_full() => {
+                    StoreError::Full { op, detail: self.disk.room() }
+                }
                 _ if is_refusal(&error) => StoreError::Refused { op, source: error.into() },
                 ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => {
                     StoreError::Corrupt { op, key: error.to_string() }
@@ -55,14 +57,6 @@ impl Interpreter {
 
     fn is_full(&self) -> bool {
         self.disk.free_bytes().is_some_and(|free| free < FULL_BELOW_BYTES)
-    }
-
-    fn room(&self) -> String {
-        let dir = self.disk.dir().display();
-        match self.disk.free_bytes() {
-            Some(free) => format!("{} KiB left in {dir}", free >> 10),
-            None => format!("no room in {dir}"),
-        }
     }
 }
 

@@ -8,6 +8,7 @@ use crossbeam::channel::{Receiver, select_biased};
 use rusqlite::Connection;
 
 use super::checkpoint::{Pace, passive};
+use super::settings;
 use super::task::{Ran, Task};
 use super::trouble::{Interpreter, disk_full};
 use crate::StoreError;
@@ -18,6 +19,8 @@ const GROUP_MAX: usize = 256;
 
 pub(super) struct Writer {
     pub(super) conn: Connection,
+    /// The record says that it is running. If not, the first commit says so too.
+    pub(super) is_marked: bool,
     pub(super) interpreter: Interpreter,
     pub(super) interactive: Receiver<Box<dyn Task>>,
     pub(super) bulk: Receiver<Box<dyn Task>>,
@@ -65,6 +68,7 @@ impl Writer {
     /// Runs the tasks in one transaction, commits once, and only then answers.
     fn transaction(&mut self, tasks: &mut VecDeque<Box<dyn Task>>) {
         if let Err(error) = self.begin(tasks.len()) {
+            self.roll_back();
             return self.undone(tasks.drain(..), error);
         }
         let alone = tasks.len() == 1;
@@ -89,6 +93,11 @@ impl Writer {
             self.roll_back();
             return self.undone(ran, error);
         }
+        if !self.is_marked {
+            self.is_marked = true;
+            // Into the file itself, and soon: a lost WAL must not take the mark with it.
+            self.pace.finish.store(true, Ordering::Relaxed);
+        }
         self.pace.wrote();
         self.pace.set_trouble(None);
         ran.into_iter().for_each(Task::answer);
@@ -100,7 +109,8 @@ impl Writer {
             disk.refused(tasks);
             return Err(disk_full());
         }
-        self.execute("BEGIN IMMEDIATE")
+        self.execute("BEGIN IMMEDIATE")?;
+        if self.is_marked { Ok(()) } else { settings::mark_running(&self.conn) }
     }
 
     /// Without a savepoint, which copies every page it touches: a batch of orders touches many.

@@ -1,0 +1,132 @@
+//! A log that is damaged or missing: what can still be read of it, what is lost, and a start without that.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::recovery::{self, Commit, Content, OpenFault, Parts, Witness};
+use super::store::{self, Store, StoreFault};
+use crate::{LogLoss, OpenError};
+
+/// More commits than these are not lost between two writes of the record: what says so is itself not to be trusted.
+const MOST_MISSING: u64 = 1 << 20;
+
+/// What could be read of a damaged log, and what could not.
+struct Salvage {
+    content: Content,
+    loss: Option<LogLoss>,
+}
+
+/// Refuses a damaged log with the number of claims that a start without them would drop.
+pub(super) fn refused(log_dir: &Path, witness: &Witness, faults: &[String]) -> Result<OpenError, StoreFault> {
+    Ok(refusal(log_dir, faults, salvage(log_dir, witness)?.loss))
+}
+
+/// Puts a new log in the place of a damaged one, which is set aside, if `accepted` is the number of claims that are lost.
+/// `make` makes the new log at [`replacement`].
+///
+/// Cut off at any point, it leaves the damaged log or the new one: see [`finish_replacement`].
+pub(super) fn accept(
+    log_dir: &Path,
+    witness: &Witness,
+    faults: &[String],
+    accepted: Option<u64>,
+    make: impl FnOnce(&Content) -> Result<(), StoreFault>,
+) -> Result<(), OpenFault> {
+    let Salvage { mut content, loss } = salvage(log_dir, witness)?;
+    let Some(known) = loss.filter(|loss| accepted == Some(loss.number())) else {
+        return Err(OpenFault::Told(refusal(log_dir, faults, loss)));
+    };
+    tracing::warn!(
+        commits = known.commits,
+        claims = known.claims,
+        detail = faults.join("; "),
+        "starting without what is lost from the order log, as told"
+    );
+    fill_gaps(&mut content, witness);
+    let new = replacement(log_dir);
+    store::remove_dir(&new)?;
+    make(&content)?;
+    recovery::set_aside(log_dir)?;
+    fs::rename(&new, log_dir)?;
+    sync_parent(log_dir)?;
+    Ok(())
+}
+
+/// Where a new log is made before it takes the place of a damaged one.
+pub(super) fn replacement(log_dir: &Path) -> PathBuf {
+    log_dir.with_extension("new")
+}
+
+/// Ends a replacement that was cut off: a whole new log takes its place if the damaged one is set aside already, and
+/// goes otherwise.
+pub(super) fn finish_replacement(log_dir: &Path) -> io::Result<()> {
+    let new = replacement(log_dir);
+    if !new.try_exists()? {
+        return Ok(());
+    }
+    if log_dir.try_exists()? || !new.join(store::CURRENT).try_exists()? {
+        return store::remove_dir(&new);
+    }
+    fs::rename(&new, log_dir)?;
+    sync_parent(log_dir)
+}
+
+/// Makes empty commits of the numbers that are missing, so that the next start finds no gap.
+pub(super) fn fill_gaps(content: &mut Content, witness: &Witness) {
+    content.leftovers.clear();
+    content.last_commit = content.last_commit.max(witness.last_known());
+    for number in witness.applied + 1..=content.last_commit {
+        content.commits.entry(number).or_default();
+    }
+}
+
+fn refusal(log_dir: &Path, faults: &[String], loss: Option<LogLoss>) -> OpenError {
+    OpenError::LostLog { path: log_dir.to_owned(), detail: faults.join("; "), loss }
+}
+
+/// Reads every store that is left, by its log alone: a snapshot only makes an opening quick, and may be what is damaged.
+fn salvage(log_dir: &Path, witness: &Witness) -> Result<Salvage, StoreFault> {
+    let (mut parts, mut faults, mut sessions) = (Parts::default(), Vec::new(), None);
+    let stores = Store::salvage(log_dir)?;
+    for store in &stores {
+        let of_store = parts.add(store, witness)?;
+        if of_store.is_empty() && sessions.is_none() {
+            sessions = Some(recovery::entries(store, &mut faults)?);
+        }
+        faults.extend(of_store);
+    }
+    let commits = parts.commits();
+    let loss = lost(&commits, witness, stores.is_empty() || !faults.is_empty());
+    let mut content = Content { entries: sessions.unwrap_or_default(), ..Content::default() };
+    recovery::sort_out(commits, witness, &mut content, &mut faults);
+    Ok(Salvage { content, loss })
+}
+
+/// Counts what is missing above the mark. `None` if so much is that no loss of the log alone explains it.
+///
+/// A commit of which nothing is left counts as one claim, the least that it had.
+fn lost(commits: &BTreeMap<u64, Commit>, witness: &Witness, is_damaged: bool) -> Option<LogLoss> {
+    let highest = commits.last_key_value().map_or(0, |(number, _)| *number);
+    let last = highest.max(witness.last_known());
+    if last == u64::MAX || last - witness.applied > MOST_MISSING {
+        return None;
+    }
+    let (mut loss, mut kept) = (LogLoss { commits: 0, claims: 0 }, 0);
+    for number in witness.applied + 1..=last {
+        let missing = commits.get(&number).map_or(1, Commit::missing);
+        kept += commits.get(&number).map_or(0, Commit::claims);
+        if missing > 0 && !(number == highest && number > witness.last_known()) {
+            loss.commits += 1;
+            loss.claims += missing;
+        }
+    }
+    let pending = witness.clean_stop.map_or(0, |stop| stop.pending);
+    loss.claims = loss.claims.max(pending.saturating_sub(kept)).max(u64::from(is_damaged));
+    Some(loss)
+}
+
+fn sync_parent(log_dir: &Path) -> io::Result<()> {
+    log_dir.parent().map_or(Ok(()), store::sync_all)
+}

@@ -1,0 +1,146 @@
+//! Starts that find less than a stop left: no room, an unfinished snapshot, a snapshot or a log that is damaged.
+
+use std::fs;
+use std::path::PathBuf;
+
+use mallbox_storage::sessions::TokenHash;
+use mallbox_storage::{ClaimAnswer, Durability, LogLoss, OpenError, StoreError, UserId};
+
+use crate::world::{Closed, HOUR, NOON, World};
+
+const TOKEN: TokenHash = TokenHash([7; 32]);
+const CLAIMS: u64 = 300;
+
+/// A mall with accepted claims, none of them an order yet, and somebody who is logged in. Stopped in order.
+async fn left() -> Closed {
+    let world = World::open(Durability::Process).await;
+    world.storage.sessions.begin(TOKEN, UserId::new(1), HOUR, NOON).await.unwrap();
+    for user in 1..=CLAIMS {
+        assert_eq!(world.claim(user).await.unwrap(), ClaimAnswer::Accepted);
+    }
+    world.closed().await
+}
+
+/// The directory of the log's current store.
+fn store(closed: &Closed) -> PathBuf {
+    let log = closed.dir().join("log");
+    let current = fs::read_to_string(log.join("CURRENT")).unwrap();
+    log.join(format!("store-{}", current.trim()))
+}
+
+async fn has_everything(world: &World) {
+    assert_eq!(world.taken().await, CLAIMS);
+    assert_eq!(world.storage.order_log.state().await.pending, CLAIMS);
+    assert_eq!(world.storage.sessions.find(TOKEN, HOUR, NOON).await.unwrap(), Some(UserId::new(1)));
+}
+
+/// sled takes the unfinished snapshot for the newest one. A full disk leaves one behind, and so does a power cut.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unfinished_snapshot_made_the_log_unopenable() {
+    let mut closed = left().await;
+    for content in [&b""[..], b"half of it"] {
+        let unfinished = store(&closed).join("snap.00000000FFFFFFFF.generating");
+        fs::write(&unfinished, content).unwrap();
+        let world = closed.open().await;
+        has_everything(&world).await;
+        assert!(!unfinished.exists());
+        closed = world.closed().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_without_room_did_not_know_the_pending_claims() {
+    let closed = left().await;
+    closed.faults.set_full(true);
+    let before = fs::read(store(&closed).join("db")).unwrap();
+    let closed = {
+        let world = closed.open().await;
+        has_everything(&world).await;
+        let refused = world.claim(CLAIMS + 1).await.unwrap_err();
+        assert!(matches!(refused, StoreError::Full { .. }), "{refused}");
+        let troubles = world.troubles().await;
+        assert!(troubles[0].starts_with("disk full: "), "{troubles:?}");
+        world.closed().await
+    };
+    assert_eq!(fs::read(store(&closed).join("db")).unwrap(), before, "the log itself is only read");
+
+    let world = closed.open().await;
+    has_everything(&world).await;
+    world.faults.set_full(false);
+    assert_eq!(world.troubles().await, [""; 0], "without a restart");
+    assert_eq!(world.claim(CLAIMS + 1).await.unwrap(), ClaimAnswer::Accepted);
+    let world = world.reopen().await;
+    assert_eq!(world.taken().await, CLAIMS + 1);
+    assert_eq!(world.storage.sessions.find(TOKEN, HOUR, NOON).await.unwrap(), Some(UserId::new(1)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_mall_is_made_when_there_is_room_and_not_before() {
+    let closed = World::open(Durability::Process).await.closed().await;
+    fs::remove_dir_all(closed.dir().join("log")).unwrap();
+    closed.faults.set_full(true);
+    let world = closed.open().await;
+    assert!(world.claim(1).await.is_err());
+    world.faults.set_full(false);
+    assert_eq!(world.claim(1).await.unwrap(), ClaimAnswer::Accepted);
+    let world = world.reopen().await;
+    assert_eq!(world.taken().await, 1);
+}
+
+fn loss(refused: &OpenError) -> LogLoss {
+    let OpenError::LostLog { loss: Some(loss), .. } = refused else { panic!("{refused}") };
+    *loss
+}
+
+/// What `--accept-lost-log` dropped, though the log itself was whole.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_damaged_snapshot_cost_claims_that_the_log_still_had() {
+    let mut closed = left().await;
+    let snapshots: Vec<PathBuf> =
+        fs::read_dir(store(&closed)).unwrap().map(|entry| entry.unwrap().path()).collect();
+    fs::write(store(&closed).join("snap.00000000FFFFFFFF"), b"a snapshot of something else").unwrap();
+    let refused = closed.try_open().await.err().expect("a damaged snapshot was believed");
+    assert_eq!(loss(&refused), LogLoss { commits: 0, claims: 0 }, "{refused}; {snapshots:?}");
+    assert!(refused.to_string().contains("add --accept-lost-log 0 "), "{refused}");
+    closed.accept(1);
+    assert!(closed.try_open().await.is_err(), "another number is no consent");
+    closed.accept(0);
+    let world = closed.open().await;
+    has_everything(&world).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lost_log_was_given_up_without_a_word_about_what_was_in_it() {
+    let mut closed = left().await;
+    fs::remove_dir_all(closed.dir().join("log")).unwrap();
+    let refused = closed.try_open().await.err().expect("a missing log was not missed");
+    assert_eq!(loss(&refused).claims, CLAIMS, "{refused}");
+    for other in [0, 1, CLAIMS - 1, CLAIMS + 1] {
+        closed.accept(other);
+        let again = closed.try_open().await.err().expect("another number is no consent");
+        assert_eq!(again.to_string(), refused.to_string());
+    }
+    closed.accept(CLAIMS);
+    let world = closed.open().await;
+    assert_eq!(world.taken().await, 0);
+    let world = world.reopen().await;
+    assert_eq!(world.claim(1).await.unwrap(), ClaimAnswer::Accepted);
+}
+
+/// A power cut while a damaged log is replaced: before the new one is whole, and before it has its name.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cut_while_a_damaged_log_was_replaced_cost_what_could_be_saved() {
+    let closed = left().await;
+    let (log, new) = (closed.dir().join("log"), closed.dir().join("log.new"));
+    fs::create_dir_all(new.join("store-1")).unwrap();
+    let closed = {
+        let world = closed.open().await;
+        has_everything(&world).await;
+        assert!(!new.exists(), "half a log is none");
+        world.closed().await
+    };
+    fs::rename(&log, &new).unwrap();
+    let world = closed.open().await;
+    has_everything(&world).await;
+    assert!(log.exists() && !new.exists());
+}

@@ -1,0 +1,91 @@
+//! A mall whose accepted claims are in its log and not in its database yet, and whether all of them are still known.
+
+use std::path::Path;
+
+use anyhow::{Context as _, ensure};
+use mallbox::mall::{Clock as _, SystemClock, ZONE};
+use mallbox_storage::{Claim, ClaimAnswer, OrderId, Storage};
+
+use super::http;
+use super::mall::{self, Mall, Size};
+use super::server::Server;
+
+/// How the mall was left.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Left {
+    Stopped,
+    Killed,
+}
+
+/// A mall and the claims that it has accepted.
+pub struct Pending {
+    pub mall: Mall,
+    /// Who bought, by their place among the people, and the order. The last person has not bought.
+    pub orders: Vec<(usize, OrderId)>,
+}
+
+impl Pending {
+    /// Makes a mall in an empty directory in which all but the last of `people` have bought, and leaves it.
+    pub fn make(dir: &Path, people: usize, left: Left) -> anyhow::Result<Self> {
+        let size = Size { people, sales: 1, units: 10 * people as u64 };
+        mall::runtime()?.block_on(async {
+            let storage = mall::open(dir).await?;
+            storage.upkeep.put_setting(ZONE, "Asia/Shanghai").await?;
+            let mall = mall::make_in(&storage, size).await?;
+            let orders = buy(&storage, &mall).await?;
+            if left == Left::Stopped {
+                storage.upkeep.close().await?;
+            }
+            Ok(Self { mall, orders })
+        })
+    }
+
+    /// Whether a server shows every order to who bought it, and the rest of the mall too.
+    pub fn are_shown(&self, server: &Server) -> anyhow::Result<()> {
+        let orders =
+            self.orders.iter().map(|(person, order)| (format!("/api/voucher-order/{order}"), *person));
+        let pages = ["/api/shop/1", "/api/voucher/list/1", "/api/user/me", "/healthz"];
+        for (path, person) in orders.chain(pages.map(|path| (path.to_owned(), 0))) {
+            let reply = http::ask(server.address, "GET", &path, &self.mall.people[person].token)?;
+            ensure!(reply.status == 200, "{path} says {} {}", reply.status, reply.text);
+        }
+        Ok(())
+    }
+
+    /// One claim by who has not bought.
+    pub fn claim(&self, server: &Server) -> anyhow::Result<http::Reply> {
+        let path = format!("/api/voucher-order/seckill/{}", self.mall.sales[0]);
+        let last = self.mall.people.last().context("a mall without people")?;
+        http::ask(server.address, "POST", &path, &last.token)
+    }
+
+    /// Whether every order is in the log or in the database of a mall that nobody has open.
+    pub fn are_kept(&self, dir: &Path) -> anyhow::Result<()> {
+        mall::runtime()?.block_on(async {
+            let storage = mall::open(dir).await?;
+            for (_, order) in &self.orders {
+                let is_there = storage.order_log.find(*order).await?.is_some()
+                    || storage.orders.get(*order).await?.is_some();
+                ensure!(is_there, "order {order} is lost");
+            }
+            storage.upkeep.close().await?;
+            Ok(())
+        })
+    }
+}
+
+async fn buy(storage: &Storage, mall: &Mall) -> anyhow::Result<Vec<(usize, OrderId)>> {
+    let (voucher, now) = (mall.sales[0], SystemClock.now());
+    let sale = storage.vouchers.get(voucher).await?.and_then(|voucher| voucher.sale).context("no sale")?;
+    storage.sales.put(sale.terms).await?;
+    let mut orders = Vec::new();
+    for (number, person) in mall.people.iter().enumerate().take(mall.people.len() - 1) {
+        let day = OrderId::day(now).context("no day")?;
+        let count = storage.sequences.next("order", day).await?;
+        let order = OrderId::compose(now, count, voucher).context("no order id")?;
+        let answer = storage.sales.claim(Claim { order, voucher, user: person.id, at: now }).await?;
+        ensure!(answer == ClaimAnswer::Accepted, "{answer:?}");
+        orders.push((number, order));
+    }
+    Ok(orders)
+}

@@ -1,0 +1,202 @@
+//! Starts on disks with 0 to 1,024 KiB free, of several file systems. Each mall starts, to be read, or names the disk; each
+//! sells again once there is room; and nothing that was accepted is lost.
+//!
+//! `MALLBOX_SMALL_DISKS` says how many sizes are tried: 257 are all of them, in steps of 4 KiB.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+use std::fs::{self, File};
+use std::os::fd::AsFd as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, ensure};
+use rustix::fs::{FallocateFlags, fallocate, statvfs};
+
+use common::aftermath;
+use common::dice::number_from;
+use common::http;
+use common::image::Site;
+use common::pending::{Left, Pending};
+use common::server::{self, Server};
+
+const LARGEST_KIB: u64 = 1_024;
+/// Sizes that are tried unless told.
+const SIZES: u64 = 5;
+const PEOPLE: usize = 40;
+const PATIENCE: Duration = Duration::from_secs(30);
+const BLOCK: u64 = 4_096;
+
+#[test]
+#[cfg_attr(
+    not(feature = "power-tests"),
+    ignore = "needs root and loop devices; tests/run turns it on where they are there"
+)]
+fn a_start_on_a_small_ext4_spoilt_the_log() -> anyhow::Result<()> {
+    let site = Site::new(Path::new(env!("CARGO_TARGET_TMPDIR")))?;
+    let image = site.format("ext4.img")?;
+    let disk = site.mount(&image, "ext4")?;
+    try_all("ext4", disk.path(), site.path())
+}
+
+#[test]
+#[cfg_attr(
+    not(feature = "xfs-tests"),
+    ignore = "needs root, loop devices and mkfs.xfs; tests/run turns it on where they are there"
+)]
+fn a_start_on_a_small_xfs_spoilt_the_log() -> anyhow::Result<()> {
+    let site = Site::new(Path::new(env!("CARGO_TARGET_TMPDIR")))?;
+    let image = site.format_xfs("xfs.img")?;
+    let disk = site.mount(&image, "xfs")?;
+    try_all("xfs", disk.path(), site.path())
+}
+
+#[test]
+#[cfg_attr(
+    not(feature = "power-tests"),
+    ignore = "needs root and loop devices; tests/run turns it on where they are there"
+)]
+fn a_start_on_a_small_tmpfs_spoilt_the_log() -> anyhow::Result<()> {
+    let site = Site::new(Path::new(env!("CARGO_TARGET_TMPDIR")))?;
+    let disk = site.mount_memory("tmpfs")?;
+    try_all("tmpfs", disk.path(), site.path())
+}
+
+/// Every size, and a mall that was stopped and one that was killed in turns.
+fn try_all(kind: &str, disk: &Path, site: &Path) -> anyhow::Result<()> {
+    let sizes = number_from("MALLBOX_SMALL_DISKS").unwrap_or(SIZES).clamp(2, 1 + LARGEST_KIB / 4);
+    let mut malls = Vec::new();
+    for left in [Left::Stopped, Left::Killed] {
+        let template = site.join(format!("{left:?}"));
+        malls.push((Pending::make(&template, PEOPLE, left)?, template));
+    }
+    let (mut started, mut refused) = (0, 0);
+    for step in 0..sizes {
+        let kib = step * LARGEST_KIB / (sizes - 1) / 4 * 4;
+        let (pending, template) = &malls[usize::try_from(step)? % malls.len()];
+        let start = Start { pending, template, disk, log: &site.join(format!("{kind}-{kib}.log")) };
+        match start
+            .on_a_disk_with(kib)
+            .with_context(|| format!("{kind}, {kib} KiB free, {}", template.display()))?
+        {
+            true => started += 1,
+            false => refused += 1,
+        }
+    }
+    println!(
+        "{kind}: {sizes} sizes up to {LARGEST_KIB} KiB: {started} started, {refused} named the disk, all sold again"
+    );
+    Ok(())
+}
+
+struct Start<'a> {
+    pending: &'a Pending,
+    template: &'a Path,
+    disk: &'a Path,
+    log: &'a Path,
+}
+
+impl Start<'_> {
+    /// Whether the mall started, rather than naming the disk. Afterwards there is room, and everything is there.
+    fn on_a_disk_with(&self, kib: u64) -> anyhow::Result<bool> {
+        let data = aftermath::copy(self.template, self.disk)?;
+        let ballast = Ballast::leave(self.disk, kib << 10)?;
+        let started = Server::start(data.path(), self.log, "power");
+        let is_started = started.is_ok();
+        let server = match started {
+            Ok(server) => {
+                self.is_only_read(&server)?;
+                drop(ballast);
+                server
+            }
+            Err(error) => {
+                let said = format!("{error:#}");
+                ensure!(!said.contains("damaged") && names_the_disk(&said), "{said}");
+                drop(ballast);
+                Server::start(data.path(), self.log, "power")?
+            }
+        };
+        self.sells_again(&server)?;
+        server.stop()?;
+        server::verify(data.path())?;
+        self.pending.are_kept(data.path())?;
+        fs::remove_file(self.log)?;
+        Ok(is_started)
+    }
+
+    fn is_only_read(&self, server: &Server) -> anyhow::Result<()> {
+        self.pending.are_shown(server)?;
+        let code = http::ask(server.address, "POST", "/api/user/code?phone=13900000002", "")?;
+        for reply in [self.pending.claim(server)?, code] {
+            let told = (reply.status, reply.code(), reply.retry_after());
+            ensure!(told == (503, "DISK_FULL", Some(30)), "{reply:?}");
+        }
+        let ready = http::ask(server.address, "GET", "/readyz", "")?;
+        ensure!(ready.status == 503 && ready.text.contains("disk full: "), "{ready:?}");
+        Ok(())
+    }
+
+    fn sells_again(&self, server: &Server) -> anyhow::Result<()> {
+        let began = Instant::now();
+        loop {
+            let reply = self.pending.claim(server)?;
+            if reply.body["success"] == true {
+                return self.pending.are_shown(server);
+            }
+            ensure!(began.elapsed() < PATIENCE, "with room again: {} {}", reply.status, reply.text);
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+fn names_the_disk(said: &str) -> bool {
+    said.contains("No space left on device") || said.contains("MiB are needed")
+}
+
+/// A file that leaves so much room, which is free again when this is dropped.
+struct Ballast(PathBuf);
+
+impl Ballast {
+    fn leave(dir: &Path, wanted: u64) -> anyhow::Result<Self> {
+        let ballast = Self(dir.join("ballast"));
+        let file = File::create(&ballast.0)?;
+        let began = Instant::now();
+        let mut length = 0;
+        loop {
+            let space = statvfs(dir)?;
+            let free = space.f_bavail * space.f_frsize;
+            if free.abs_diff(wanted) < BLOCK {
+                return Ok(ballast);
+            }
+            if free > wanted {
+                match take(&file, length, (free - wanted) / BLOCK * BLOCK) {
+                    // What XFS keeps to itself.
+                    0 => return Ok(ballast),
+                    taken => length += taken,
+                }
+            } else {
+                length = length.saturating_sub((wanted - free).next_multiple_of(BLOCK));
+                file.set_len(length)?;
+            }
+            ensure!(began.elapsed() < PATIENCE, "{free} bytes are free, and not {wanted}");
+        }
+    }
+}
+
+/// The file system needs blocks of its own for so large a file: then fewer are taken.
+fn take(file: &File, length: u64, mut more: u64) -> u64 {
+    while more >= BLOCK {
+        if fallocate(file.as_fd(), FallocateFlags::empty(), length, more).is_ok() {
+            return more;
+        }
+        more = more / 2 / BLOCK * BLOCK;
+    }
+    0
+}
+
+impl Drop for Ballast {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
