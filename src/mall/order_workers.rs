@@ -298,6 +298,13 @@ impl Worker {
             let claims = orders.map(|(logged, _)| logged.claim);
             self.unknown.lock().extend(claims.filter(|claim| unknown.contains(&claim.order)));
         }
+        for (logged, outcome) in claims.iter().zip(&outcomes) {
+            if *outcome == Persisted::DeadLetter(DeadReason::Double) {
+                let Claim { order, voucher, user, .. } = logged.claim;
+                // Its user has a unit by another order. The errand that the record has does it otherwise.
+                let _ = storage.sales.release(voucher, user, order).await;
+            }
+        }
         count(&self.figures.batches, 1);
         count(&self.figures.persisted, written);
         count(&self.figures.repeats, repeats);

@@ -53,9 +53,10 @@ async fn run(count: u64) {
     let (empty, began) = (redis_memory(&server), Instant::now());
     // But for the shops, it is asked for nothing: by a record in which nobody has done anything.
     let database = Database::fresh();
-    let MysqlPorts { holders, orders, sign_rows, feed_rows, .. } =
+    let MysqlPorts { epochs, holders, orders, sign_rows, feed_rows, .. } =
         mysql::connect(database.url()).await.unwrap();
-    let known = RecordForRedis { holders, orders, shops: Arc::clone(&record.shops), sign_rows, feed_rows };
+    let known =
+        RecordForRedis { epochs, holders, orders, shops: Arc::clone(&record.shops), sign_rows, feed_rows };
     let redis = connect(&RedisOptions::new(server.url()), known).await.unwrap().geo_index;
     while redis.count().await.ok() != Some(count) {
         tokio::time::sleep(Duration::from_millis(50)).await;

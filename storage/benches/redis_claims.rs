@@ -38,9 +38,9 @@ async fn run(claims: u64, append: &str, fsync: &str) {
     let server = Redis::start_with(options).unwrap();
     // A record in which nobody has bought yet.
     let database = Database::fresh();
-    let MysqlPorts { holders, orders, shops, sign_rows, feed_rows, .. } =
+    let MysqlPorts { epochs, holders, orders, shops, sign_rows, feed_rows, .. } =
         mysql::connect(database.url()).await.unwrap();
-    let record = RecordForRedis { holders, orders, shops, sign_rows, feed_rows };
+    let record = RecordForRedis { epochs, holders, orders, shops, sign_rows, feed_rows };
     let ports = connect(&RedisOptions::new(server.url()), record).await.unwrap();
     let ports = Arc::new(ports);
     let terms =

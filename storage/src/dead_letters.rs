@@ -8,7 +8,8 @@ use crate::{DeadLetterId, Order, OrderId, Page, StoreError, Timestamp, UserId, V
 /// Why a claim did not become an order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DeadReason {
-    /// Its user has a live order of this sale already.
+    /// Its user has a live order of this sale already. It holds no unit: [`Outbox`](crate::Outbox) has the errand that
+    /// gives back what memory took for it.
     Double,
     /// The record's stock was used up.
     Oversold,
@@ -36,6 +37,12 @@ impl DeadReason {
         [Self::Double, Self::Oversold, Self::IdClash, Self::Refused]
             .into_iter()
             .find(|one| one.code() == code)
+    }
+
+    /// Whether a claim that dies of it takes a unit of the record's stock, as it has one in memory: not if none is left, and
+    /// not if its user has an order, whose unit is enough. Then memory is asked to give it back.
+    pub(crate) fn takes_unit(self) -> bool {
+        !matches!(self, Self::Double | Self::Oversold)
     }
 
     /// What is told of a claim that the record lets die; `owner` has the order with the claim's id, if that is there.

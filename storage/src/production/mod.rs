@@ -3,6 +3,7 @@
 //! Any number of processes share both. Nothing that one of them holds in memory is the truth about anything.
 
 mod breaker;
+mod epochs;
 mod holders;
 pub mod mysql;
 pub mod redis;
@@ -13,6 +14,7 @@ mod upkeep;
 use std::fmt;
 use std::sync::Arc;
 
+pub use epochs::{EpochRows, EpochScope, ServerEpoch};
 pub use holders::{Holder, Holders};
 pub use sign_rows::{FAR, SignRows};
 pub use trial::{ServerFigures, Trial};
@@ -51,6 +53,7 @@ impl fmt::Debug for ProductionOptions {
 pub(crate) async fn open(options: &ProductionOptions) -> Result<Storage, OpenError> {
     let record = mysql::connect(&options.mysql).await?;
     let known = RecordForRedis {
+        epochs: Arc::clone(&record.epochs),
         holders: Arc::clone(&record.holders),
         orders: Arc::clone(&record.orders),
         shops: Arc::clone(&record.shops),

@@ -56,6 +56,7 @@ impl Upkeep for ProductionUpkeep {
     }
 
     async fn close(&self) -> Result<(), StoreError> {
+        self.redis.leave().await;
         self.mysql.close().await
     }
 }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use mallbox_storage::{
-    Cents, ClaimAnswer, DeadLetter, DeadLetterId, DeadReason, DeadState, Logged, Order, OrderCounts, OrderId,
-    OrderStatus, Page, PaymentMode, Persisted, Release, Replayed, Reservation, Step, StockChange,
+    Cents, ClaimAnswer, DeadLetter, DeadLetterId, DeadReason, DeadState, Errand, Logged, Order, OrderCounts,
+    OrderId, OrderStatus, Page, PaymentMode, Persisted, Release, Replayed, Reservation, Step, StockChange,
     StockChanged, Units, UserId, Voided, VoucherId,
 };
 
@@ -18,7 +18,8 @@ crate::contract! {
     a_replay_takes_the_unit_that_a_letter_does_not_hold,
     a_voided_letter_gives_its_unit_back_once,
     a_settled_claim_stays_settled_whatever_became_of_its_letter,
-    a_double_is_voided_and_the_order_beside_it_stays,
+    a_double_held_a_unit_beside_the_order_of_its_user,
+    a_letter_is_voided_and_the_order_beside_it_stays,
     a_double_of_an_order_that_memory_forgot_leaves_it_the_unit,
 }
 
@@ -150,7 +151,7 @@ async fn what_the_record_still_refuses_stays_open_and_counts(w: &World) {
             assert_eq!(w.storage.dead_letters.of_order(letter.order).await.unwrap().pop(), Some(counted));
         }
     }
-    assert_eq!((stock(w, voucher).await, stock(w, full).await), (Some(6), Some(0)));
+    assert_eq!((stock(w, voucher).await, stock(w, full).await), (Some(7), Some(0)));
     assert_eq!(w.storage.orders.get(dying[2].order).await.unwrap(), None, "nothing is left of it");
     // Its order is out of the way: the double becomes one.
     let _ = w.storage.orders.step(orders[0].order, Step::Cancel, NOON).await.unwrap();
@@ -232,12 +233,28 @@ async fn a_settled_claim_stays_settled_whatever_became_of_its_letter(w: &World) 
     assert_eq!((w.storage.orders.count(voucher).await.unwrap(), stock(w, voucher).await), (counts, left));
 }
 
-async fn a_double_is_voided_and_the_order_beside_it_stays(w: &World) {
+async fn a_double_held_a_unit_beside_the_order_of_its_user(w: &World) {
     let voucher = w.sale(Some(9)).await;
-    persist(w, &[claim(voucher, 1, 1), claim(voucher, 1, 2), claim(voucher, 1, 3)]).await;
+    let (order, double) = (claim(voucher, 1, 1), claim(voucher, 1, 2));
+    persist(w, &[order, double]).await;
     w.storage.sales.forget(voucher).await.unwrap();
     let units = w.storage.sales.put(w.terms(voucher).await).await.unwrap();
-    assert_eq!(units.taken, 3, "one for the order, one for each double");
+    assert_eq!((units.taken, stock(w, voucher).await), (1, Some(8)));
+    assert_eq!(w.storage.orders.holdings(voucher, order.user).await.unwrap(), [order.order]);
+    let errand = Errand::Release { voucher, user: double.user, order: double.order };
+    assert_eq!(w.storage.outbox.open(9).await.unwrap(), [errand]);
+}
+
+async fn a_letter_is_voided_and_the_order_beside_it_stays(w: &World) {
+    let voucher = w.sale(Some(9)).await;
+    persist(w, &[claim(voucher, 1, 1)]).await;
+    for number in 2..=3 {
+        let dying = logged(claim(voucher, 1, number));
+        w.storage.orders.bury(&dying, DeadReason::Refused, "", NOON).await.unwrap();
+    }
+    w.storage.sales.forget(voucher).await.unwrap();
+    let units = w.storage.sales.put(w.terms(voucher).await).await.unwrap();
+    assert_eq!(units.taken, 3, "one for the order, one for each letter");
     let mut held = w.storage.orders.holdings(voucher, UserId::new(1)).await.unwrap();
     held.sort_unstable();
     assert_eq!(held, [1, 2, 3].map(|number| claim(voucher, 1, number).order));
@@ -247,7 +264,7 @@ async fn a_double_is_voided_and_the_order_beside_it_stays(w: &World) {
     assert!(matches!(void(w, &all[0]).await, Voided::Void(_)));
     assert_eq!((release(all[0].order).await, taken().await), (Release::Released, 2));
     assert_eq!((release(all[0].order).await, taken().await), (Release::NotHeld, 2));
-    // The order is cancelled while the other double still stands for its user.
+    // The order is cancelled while the other letter still stands for its user.
     let order = claim(voucher, 1, 1).order;
     let _ = w.storage.orders.step(order, Step::Cancel, NOON).await.unwrap();
     assert_eq!((release(order).await, taken().await), (Release::Released, 1));

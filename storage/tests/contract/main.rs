@@ -37,6 +37,7 @@ mod pictures;
 mod production_world;
 mod purchases;
 mod rate_limits;
+mod redis_epochs;
 mod redis_faults;
 mod redis_geo;
 mod redis_instances;

@@ -63,7 +63,8 @@ impl Model {
         let is_order =
             self.orders.get(&claim.order).is_some_and(|order| (order.0, order.1) == (key.1, key.2));
         if !is_order && !self.dead.contains_key(&key) {
-            let holds = reason != DeadReason::Oversold && self.take(claim.voucher);
+            let holds =
+                !matches!(reason, DeadReason::Double | DeadReason::Oversold) && self.take(claim.voucher);
             self.dead.insert(key, (reason, holds));
         }
     }

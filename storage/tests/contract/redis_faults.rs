@@ -107,14 +107,17 @@ async fn a_master_that_was_demoted_and_promoted_again_is_not_believed() {
     let there = w.on_redis_at(second.url()).await;
     assert!(accepted(&there, claim(voucher, 2, 2)).await, "its script is sent to the second");
     tell(&second.url(), &["WAIT", "1", "5000"]);
-    tell(&first.url(), &["REPLICAOF", "NO", "ONE"]);
+    // A replica of nobody.
+    tell(&first.url(), &["REPLICAOF", "127.0.0.1", "1"]);
     for user in 3..=4 {
         assert!(accepted(&there, claim(voucher, user, user)).await);
     }
     let taken = there.order_log.take(WORKER, 1000, Duration::from_secs(5)).await.unwrap();
     let answers = there.orders.persist(&taken, NOON).await.unwrap();
     assert_eq!(answers.len(), 3, "{taken:?} {answers:?}");
+    there.order_log.done(WORKER, &taken).await.unwrap();
 
+    tell(&first.url(), &["REPLICAOF", "NO", "ONE"]);
     let again = recovers(&w, claim(voucher, 3, 33)).await;
     assert_eq!(again, ClaimAnswer::AlreadyBought(claim(voucher, 3, 3).order));
     assert!(accepted(&w.storage, claim(voucher, 5, 5)).await);
@@ -124,7 +127,7 @@ async fn a_master_that_was_demoted_and_promoted_again_is_not_believed() {
 }
 
 /// Makes one a replica of the other, and waits until it has everything.
-fn follow(url: &str, port: u16) {
+pub fn follow(url: &str, port: u16) {
     tell(url, &["REPLICAOF", "127.0.0.1", &port.to_string()]);
     let until = Instant::now() + Duration::from_secs(20);
     while !says(url, "replication").contains("master_link_status:up") {

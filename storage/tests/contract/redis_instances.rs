@@ -11,7 +11,7 @@ use tokio::net::{TcpListener, TcpStream};
 use crate::dead_letters::letters;
 use crate::orders::persist;
 use crate::production_world;
-use crate::redis_world::{accepted, connect};
+use crate::redis_world::{accepted, connect_beside};
 use crate::world::{NOON, WORKER, claim};
 
 const SILENCE: Duration = Duration::from_millis(400);
@@ -125,7 +125,8 @@ async fn what_a_dead_instance_had_in_hand_goes_to_another_and_a_slow_one_keeps_i
     for w in [production_world::single().await, production_world::cluster().await] {
         let options = RedisOptions { worker_silence: SILENCE, ..w.production().redis.clone() };
         let fresh = async || {
-            let RedisPorts { sales, order_log, .. } = connect(&options).await.unwrap();
+            let ports = connect_beside(&options, &w.production().mysql).await.unwrap();
+            let RedisPorts { sales, order_log, .. } = ports;
             Storage { sales, order_log, ..w.storage.clone() }
         };
         let voucher = w.sale(None).await;

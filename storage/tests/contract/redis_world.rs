@@ -12,9 +12,14 @@ use crate::world::World;
 
 /// What is in Redis, of a mall whose record is empty.
 pub async fn connect(options: &RedisOptions) -> Result<RedisPorts, OpenError> {
-    let record = production_world::record(Database::fresh().url()).await;
-    let MysqlPorts { holders, orders, shops, sign_rows, feed_rows, .. } = record;
-    redis::connect(options, RecordForRedis { holders, orders, shops, sign_rows, feed_rows }).await
+    connect_beside(options, Database::fresh().url()).await
+}
+
+/// The same of a mall with this record.
+pub async fn connect_beside(options: &RedisOptions, mysql: &str) -> Result<RedisPorts, OpenError> {
+    let record = production_world::record(mysql).await;
+    let MysqlPorts { epochs, holders, orders, shops, sign_rows, feed_rows, .. } = record;
+    redis::connect(options, RecordForRedis { epochs, holders, orders, shops, sign_rows, feed_rows }).await
 }
 
 /// A server of a case's own.

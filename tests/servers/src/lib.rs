@@ -15,6 +15,7 @@ mod process;
 mod proxy;
 mod redis;
 mod sentinel;
+mod watched;
 
 pub use certificates::certificates;
 pub use database::Database;
@@ -25,3 +26,4 @@ pub use process::ServerError;
 pub use proxy::{Line, Proxy};
 pub use redis::{Redis, RedisCluster, RedisOptions};
 pub use sentinel::RedisSentinel;
+pub use watched::WatchedRedis;

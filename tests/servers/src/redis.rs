@@ -235,7 +235,7 @@ fn bus_port(options: &RedisOptions) -> String {
 }
 
 /// Sends one inline command and reads a status or a bulk answer.
-fn ask(port: u16, command: &str) -> Result<String, ServerError> {
+pub(crate) fn ask(port: u16, command: &str) -> Result<String, ServerError> {
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
     stream.set_read_timeout(Some(Duration::from_secs(5)))?;
     stream.write_all(format!("{command}\r\n").as_bytes())?;

@@ -3,12 +3,14 @@
 use rusqlite::{Connection, OptionalExtension as _, named_params};
 
 use super::columns::{get_id, id};
+use super::outbox;
 use super::persist::take;
 use crate::{Claim, DeadReason, Logged, OrderId, Timestamp, UserId, VoucherId};
 
 /// Writes one. `false` if it was there already, and then nothing changes.
 ///
-/// The claim has taken a unit in memory, so it takes one here too if there is one; none is left for an oversold one.
+/// The claim has taken a unit in memory, so it takes one here too if there is one; none is left for an oversold one, and a
+/// double leaves the errand that gives memory's back.
 pub(super) fn bury(
     conn: &Connection,
     Logged { claim, attempts, .. }: &Logged,
@@ -19,8 +21,7 @@ pub(super) fn bury(
     if is_dead(conn, claim)? {
         return Ok(false);
     }
-    let holds_unit =
-        reason != DeadReason::Oversold && take(conn, claim.voucher, 1, (claim.order, claim.order))?;
+    let holds_unit = reason.takes_unit() && take(conn, claim.voucher, 1, (claim.order, claim.order))?;
     conn.prepare_cached(
         "INSERT INTO dead_letters (order_id, user_id, voucher_id, claimed_ms, reason, detail, holds_unit, buried_ms,
            attempts)
@@ -38,6 +39,9 @@ pub(super) fn bury(
         // Those that were counted, and the one that it dies of.
         ":attempts": attempts.saturating_add(1),
     })?;
+    if reason == DeadReason::Double {
+        outbox::leave_release(conn, claim.voucher, claim.user, claim.order)?;
+    }
     Ok(true)
 }
 

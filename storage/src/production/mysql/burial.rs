@@ -7,7 +7,7 @@ use mysql_async::{Conn, Value};
 use super::columns::{Columns, first};
 use super::sale_rows::{self, Lock, Taking};
 use super::trouble::Fault;
-use super::{many, persist};
+use super::{many, outbox, persist};
 use crate::{DeadReason, Logged, OrderId, Timestamp, UserId, VoucherId};
 
 /// A dead letter that is to be written.
@@ -37,18 +37,24 @@ pub(super) async fn bury(
     if is_order || among(conn, &[claim.order]).await?.contains(&key) {
         return Ok(());
     }
-    let holds_unit = reason != DeadReason::Oversold
+    let holds_unit = reason.takes_unit()
         && sale.is_some()
         && sale_rows::take(conn, claim.voucher, Taking::one(claim.order)).await?;
     insert(conn, &[Burial { logged: *logged, reason, detail: detail.to_owned(), holds_unit }], now).await
 }
 
-/// Writes dead letters.
+/// Writes dead letters, and the errands that give back what memory took for doubles.
 pub(super) async fn insert(conn: &mut Conn, burials: &[Burial], now: Timestamp) -> Result<(), Fault> {
     let head = "INSERT INTO dead_letters
       (order_id, user_id, voucher_id, claimed_ms, reason, detail, holds_unit, buried_ms, attempts)";
     let rows: Vec<[Value; 9]> = burials.iter().map(|burial| row(burial, now)).collect();
-    many::insert(conn, head, "(?, ?, ?, ?, ?, ?, ?, ?, ?)", &rows).await
+    many::insert(conn, head, "(?, ?, ?, ?, ?, ?, ?, ?, ?)", &rows).await?;
+    for Burial { logged: Logged { claim, .. }, .. } in
+        burials.iter().filter(|dead| dead.reason == DeadReason::Double)
+    {
+        outbox::leave_release(conn, claim.voucher, claim.user, claim.order).await?;
+    }
+    Ok(())
 }
 
 fn row(burial: &Burial, now: Timestamp) -> [Value; 9] {

@@ -58,6 +58,8 @@ const STEPS: &[(&str, &str)] = steps![
     "0036_purchases",
     "0037_shop_types_draw_ids",
     "0038_payment_modes",
+    "0039_server_epochs",
+    "0040_order_instances",
 ];
 
 /// The step up to which this program knows the record.

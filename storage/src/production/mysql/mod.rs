@@ -32,6 +32,7 @@ mod comments;
 mod counts;
 mod database;
 mod dead_letters;
+mod epochs;
 mod feed_rows;
 mod figures;
 mod follows;
@@ -76,7 +77,7 @@ pub use self::figures::MysqlFigures;
 use self::migrations::Unfit;
 use self::trouble::Fault;
 pub use self::upkeep::MysqlUpkeep;
-use super::{Holders, SignRows};
+use super::{EpochRows, Holders, SignRows};
 use crate::feeds::FeedRows;
 use crate::{
     Audit, Comments, DeadLetters, Durability, Follows, Import, LedgerRows, Likes, Notes, OpenError, Orders,
@@ -129,6 +130,8 @@ pub struct MysqlPorts {
     pub import: Arc<dyn Import>,
     /// Counters.
     pub sequences: Arc<dyn Sequences>,
+    /// Which Redis server is the one that counts.
+    pub epochs: Arc<dyn EpochRows>,
     /// Who holds units of a sale, for Redis to be told.
     pub holders: Arc<dyn Holders>,
     /// Who signed in, for Redis to be told.
@@ -191,6 +194,7 @@ pub async fn connect(url: &str) -> Result<MysqlPorts, OpenError> {
         audit: Arc::new(audit::MysqlAudit(database.clone())),
         import: Arc::new(import::MysqlImport(database.clone())),
         sequences: Arc::new(sequences::MysqlSequences::new(database.clone())),
+        epochs: Arc::new(epochs::MysqlEpochs(database.clone())),
         holders: Arc::new(holders::MysqlHolders(database.clone())),
         sign_rows: Arc::new(sign_ins::MysqlSignIns(database.clone())),
         upkeep: MysqlUpkeep { database, address: address.place(), durability },

@@ -60,7 +60,7 @@ pub(super) fn decide(
             *answer = Persisted::Repeat;
             continue;
         }
-        let holds_unit = reason != DeadReason::Oversold && take(&mut left, claim.voucher);
+        let holds_unit = reason.takes_unit() && take(&mut left, claim.voucher);
         if holds_unit {
             verdict.takings.entry(claim.voucher).or_default().add(claim.order);
         }

@@ -119,22 +119,25 @@ impl Address {
         }
     }
 
-    /// A connection to the server, to the master, or to the whole cluster.
-    pub(super) async fn connect(&self) -> RedisResult<Connection> {
+    /// Connects to the server, to the master, or to the whole cluster. Returns the server's place too.
+    pub(super) async fn connect(&self) -> RedisResult<(Connection, String)> {
         let config = AsyncConnectionConfig::new()
             .set_connection_timeout(Some(CONNECT_WITHIN))
             .set_response_timeout(Some(ANSWER_WITHIN))
             .set_pipeline_buffer_size(CALLS_AT_ONCE);
         match &self.kind {
-            Kind::Server => {
-                let client = self.client(self.first()?)?;
-                Ok(Connection::Server(client.get_multiplexed_async_connection_with_config(&config).await?))
+            Kind::Cluster => {
+                Ok((Connection::Cluster(self.cluster()?.get_async_connection().await?), String::new()))
             }
-            Kind::Sentinel(name) => {
-                let mut sentinel = self.sentinel(name)?;
-                Ok(Connection::Server(sentinel.get_async_connection_with_config(&config).await?))
+            kind => {
+                let client = match kind {
+                    Kind::Sentinel(name) => self.sentinel(name)?.async_get_client().await?,
+                    _ => self.client(self.first()?)?,
+                };
+                let place = client.get_connection_info().addr().to_string();
+                let connection = client.get_multiplexed_async_connection_with_config(&config).await?;
+                Ok((Connection::Server(connection), place))
             }
-            Kind::Cluster => Ok(Connection::Cluster(self.cluster()?.get_async_connection().await?)),
         }
     }
 
@@ -151,6 +154,15 @@ impl Address {
             }
         }
         last
+    }
+
+    /// A client for each sentinel. The sentinels' own password is the master's, where they have one.
+    pub(super) fn sentinel_clients(&self) -> RedisResult<Vec<Client>> {
+        let of_sentinel = |node: &ConnectionInfo| {
+            let settings = node.redis_settings().clone().set_db(0);
+            self.client(node.clone().set_redis_settings(settings))
+        };
+        self.nodes.iter().map(of_sentinel).collect()
     }
 
     fn sentinel(&self, name: &str) -> RedisResult<SentinelClient> {

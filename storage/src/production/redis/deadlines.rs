@@ -8,11 +8,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
+use super::epochs::{Need, ServerEpochs};
 use super::keys::Keys;
-use super::known_server::KnownServer;
-use super::link::{Link, Repeat};
-use super::script::{DUE, NEXT_DEADLINE};
+use super::known_server::{KnownServer, asked};
+use super::link::Repeat;
+use super::script::{DUE, NEXT_DEADLINE, SET_DEADLINES};
 use crate::deadlines::{LEASE_MS, restore};
+use crate::production::EpochScope;
 use crate::{Deadlines, OrderId, Orders, StoreError, Timestamp};
 
 /// Deadlines set by one command: some milliseconds of Redis' time.
@@ -20,7 +22,7 @@ const SET_AT_ONCE: usize = 1_000;
 
 /// Deadlines in Redis.
 pub(super) struct RedisDeadlines {
-    link: Link,
+    epochs: Arc<ServerEpochs>,
     key: String,
     orders: Arc<dyn Orders>,
     /// Who asks for the next deadline asks a server that knows all.
@@ -29,9 +31,9 @@ pub(super) struct RedisDeadlines {
 
 impl RedisDeadlines {
     /// The record is asked for unpaid orders when Redis may have lost deadlines.
-    pub(super) fn new(link: Link, keys: &Keys, orders: Arc<dyn Orders>) -> Self {
+    pub(super) fn new(epochs: Arc<ServerEpochs>, keys: &Keys, orders: Arc<dyn Orders>) -> Self {
         let server = KnownServer::new(keys.server_of_deadlines());
-        Self { link, key: keys.deadlines(), orders, server }
+        Self { epochs, key: keys.deadlines(), orders, server }
     }
 }
 
@@ -44,12 +46,12 @@ fn member(order: OrderId) -> String {
 impl Deadlines for RedisDeadlines {
     async fn set(&self, deadlines: &[(OrderId, Timestamp)]) -> Result<(), StoreError> {
         for some in deadlines.chunks(SET_AT_ONCE) {
-            let mut command = redis::cmd("ZADD");
-            command.arg(&self.key);
-            for (order, at) in some {
-                command.arg(at.as_millis()).arg(member(*order));
-            }
-            let _: u64 = self.link.query("deadlines.set", Repeat::Safe, &command).await?;
+            let call = some.iter().fold(SET_DEADLINES.on([&self.key]), |call, (order, at)| {
+                call.arg(at.as_millis()).arg(member(*order))
+            });
+            // The orders are in the database: a server that comes later has their deadlines from there.
+            let need = (EpochScope::DEADLINES, Need::Fresh);
+            let (_, _): (u64, _) = self.epochs.run(("deadlines.set", Repeat::Safe), need, call).await?;
         }
         Ok(())
     }
@@ -60,7 +62,7 @@ impl Deadlines for RedisDeadlines {
         }
         let mut command = redis::cmd("ZREM");
         command.arg(&self.key).arg(orders.iter().map(|order| member(*order)).collect::<Vec<_>>());
-        self.link.query("deadlines.clear", Repeat::Safe, &command).await
+        self.epochs.link.query("deadlines.clear", Repeat::Safe, &command).await
     }
 
     async fn due(&self, now: Timestamp, max: usize) -> Result<Vec<OrderId>, StoreError> {
@@ -68,15 +70,20 @@ impl Deadlines for RedisDeadlines {
         let max = i64::try_from(max).unwrap_or(i64::MAX);
         let call = DUE.on([&self.key]).arg(now.as_millis()).arg(max).arg(lease.as_millis());
         // A repeat would hand out others: the first are due again when their lease ends.
-        let due: Vec<u64> = self.link.run("deadlines.due", Repeat::Never, call).await?;
+        let need = (EpochScope::DEADLINES, Need::Known);
+        let (due, _): (Vec<u64>, _) = self.epochs.run(("deadlines.due", Repeat::Never), need, call).await?;
         Ok(due.into_iter().map(OrderId::new).collect())
     }
 
     async fn next(&self) -> Result<Option<Timestamp>, StoreError> {
         const OP: &str = "deadlines.next";
         let call = self.server.on(&NEXT_DEADLINE, [&*self.key]);
+        let ask = async || {
+            let need = (EpochScope::DEADLINES, Need::Known);
+            asked(OP, self.epochs.run((OP, Repeat::Safe), need, call.clone()).await?.0)
+        };
         let put_right = async || restore(self, &*self.orders, None).await.map(drop);
-        let first: Option<String> = self.server.run(&self.link, (OP, Repeat::Safe), call, put_right).await?;
+        let first: Option<String> = self.server.run(&self.epochs.link, OP, ask, put_right).await?;
         let number = |text: String| {
             text.parse::<f64>().map_err(|_| StoreError::Corrupt { op: OP, key: format!("deadline {text:?}") })
         };
@@ -92,6 +99,6 @@ impl Deadlines for RedisDeadlines {
     async fn count(&self) -> Result<u64, StoreError> {
         let mut command = redis::cmd("ZCARD");
         command.arg(&self.key);
-        self.link.query("deadlines.count", Repeat::Safe, &command).await
+        self.epochs.link.query("deadlines.count", Repeat::Safe, &command).await
     }
 }

@@ -82,8 +82,9 @@ impl RedisGeoIndex {
         const OP: &str = "geo_index.fill";
         let places = self.keys.shop_places();
         let call = self.server.on(&COUNT_SHOPS, [&*places]);
+        let ask = async || self.server.ask(&self.link, (OP, Repeat::Safe), call.clone()).await;
         let put_right = async || restore(self, &*self.shops).await.map(drop);
-        match self.server.run::<u64, _>(&self.link, (OP, Repeat::Safe), call, put_right).await {
+        match self.server.run::<u64, _, _>(&self.link, OP, ask, put_right).await {
             Ok(shops) => {
                 tracing::debug!(shops, "Redis knows where the shops are");
                 true

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::address::Kind;
 use super::link::{Link, Repeat, trouble};
 use crate::{Durability, OpenError, StoreError, Timestamp};
 
@@ -98,6 +99,26 @@ pub(super) async fn check_policy(link: &Link) -> Result<(), OpenError> {
     Ok(())
 }
 
+/// Says in the log that a failover may lose more than it has to.
+pub(super) async fn advise_on_replicas(link: &Link) {
+    let Ok(infos) = link.info("replication").await else { return };
+    let has_sentinels = matches!(link.address().kind, Kind::Sentinel(_));
+    if infos.iter().any(|text| takes_writes_alone(&Info::read(text), has_sentinels)) {
+        tracing::warn!(
+            server = link.address().to_string(),
+            "a master of Redis takes claims without a replica that hears of them, and a failover loses those: set \
+             min-replicas-to-write 1 and min-replicas-max-lag 1 on each server"
+        );
+    }
+}
+
+/// Whether a master that has replicas, or is to have some, answers without any. Redis names the replicas that are good only
+/// if it counts them.
+fn takes_writes_alone(info: &Info, has_sentinels: bool) -> bool {
+    let has_replicas = has_sentinels || !info.is("connected_slaves", "0");
+    info.is("role", "master") && has_replicas && !info.0.contains_key("min_slaves_good_slaves")
+}
+
 /// Asks how it is.
 pub(super) async fn health(link: &Link) -> RedisHealth {
     let (infos, time) = futures_util::future::join(link.info("persistence"), clock(link)).await;
@@ -150,4 +171,22 @@ async fn clock(link: &Link) -> Result<Timestamp, StoreError> {
     let ms = seconds.checked_mul(1000).and_then(|ms| ms.checked_add(micros / 1000));
     let bad = || trouble(OP, (redis::ErrorKind::UnexpectedReturnType, "not a time").into());
     ms.map(Timestamp::from_millis).ok_or_else(bad)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_master_with_replicas_is_to_answer_only_if_one_hears() {
+        for (info, has_sentinels, expected) in [
+            ("role:master\r\nconnected_slaves:0\r\n", false, false),
+            ("role:master\r\nconnected_slaves:0\r\n", true, true),
+            ("role:master\r\nconnected_slaves:1\r\n", false, true),
+            ("role:master\r\nconnected_slaves:1\r\nmin_slaves_good_slaves:1\r\n", true, false),
+            ("role:slave\r\nconnected_slaves:0\r\n", true, false),
+        ] {
+            assert_eq!(takes_writes_alone(&Info::read(info), has_sentinels), expected, "{info}");
+        }
+    }
 }

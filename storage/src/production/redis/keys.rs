@@ -12,7 +12,8 @@
 //! | `{mallbox:NN}:pending:users` | sorted set | the same by user, in lexical order |
 //! | `{mallbox:NN}:refused` | hash | order → how often the record refused its claim |
 //! | `{mallbox:NN}:lock:NAME`, `{mallbox:NN}:token` | hash, string | a lock; the last fencing token |
-//! | `{mallbox:NN}:server`, `{mallbox:deadlines}:server`, `{mallbox:shops}:server`, `…:checked` | string | which server was put right last; that it was compared a moment ago |
+//! | `{mallbox:NN}:epoch:compared` | string | the server of the epoch in force, which was compared a moment ago |
+//! | `{mallbox:deadlines}:server`, `{mallbox:shops}:server`, `…:checked` | string | which server was put right last; that it was compared a moment ago |
 //! | `{mallbox:deadlines}:due` | sorted set | unpaid order → when it ends |
 //! | `{mallbox:signs}:DAY`, `…:DAY:loaded` | string | a bit a user who signed on the day; the server that had all of them from the record |
 //! | `{mallbox:visits:WHAT}:DAY`, `…:DAY:views` | string | the visitors of a shop or of the mall, as a HyperLogLog; a count |
@@ -107,14 +108,9 @@ impl Keys {
         self.within(partition, "sales")
     }
 
-    /// Which server has sales that were put right.
-    pub(super) fn server_of(&self, partition: u64) -> [String; 2] {
-        ["server", "server:checked"].map(|name| self.within(partition, name))
-    }
-
-    /// A sale that there never is.
-    pub(super) fn no_sale(&self, partition: u64) -> String {
-        self.within(partition, "sale:none")
+    /// The server that was compared with the epoch in force a moment ago.
+    pub(super) fn epoch_compared(&self, partition: u64) -> String {
+        self.within(partition, "epoch:compared")
     }
 
     pub(super) fn log(&self, partition: u64) -> LogKeys {

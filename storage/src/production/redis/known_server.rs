@@ -1,4 +1,5 @@
-//! Whether Redis still is the server whose holdings were put right last.
+//! Whether Redis still is the server whose holdings were put right last: for shops and deadlines, which the database has
+//! too. Claims are fenced more strictly, by [`epochs`](super::epochs).
 //!
 //! A Redis that was restarted, or a replica that has become the master, may lack the end of what was answered for: how much
 //! is decided by its configuration. It then knows less than the record, and would sell what is sold. Each start and each
@@ -6,7 +7,7 @@
 //! scripts that must not be run by a stranger look whether it is their own server's: see `lua/known_server.lua`. It says of
 //! itself who it is, so no instance has to know who is the master, on a cluster as little as behind sentinels.
 //!
-//! The look would cost a claim a third of its time, so it is taken once in 50 ms. That it was taken is noted on this server
+//! The look is taken once in 50 ms. That it was taken is noted on this server
 //! alone: a replica is not told, so one that takes its master's place looks at once.
 
 use redis::{FromRedisValue, Value};
@@ -47,21 +48,25 @@ impl KnownServer {
         script.on(self.keys.iter().map(String::as_str).chain(keys))
     }
 
-    /// Makes the call, after `put_right` if the server is a stranger. Answers what the script says.
-    pub(super) async fn run<T: FromRedisValue, F: Future<Output = Result<(), StoreError>>>(
+    /// Makes the call, after `put_right` if the server is a stranger. Returns what the script returns.
+    pub(super) async fn run<T, A, P>(
         &self,
         link: &Link,
-        (op, repeat): (&'static str, Repeat),
-        call: Call,
-        put_right: impl Fn() -> F,
-    ) -> Result<T, StoreError> {
-        if let Asked::Known(answer) = self.ask(link, (op, repeat), call.clone()).await? {
+        op: &'static str,
+        ask: impl Fn() -> A,
+        put_right: impl Fn() -> P,
+    ) -> Result<T, StoreError>
+    where
+        A: Future<Output = Result<Asked<T>, StoreError>>,
+        P: Future<Output = Result<(), StoreError>>,
+    {
+        if let Asked::Known(answer) = ask().await? {
             return Ok(answer);
         }
         let _one = self.putting_right.lock().await;
         for _ in 0..TRIES {
             // Perhaps it was done while this one waited.
-            let id = match self.ask(link, (op, repeat), call.clone()).await? {
+            let id = match ask().await? {
                 Asked::Known(answer) => return Ok(answer),
                 Asked::Stranger(id) => id,
             };
@@ -79,11 +84,15 @@ impl KnownServer {
         (op, repeat): (&'static str, Repeat),
         call: Call,
     ) -> Result<Asked<T>, StoreError> {
-        let answer: Value = link.run(op, repeat, call).await?;
-        match id_of_stranger(&answer) {
-            Some(id) => Ok(Asked::Stranger(id)),
-            None => T::from_redis_value(answer).map(Asked::Known).map_err(|error| trouble(op, error.into())),
-        }
+        asked(op, link.run(op, repeat, call).await?)
+    }
+}
+
+/// Tells a stranger's answer from what the script returns.
+pub(super) fn asked<T: FromRedisValue>(op: &'static str, answer: Value) -> Result<Asked<T>, StoreError> {
+    match id_of_stranger(&answer) {
+        Some(id) => Ok(Asked::Stranger(id)),
+        None => T::from_redis_value(answer).map(Asked::Known).map_err(|error| trouble(op, error.into())),
     }
 }
 

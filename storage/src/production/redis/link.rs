@@ -59,6 +59,8 @@ struct Inner {
 #[derive(Default)]
 struct State {
     connection: Option<Connection>,
+    /// Where the last connection leads to.
+    place: String,
     /// Counts connections, so that a broken one is dropped once.
     generation: u64,
     /// Why there is none, and until when nobody tries.
@@ -165,6 +167,20 @@ impl Link {
     /// Where connections live.
     pub(super) fn runtime(&self) -> &Handle {
         &self.inner.runtime
+    }
+
+    /// The connection there is, by its number, and the place it leads to.
+    pub(super) fn place(&self) -> Option<(u64, String)> {
+        let state = self.inner.state.lock();
+        state.connection.as_ref().map(|_| (state.generation, state.place.clone()))
+    }
+
+    /// Drops this connection, if it still is the one in use: it leads to a server that is not the master any more.
+    pub(super) fn leave(&self, generation: u64) {
+        let mut state = self.inner.state.lock();
+        if state.generation == generation {
+            state.connection = None;
+        }
     }
 
     /// Calls a command. It names a key, or any node can answer it.
@@ -369,8 +385,9 @@ impl Link {
         }
         let mut state = self.inner.state.lock();
         match connected {
-            Ok(connection) => {
+            Ok((connection, place)) => {
                 state.generation += 1;
+                state.place = place;
                 (state.connection, state.broken) = (Some(connection.clone()), None);
                 Ok((state.generation, connection))
             }

@@ -11,12 +11,13 @@
 
 use std::sync::Arc;
 
+use super::epochs::ServerEpochs;
 use super::keys::{Keys, SaleKeys, partition_of};
-use super::link::{Link, Repeat};
+use super::link::Repeat;
 use super::log_entries::claims_in;
 use super::sales::{LOADER_SILENCE_MS, as_args, read_units};
 use super::script::{LOAD, SWITCH_ON};
-use crate::production::{Holder, Holders};
+use crate::production::{Holder, Holders, ServerEpoch};
 use crate::{OrderId, StoreError, Terms, Units};
 
 const OP: &str = "sales.put";
@@ -25,7 +26,9 @@ const NOTED_AT_ONCE: usize = 500;
 
 /// One reading.
 pub(super) struct Loading {
-    pub(super) link: Link,
+    pub(super) epochs: Arc<ServerEpochs>,
+    /// The epoch in which the sale is loaded, and no other.
+    pub(super) epoch: Arc<ServerEpoch>,
     pub(super) keys: Keys,
     pub(super) holders: Arc<dyn Holders>,
     /// This reading's name.
@@ -42,7 +45,7 @@ impl Loading {
             // So that the next one need not wait until this one counts as dead.
             let mut give_up = redis::cmd("UNLINK");
             give_up.arg(&keys.loading);
-            let _: Result<(), _> = self.link.query(OP, Repeat::Safe, &give_up).await;
+            let _: Result<(), _> = self.epochs.link.query(OP, Repeat::Safe, &give_up).await;
         }
         done
     }
@@ -51,7 +54,7 @@ impl Loading {
         let log = self.keys.log(partition_of(self.terms.voucher));
         let mut after = None;
         loop {
-            let (waiting, last) = claims_in(&self.link, OP, &log, after.as_deref()).await?;
+            let (waiting, last) = claims_in(&self.epochs.link, OP, &log, after.as_deref()).await?;
             let waiting: Vec<_> =
                 waiting.into_iter().filter(|claim| claim.voucher == self.terms.voucher).collect();
             let settled = self.holders.settled(&waiting).await?;
@@ -88,8 +91,8 @@ impl Loading {
             for holder in some {
                 call = call.arg(holder.order.get()).arg(holder.user.get()).arg(u8::from(holder.is_order));
             }
-            let is_loader: u64 = self.link.run(OP, Repeat::Safe, call).await?;
-            if is_loader == 0 {
+            let is_loader: Option<u64> = self.epochs.run_in(OP, Repeat::Safe, &self.epoch, call).await?;
+            if is_loader != Some(1) {
                 return Ok(false);
             }
         }
@@ -101,7 +104,8 @@ impl Loading {
         let call = SWITCH_ON.on(keys.of_units().into_iter().chain([&*sales])).arg(&self.loader);
         let call = call.arg(&as_args(&self.terms)).arg(self.terms.voucher.get());
         // A repeat after a lost answer finds no loader; then the caller puts again, and finds the sale.
-        let units: Option<(String, String)> = self.link.run(OP, Repeat::Safe, call).await?;
-        units.map(|(units, taken)| read_units(OP, &units, &taken)).transpose()
+        let units: Option<Option<(String, String)>> =
+            self.epochs.run_in(OP, Repeat::Safe, &self.epoch, call).await?;
+        units.flatten().map(|(units, taken)| read_units(OP, &units, &taken)).transpose()
     }
 }

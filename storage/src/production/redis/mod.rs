@@ -13,9 +13,11 @@ mod address;
 mod cache;
 mod caretaker;
 mod deadlines;
+mod epochs;
 mod figures;
 mod geo_index;
 mod health;
+mod in_hand;
 mod inboxes;
 mod keys;
 mod known_server;
@@ -28,8 +30,10 @@ mod nodes;
 mod order_log;
 mod rate_limits;
 mod removal;
+mod resync;
 mod sales;
 mod script;
+mod sentinels;
 mod sessions;
 mod sign_ins;
 mod visitors;
@@ -44,7 +48,7 @@ pub use self::health::{RedisDurability, RedisHealth};
 use self::keys::Keys;
 use self::link::Link;
 pub use self::sign_ins::SIGNS_KEPT;
-use super::{Holders, SignRows};
+use super::{EpochRows, Holders, SignRows};
 use crate::feeds::FeedRows;
 use crate::feeds::desk::Desk;
 use crate::{
@@ -112,6 +116,8 @@ pub struct RedisPorts {
 
 /// What the record is asked when Redis does not know.
 pub struct RecordForRedis {
+    /// Which server is the one that counts.
+    pub epochs: Arc<dyn EpochRows>,
     /// Who holds units of a sale.
     pub holders: Arc<dyn Holders>,
     /// Orders: which are unpaid, and whether one is live.
@@ -128,6 +134,7 @@ pub struct RecordForRedis {
 #[derive(Clone, Debug)]
 pub struct RedisUpkeep {
     link: Link,
+    epochs: Option<Arc<epochs::ServerEpochs>>,
 }
 
 impl RedisUpkeep {
@@ -158,7 +165,14 @@ impl RedisUpkeep {
 
     /// Reaches a Redis, and asks nothing of it.
     pub(super) async fn to(url: &str) -> Result<Self, OpenError> {
-        Ok(Self { link: Link::open(address::Address::parse(url)?).await? })
+        Ok(Self { link: Link::open(address::Address::parse(url)?).await?, epochs: None })
+    }
+
+    /// No claims are taken here any more, and none is in hand.
+    pub(super) async fn leave(&self) {
+        if let Some(epochs) = &self.epochs {
+            epochs.leave().await;
+        }
     }
 
     /// Removes all that the mall with this prefix has there. Answers how many keys there were.
@@ -173,14 +187,17 @@ impl RedisUpkeep {
 /// # Errors
 /// [`OpenError`]: the URL cannot be read, Redis does not answer, or its `maxmemory-policy` is not `noeviction`.
 pub async fn connect(options: &RedisOptions, record: RecordForRedis) -> Result<RedisPorts, OpenError> {
-    let RecordForRedis { holders, orders, shops, sign_rows, feed_rows } = record;
+    let RecordForRedis { epochs, holders, orders, shops, sign_rows, feed_rows } = record;
     let keys = Keys::new(&options.prefix)?;
     let link = Link::open(address::Address::parse(&options.url)?).await?;
     health::check_policy(&link).await?;
+    health::advise_on_replicas(&link).await;
     let wake_ups = Arc::new(wake_ups::WakeUps::default());
-    let order_log = order_log::RedisOrderLog::new(link.clone(), &keys, Arc::clone(&wake_ups));
+    let silence = options.worker_silence;
+    let epochs = epochs::ServerEpochs::start(&link, &keys, epochs, Arc::clone(&wake_ups), silence).await;
+    let order_log = order_log::RedisOrderLog::new(Arc::clone(&epochs), &keys, Arc::clone(&wake_ups));
     let consumers = order_log.consumers();
-    caretaker::Caretaker::start(&link, &keys, &consumers, Arc::clone(&wake_ups), options.worker_silence);
+    caretaker::Caretaker::start(&epochs, &keys, &consumers, Arc::clone(&wake_ups), silence);
     let geo_index = geo_index::RedisGeoIndex::new(link.clone(), &keys, shops);
     // A start does not wait for it.
     drop(geo_index.begin_to_fill());
@@ -190,8 +207,14 @@ pub async fn connect(options: &RedisOptions, record: RecordForRedis) -> Result<R
             feed_rows,
         )),
         geo_index: Arc::new(geo_index),
-        deadlines: Arc::new(deadlines::RedisDeadlines::new(link.clone(), &keys, Arc::clone(&orders))),
-        sales: Arc::new(sales::RedisSales::new(link.clone(), keys.clone(), holders, orders, wake_ups)),
+        deadlines: Arc::new(deadlines::RedisDeadlines::new(Arc::clone(&epochs), &keys, Arc::clone(&orders))),
+        sales: Arc::new(sales::RedisSales {
+            epochs: Arc::clone(&epochs),
+            keys: keys.clone(),
+            holders,
+            orders,
+            wake_ups,
+        }),
         order_log: Arc::new(order_log),
         sessions: Arc::new(sessions::RedisSessions { link: link.clone(), keys: keys.clone() }),
         rate_limits: Arc::new(rate_limits::RedisRateLimits { link: link.clone(), keys: keys.clone() }),
@@ -199,7 +222,7 @@ pub async fn connect(options: &RedisOptions, record: RecordForRedis) -> Result<R
         locks: Arc::new(locks::RedisLocks::new(&link, &keys)),
         visitors: Arc::new(visitors::RedisVisitors { link: link.clone(), keys: keys.clone() }),
         sign_ins: Arc::new(sign_ins::RedisSignIns::new(link.clone(), keys, sign_rows)),
-        upkeep: RedisUpkeep { link },
+        upkeep: RedisUpkeep { link, epochs: Some(epochs) },
     })
 }
 
@@ -214,7 +237,7 @@ pub(super) fn share() -> f64 {
 }
 
 /// A span as Redis wants it.
-fn millis(span: Duration) -> u64 {
+pub(super) fn millis(span: Duration) -> u64 {
     /// A hundred years: more than Redis can add to its clock without harm is not needed.
     const LONGEST_MS: u64 = 100 * 365 * 24 * 60 * 60 * 1000;
     u64::try_from(span.as_millis()).unwrap_or(LONGEST_MS).min(LONGEST_MS)

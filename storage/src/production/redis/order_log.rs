@@ -15,15 +15,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures_util::future::join_all;
 use parking_lot::Mutex;
-use redis::FromRedisValue;
+use redis::{FromRedisValue, Value};
 use tokio::time::Instant;
 
+use super::epochs::{Known, ServerEpochs};
+use super::in_hand::{InHand, Taking};
 use super::keys::{Keys, LogKeys, partition_of, partition_of_order};
-use super::link::{Link, Repeat};
+use super::link::Repeat;
 use super::log_entries::{by_user, claims_in, from_by_order, from_by_user, handed_out, place_text};
 use super::script::{Call, DONE, LOG_STATE, PUT_BACK, RECLAIM, TAKE};
 use super::wake_ups::{ALL, WakeUps};
+use crate::production::{EpochScope, ServerEpoch};
 use crate::{
     Claim, LogState, Logged, OrderId, OrderLog, PARTITIONS, PendingClaims, StoreError, Timestamp, UserId,
     VoucherId,
@@ -43,7 +47,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// The log in Redis.
 pub(super) struct RedisOrderLog {
-    link: Link,
+    epochs: Arc<ServerEpochs>,
     logs: Vec<LogKeys>,
     wake_ups: Arc<WakeUps>,
     consumers: Arc<Consumers>,
@@ -113,9 +117,9 @@ impl Drop for Handing<'_> {
 }
 
 impl RedisOrderLog {
-    pub(super) fn new(link: Link, keys: &Keys, wake_ups: Arc<WakeUps>) -> Self {
+    pub(super) fn new(epochs: Arc<ServerEpochs>, keys: &Keys, wake_ups: Arc<WakeUps>) -> Self {
         Self {
-            link,
+            epochs,
             logs: (0..PARTITIONS).map(|partition| keys.log(partition)).collect(),
             wake_ups,
             consumers: Arc::new(Consumers::new()),
@@ -176,18 +180,20 @@ impl RedisOrderLog {
         partitions: Vec<u64>,
         share: usize,
     ) -> Vec<(u64, Result<(u64, Vec<Logged>), StoreError>)> {
-        const OP: &str = "order_log.take";
-        let calls = partitions.iter().map(|partition| {
-            let log = self.log(*partition);
-            let consumer = self.consumers.name(worker, *partition);
-            TAKE.on([&log.log, &log.refused]).arg(GROUP).arg(consumer).arg(share).arg(NOBODY)
+        let known = self.epochs.known();
+        let calls = partitions.iter().filter_map(|partition| {
+            let scope = EpochScope::partition(*partition);
+            let epoch = known.of(scope).filter(|epoch| epoch.is_open)?;
+            let taking = self.in_hand().taking(scope, epoch.number);
+            // Unless it is over by now, and this instance has perhaps reported that it has nothing in hand of it.
+            let is_over = self.epochs.known().is_over(scope, epoch.number);
+            (!is_over).then(|| self.hand_out_of(worker, *partition, share, epoch, taking))
         });
-        let calls: Vec<Call> = calls.collect();
-        let mut handing = Handing { consumers: &self.consumers, worker, partitions: partitions.clone() };
-        let answers = self.link.run_all(OP, Repeat::Never, calls).await;
-        let mut handed = Vec::with_capacity(partitions.len());
-        for (partition, answer) in partitions.into_iter().zip(answers) {
-            let claims = answer.and_then(|answer| handed_out(OP, answer));
+        let calls: Vec<_> = calls.collect();
+        let mut handing = Handing { consumers: &self.consumers, worker, partitions };
+        let answers = join_all(calls).await;
+        let mut handed = Vec::with_capacity(answers.len());
+        for (partition, claims) in answers {
             if let Ok((_, claims)) = &claims {
                 handing.arrived(partition);
                 if !claims.is_empty() {
@@ -196,34 +202,104 @@ impl RedisOrderLog {
             }
             handed.push((partition, claims));
         }
+        // What was not asked for was not handed out either.
+        handing.partitions.retain(|partition| handed.iter().any(|(asked, _)| asked == partition));
         handed
     }
 
-    /// One call for so many claims of a partition; any order of these, and any repeat, comes to the same.
-    async fn for_claims<T: FromRedisValue>(
+    async fn hand_out_of(
+        &self,
+        worker: &str,
+        partition: u64,
+        share: usize,
+        epoch: &ServerEpoch,
+        taking: Taking,
+    ) -> (u64, Result<(u64, Vec<Logged>), StoreError>) {
+        const OP: &str = "order_log.take";
+        let log = self.log(partition);
+        let consumer = self.consumers.name(worker, partition);
+        let call = TAKE.on([&log.log, &log.refused]).arg(GROUP).arg(consumer).arg(share).arg(NOBODY);
+        let answer = self.epochs.run_in::<Vec<Value>>(OP, Repeat::Never, epoch, call).await;
+        // A server that is not the one of the epoch hands out nothing.
+        let claims =
+            answer.and_then(|answer| answer.map_or(Ok((0, Vec::new())), |answer| handed_out(OP, answer)));
+        if let Ok((_, claims)) = &claims {
+            taking.took(worker, claims);
+        }
+        (partition, claims)
+    }
+
+    /// One call for so many claims of a partition; any order of these, and any repeat, comes to the same. Beside what each
+    /// call returns stand its claims: `None` if they are of an epoch that is over, or the server is another one.
+    async fn for_claims<'c, T: FromRedisValue>(
         &self,
         op: &'static str,
-        claims: &[Logged],
-        call: impl Fn(u64, &[Logged]) -> Call,
-    ) -> Result<Vec<T>, StoreError> {
-        let mut by_partition: HashMap<u64, Vec<Logged>> = HashMap::new();
+        (worker, known): (&str, &Known),
+        claims: &'c [Logged],
+        call: impl Fn(u64, &[&Logged]) -> Call,
+    ) -> Vec<(Vec<&'c Logged>, Result<Option<T>, StoreError>)> {
+        let mut by_epoch: HashMap<(u64, bool), Vec<&Logged>> = HashMap::new();
         for logged in claims {
-            by_partition.entry(partition_of(logged.claim.voucher)).or_default().push(*logged);
+            let scope = EpochScope::of(logged.claim.voucher);
+            let number = self.in_hand().number(worker, logged.claim.order);
+            let is_over = number.is_some_and(|number| known.is_over(scope, number));
+            let partition = partition_of(logged.claim.voucher);
+            by_epoch.entry((partition, is_over)).or_default().push(logged);
         }
-        let calls = by_partition
-            .iter()
-            .flat_map(|(partition, claims)| claims.chunks(CLAIMS_AT_ONCE).map(|some| call(*partition, some)));
-        let calls: Vec<Call> = calls.collect();
-        self.link.run_all(op, Repeat::Safe, calls).await.into_iter().collect()
+        let call = &call;
+        let calls = by_epoch.iter().flat_map(|((partition, is_over), claims)| {
+            claims.chunks(CLAIMS_AT_ONCE).map(move |some| {
+                let epoch = known.of(EpochScope::partition(*partition)).filter(|_| !*is_over);
+                let call = call(*partition, some);
+                async move {
+                    let Some(epoch) = epoch else { return (some.to_vec(), Ok(None)) };
+                    (some.to_vec(), self.epochs.run_in(op, Repeat::Safe, epoch, call).await)
+                }
+            })
+        });
+        let calls: Vec<_> = calls.collect();
+        join_all(calls).await
+    }
+
+    /// The worker lets go of these, and this process hands them out again: their log is not the one in force.
+    fn strand(&self, worker: &str, claims: &[&Logged], was_refused: bool) {
+        self.in_hand().strand(worker, claims, was_refused);
+        for logged in claims {
+            let partition = partition_of(logged.claim.voucher);
+            // Should that log be in force again, it hands out what nobody is heard of any more under the old name.
+            self.consumers.renew(worker, partition);
+            self.wake_ups.fill(partition);
+        }
+    }
+
+    /// The log has taken back what the worker had in hand of a partition, but for what it had of earlier epochs.
+    fn reclaimed(&self, worker: &str, partition: u64, known: &Known) {
+        let orphans = self.in_hand().orphans(worker, partition);
+        let is_over = |logged: &&Logged| {
+            let number = self.in_hand().number(worker, logged.claim.order);
+            number.is_some_and(|number| known.is_over(EpochScope::partition(partition), number))
+        };
+        let (older, own): (Vec<&Logged>, Vec<&Logged>) = orphans.iter().partition(is_over);
+        self.strand(worker, &older, false);
+        self.in_hand().let_go(worker, own);
+    }
+
+    fn in_hand(&self) -> &Arc<InHand> {
+        &self.epochs.in_hand
     }
 }
 
 #[async_trait]
 impl OrderLog for RedisOrderLog {
     async fn take(&self, worker: &str, max: usize, wait: Duration) -> Result<Vec<Logged>, StoreError> {
+        self.epochs.enroll().await?;
         let until = Instant::now() + wait;
         let mut from = self.wake_ups.drain();
         loop {
+            let stranded = self.in_hand().take_stranded(worker, max);
+            if !stranded.is_empty() {
+                return Ok(stranded);
+            }
             let mut taken = self.take_from(worker, max, from).await?;
             if taken.is_empty() {
                 taken = self.take_from(worker, max, ALL & !from).await?;
@@ -239,7 +315,7 @@ impl OrderLog for RedisOrderLog {
     }
 
     async fn done(&self, worker: &str, settled: &[Logged]) -> Result<Vec<OrderId>, StoreError> {
-        let call = |partition, claims: &[Logged]| {
+        let call = |partition, claims: &[&Logged]| {
             let log = self.log(partition);
             let call = DONE.on([&log.log, &log.pending, &log.by_user, &log.refused]).arg(GROUP);
             claims.iter().fold(call.arg(self.consumers.name(worker, partition)), |call, logged| {
@@ -247,13 +323,28 @@ impl OrderLog for RedisOrderLog {
                 call.arg(place_text(logged.position)).arg(order).arg(entry)
             })
         };
+        // Read after the database has the orders: a server whose epoch begins later is loaded with them.
+        let known = self.epochs.read().await?;
         // A repeat after a lost answer has none of them in hand, and says so of all.
-        let others: Vec<Vec<u64>> = self.for_claims("order_log.done", settled, call).await?;
-        Ok(others.into_iter().flatten().map(OrderId::new).collect())
+        let answers = self.for_claims::<Vec<u64>>("order_log.done", (worker, &known), settled, call).await;
+        let (mut others, mut trouble) = (Vec::new(), None);
+        for (claims, answer) in answers {
+            match answer {
+                Ok(Some(orders)) => others.extend(orders.into_iter().map(OrderId::new)),
+                // Settlement on a server that is not the one of the epoch counts for nothing.
+                Ok(None) => others.extend(claims.iter().map(|logged| logged.claim.order)),
+                Err(error) => {
+                    trouble = Some(error);
+                    continue;
+                }
+            }
+            self.in_hand().let_go(worker, claims);
+        }
+        trouble.map_or(Ok(others), Err)
     }
 
     async fn put_back(&self, worker: &str, claims: &[Logged], refused: bool) -> Result<(), StoreError> {
-        let call = |partition, claims: &[Logged]| {
+        let call = |partition, claims: &[&Logged]| {
             let log = self.log(partition);
             let call = PUT_BACK.on([&log.log, &log.refused]).arg(GROUP);
             let call = call.arg(self.consumers.name(worker, partition)).arg(NOBODY).arg(u8::from(refused));
@@ -261,28 +352,52 @@ impl OrderLog for RedisOrderLog {
                 call.arg(place_text(logged.position)).arg(logged.claim.order.get())
             })
         };
-        self.for_claims::<u64>("order_log.put_back", claims, call).await?;
-        claims.iter().for_each(|logged| self.wake_ups.fill(partition_of(logged.claim.voucher)));
-        Ok(())
+        let known = self.epochs.known();
+        let answers = self.for_claims::<u64>("order_log.put_back", (worker, &known), claims, call).await;
+        let mut trouble = None;
+        for (claims, answer) in answers {
+            match answer {
+                Ok(Some(_)) => self.in_hand().let_go(worker, claims.iter().copied()),
+                Ok(None) => self.strand(worker, &claims, refused),
+                Err(error) => trouble = Some(error),
+            }
+            claims.iter().for_each(|logged| self.wake_ups.fill(partition_of(logged.claim.voucher)));
+        }
+        trouble.map_or(Ok(()), Err)
     }
 
     async fn reclaim(&self, worker: &str) -> Result<usize, StoreError> {
+        self.in_hand().orphan(worker);
+        let known = self.epochs.known();
         let mut open: Vec<u64> = (0..PARTITIONS).collect();
         let mut reclaimed = 0;
         while !open.is_empty() {
             let calls = open.iter().map(|partition| {
                 let call = RECLAIM.on([&self.log(*partition).log]).arg(GROUP);
-                call.arg(self.consumers.name(worker, *partition)).arg(NOBODY).arg(CLAIMS_AT_ONCE)
+                let call = call.arg(self.consumers.name(worker, *partition)).arg(NOBODY).arg(CLAIMS_AT_ONCE);
+                let epoch = known.of(EpochScope::partition(*partition));
+                async move {
+                    let Some(epoch) = epoch else { return Ok(None) };
+                    self.epochs.run_in::<usize>("order_log.reclaim", Repeat::Safe, epoch, call).await
+                }
             });
-            let calls: Vec<Call> = calls.collect();
-            let answers = self.link.run_all::<usize>("order_log.reclaim", Repeat::Safe, calls).await;
+            let calls: Vec<_> = calls.collect();
+            let answers = join_all(calls).await;
             let mut next = Vec::new();
             for (partition, claims) in open.into_iter().zip(answers) {
                 let claims = claims?;
-                reclaimed += claims;
-                if claims > 0 {
-                    self.wake_ups.fill(partition);
-                    next.push(partition);
+                reclaimed += claims.unwrap_or(0);
+                match claims {
+                    Some(1..) => {
+                        self.wake_ups.fill(partition);
+                        next.push(partition);
+                    }
+                    Some(0) => self.reclaimed(worker, partition, &known),
+                    None => {
+                        let orphans = self.in_hand().orphans(worker, partition);
+                        reclaimed += orphans.len();
+                        self.strand(worker, &orphans.iter().collect::<Vec<_>>(), false);
+                    }
                 }
             }
             open = next;
@@ -294,7 +409,7 @@ impl OrderLog for RedisOrderLog {
         const OP: &str = "order_log.find";
         let mut command = redis::cmd("HGET");
         command.arg(&self.log(partition_of_order(order)).pending).arg(order.get());
-        let found: Option<String> = self.link.query(OP, Repeat::Safe, &command).await?;
+        let found: Option<String> = self.epochs.link.query(OP, Repeat::Safe, &command).await?;
         found.map(|entry| from_by_order(OP, order, &entry)).transpose()
     }
 
@@ -310,7 +425,7 @@ impl OrderLog for RedisOrderLog {
                 command
             })
             .collect();
-        let found: Vec<Vec<String>> = self.link.query_all(OP, &commands).await?;
+        let found: Vec<Vec<String>> = self.epochs.link.query_all(OP, &commands).await?;
         let claims = found.iter().flatten().map(|entry| from_by_user(OP, entry));
         let mut claims = claims.collect::<Result<Vec<_>, _>>()?;
         // Order ids rise with time.
@@ -322,7 +437,8 @@ impl OrderLog for RedisOrderLog {
         let log = self.log(partition_of(voucher));
         let (mut count, mut after) = (0, None);
         loop {
-            let (claims, last) = claims_in(&self.link, "order_log.count", log, after.as_deref()).await?;
+            let (claims, last) =
+                claims_in(&self.epochs.link, "order_log.count", log, after.as_deref()).await?;
             count += claims.iter().filter(|claim| claim.voucher == voucher).count() as u64;
             after = last;
             if after.is_none() {
@@ -333,7 +449,8 @@ impl OrderLog for RedisOrderLog {
 
     async fn state(&self) -> LogState {
         let calls = self.logs.iter().map(|log| LOG_STATE.on([&log.log]));
-        let answers = self.link.run_all::<(u64, Option<i64>)>("order_log.state", Repeat::Safe, calls).await;
+        let answers =
+            self.epochs.link.run_all::<(u64, Option<i64>)>("order_log.state", Repeat::Safe, calls).await;
         match answers.into_iter().collect::<Result<Vec<_>, _>>() {
             Ok(partitions) => {
                 let pending = partitions.iter().map(|(pending, _)| pending).sum();

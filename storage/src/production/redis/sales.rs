@@ -6,16 +6,16 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::stream::{self, TryStreamExt as _};
 
+use super::epochs::{Need, ServerEpochs};
 use super::keys::{Keys, SaleKeys, partition_of};
-use super::known_server::KnownServer;
-use super::link::{Link, Repeat};
+use super::link::Repeat;
 use super::loading::Loading;
-use super::script::{CLAIM, PUT, RELEASE, RESERVE};
+use super::script::{CLAIM, FORGET_SALE, PUT, RELEASE, RESERVE, UNITS};
 use super::wake_ups::WakeUps;
-use crate::production::Holders;
+use crate::production::{EpochScope, Holders};
 use crate::{
-    Claim, ClaimAnswer, OrderId, Orders, PARTITIONS, Release, Reservation, Sales, StoreError, Terms,
-    Timestamp, Units, UserId, VoucherId,
+    Claim, ClaimAnswer, OrderId, Orders, Release, Reservation, Sales, StoreError, Terms, Timestamp, Units,
+    UserId, VoucherId,
 };
 
 const PUT_OP: &str = "sales.put";
@@ -29,13 +29,11 @@ const RELEASED_AT_ONCE: usize = 12;
 
 /// Sales in Redis.
 pub(super) struct RedisSales {
-    link: Link,
-    keys: Keys,
-    holders: Arc<dyn Holders>,
-    orders: Arc<dyn Orders>,
-    wake_ups: Arc<WakeUps>,
-    /// By partition: claims are taken by a server that knows every unit that is held.
-    servers: Vec<KnownServer>,
+    pub(super) epochs: Arc<ServerEpochs>,
+    pub(super) keys: Keys,
+    pub(super) holders: Arc<dyn Holders>,
+    pub(super) orders: Arc<dyn Orders>,
+    pub(super) wake_ups: Arc<WakeUps>,
 }
 
 /// What the script of claims is run for.
@@ -84,66 +82,26 @@ fn read_order(op: &'static str, order: &str) -> Result<OrderId, StoreError> {
 }
 
 impl RedisSales {
-    pub(super) fn new(
-        link: Link,
-        keys: Keys,
-        holders: Arc<dyn Holders>,
-        orders: Arc<dyn Orders>,
-        wake_ups: Arc<WakeUps>,
-    ) -> Self {
-        let servers = (0..PARTITIONS).map(|partition| KnownServer::new(keys.server_of(partition))).collect();
-        Self { link, keys, holders, orders, wake_ups, servers }
-    }
-
-    /// Runs the script of claims on this sale.
-    async fn run_claim(&self, sale: &str, buyers: &str, claim: Claim) -> Result<ClaimAnswer, StoreError> {
-        read_answer(&self.run_script("sales.claim", (sale, buyers), claim, Wish::Unit).await?)
-    }
-
     /// Runs the script of claims; its answer as it came.
-    async fn run_script(
-        &self,
-        op: &'static str,
-        (sale, buyers): (&str, &str),
-        claim: Claim,
-        wish: Wish,
-    ) -> Result<String, StoreError> {
-        let partition = partition_of(claim.voucher);
-        let log = self.keys.log(partition);
-        let server = usize::try_from(partition).ok().and_then(|index| self.servers.get(index));
-        let corrupt = |key| StoreError::Corrupt { op, key };
-        let server = server.ok_or_else(|| corrupt(format!("partition {partition}")))?;
-        let call = server
-            .on(&CLAIM, [sale, buyers, &*log.log, &*log.pending, &*log.by_user])
+    async fn run_script(&self, op: &'static str, claim: Claim, wish: Wish) -> Result<String, StoreError> {
+        let (partition, scope) = (partition_of(claim.voucher), EpochScope::of(claim.voucher));
+        let (sale, log) = (self.keys.sale(claim.voucher), self.keys.log(partition));
+        let compared = self.keys.epoch_compared(partition);
+        let call = CLAIM
+            .on([&sale.sale, &sale.buyers, &log.log, &log.pending, &log.by_user, &compared])
             .arg(claim.order.get())
             .arg(claim.user.get())
             .arg(claim.voucher.get())
             .arg(claim.at.as_millis())
             .arg(u8::from(wish == Wish::Held));
-        let put_right = || self.forget_all(partition);
-        let answer: Option<String> = server.run(&self.link, (op, Repeat::Safe), call, put_right).await?;
-        answer.ok_or_else(|| corrupt("no answer".to_owned()))
-    }
-
-    /// Lets a server that may have lost something forget its sales: each is loaded anew from log and record.
-    async fn forget_all(&self, partition: u64) -> Result<(), StoreError> {
-        const OP: &str = "sales.forget_all";
-        let mut members = redis::cmd("SMEMBERS");
-        members.arg(self.keys.sales(partition));
-        let sales: Vec<u64> = self.link.query(OP, Repeat::Safe, &members).await?;
-        let unlink = |sale: &u64| {
-            let mut command = redis::cmd("UNLINK");
-            command.arg(&self.keys.sale(VoucherId::new(*sale)).of_units());
-            command
-        };
-        let commands: Vec<_> = sales.iter().map(unlink).collect();
-        // They stay in the set: forgotten once too often is loaded once more, and nothing else.
-        self.link.query_all::<u64>(OP, &commands).await?;
-        if !sales.is_empty() {
-            let sales = sales.len();
-            tracing::warn!(partition, sales, "Redis was restarted or replaced: its sales are loaded anew");
+        let (answer, number): (String, _) =
+            self.epochs.run((op, Repeat::Safe), (scope, Need::Open), call).await?;
+        if self.epochs.known().is_over(scope, number) {
+            // What that server says does not count any more.
+            let source = "Redis was replaced while it answered".into();
+            return Err(StoreError::Unavailable { op, source });
         }
-        Ok(())
+        Ok(answer)
     }
 
     /// One try to put: `None` if another instance loads the sale.
@@ -158,19 +116,27 @@ impl RedisSales {
             .arg(&as_args(&terms))
             .arg(loader)
             .arg(LOADER_SILENCE_MS);
-        let answer: Vec<String> = self.link.run(PUT_OP, Repeat::Safe, put).await?;
+        let scope = EpochScope::of(terms.voucher);
+        let (answer, number): (Vec<String>, _) =
+            self.epochs.run((PUT_OP, Repeat::Safe), (scope, Need::FreshOpen), put).await?;
         match answer.iter().map(String::as_str).collect::<Vec<_>>()[..] {
             ["put", units, taken] => read_units(PUT_OP, units, taken).map(Some),
             ["load"] => {
+                // Unless there is another epoch by now, in which nobody waits for this loader.
+                let known = self.epochs.known();
+                let Some(epoch) = known.of(scope).filter(|epoch| epoch.number == number) else {
+                    return Ok(None);
+                };
                 let loading = Loading {
-                    link: self.link.clone(),
+                    epochs: Arc::clone(&self.epochs),
+                    epoch: Arc::clone(epoch),
                     keys: self.keys.clone(),
                     holders: Arc::clone(&self.holders),
                     loader: loader.to_owned(),
                     terms,
                 };
                 // Goes on even if whoever asked for it does not wait so long: else nobody ever ended it.
-                let loaded = self.link.runtime().spawn(loading.run()).await;
+                let loaded = self.epochs.link.runtime().spawn(loading.run()).await;
                 loaded.map_err(|error| StoreError::Unavailable { op: PUT_OP, source: error.into() })?
             }
             _ => Ok(None),
@@ -181,8 +147,8 @@ impl RedisSales {
 #[async_trait]
 impl Sales for RedisSales {
     async fn claim(&self, claim: Claim) -> Result<ClaimAnswer, StoreError> {
-        let sale = self.keys.sale(claim.voucher);
-        let answer = self.run_claim(&sale.sale, &sale.buyers, claim).await?;
+        self.epochs.enroll().await?;
+        let answer = read_answer(&self.run_script("sales.claim", claim, Wish::Unit).await?)?;
         if answer == ClaimAnswer::Accepted {
             self.wake_ups.fill(partition_of(claim.voucher));
         }
@@ -191,20 +157,15 @@ impl Sales for RedisSales {
 
     async fn held(&self, voucher: VoucherId, user: UserId) -> Result<Option<OrderId>, StoreError> {
         const OP: &str = "sales.held";
-        let sale = self.keys.sale(voucher);
         let nobodys = Claim { order: OrderId::new(0), voucher, user, at: Timestamp::from_millis(0) };
-        match &*self.run_script(OP, (&sale.sale, &sale.buyers), nobodys, Wish::Held).await? {
+        match &*self.run_script(OP, nobodys, Wish::Held).await? {
             "none" | "unknown" => Ok(None),
             order => read_order(OP, order).map(Some),
         }
     }
 
     async fn put(&self, terms: Terms) -> Result<Units, StoreError> {
-        let (keys, partition) = (self.keys.sale(terms.voucher), partition_of(terms.voucher));
-        // What this server says that it has may be old.
-        let nobody =
-            Claim { order: OrderId::new(0), user: UserId::new(0), voucher: terms.voucher, at: terms.begin };
-        let _ = self.run_claim(&self.keys.no_sale(partition), &keys.buyers, nobody).await?;
+        let keys = self.keys.sale(terms.voucher);
         let loader = format!("{:x}", super::random());
         for _ in 0..LOOKS {
             if let Some(units) = self.try_put(&keys, terms, &loader).await? {
@@ -230,7 +191,8 @@ impl Sales for RedisSales {
             let keys = self.keys.sale(voucher);
             let call = RELEASE.on(keys.of_units()).arg(user.get()).arg(order.get());
             let call = held.iter().fold(call, |call, other| call.arg(other.get()));
-            let answer: String = self.link.run(OP, Repeat::Safe, call).await?;
+            let need = (EpochScope::of(voucher), Need::Fresh);
+            let (answer, _): (String, _) = self.epochs.run((OP, Repeat::Safe), need, call).await?;
             order = match answer.as_str() {
                 "released" => return Ok(Release::Released),
                 "not held" => return Ok(Release::NotHeld),
@@ -256,7 +218,8 @@ impl Sales for RedisSales {
     ) -> Result<Reservation, StoreError> {
         const OP: &str = "sales.reserve";
         let call = RESERVE.on(self.keys.sale(voucher).of_units()).arg(user.get()).arg(order.get());
-        let answer: String = self.link.run(OP, Repeat::Safe, call).await?;
+        let need = (EpochScope::of(voucher), Need::Fresh);
+        let (answer, _): (String, _) = self.epochs.run((OP, Repeat::Safe), need, call).await?;
         match answer.as_str() {
             "taken" => Ok(Reservation::Taken),
             "held" => Ok(Reservation::Held),
@@ -267,11 +230,11 @@ impl Sales for RedisSales {
 
     async fn units(&self, voucher: VoucherId) -> Result<Option<Units>, StoreError> {
         const OP: &str = "sales.units";
-        let mut command = redis::cmd("HMGET");
-        command.arg(self.keys.sale(voucher).sale).arg("units").arg("taken");
-        let (units, taken): (Option<String>, Option<String>) =
-            self.link.query(OP, Repeat::Safe, &command).await?;
-        units.zip(taken).map(|(units, taken)| read_units(OP, &units, &taken)).transpose()
+        let call = UNITS.on([self.keys.sale(voucher).sale]);
+        let need = (EpochScope::of(voucher), Need::Known);
+        let (found, _): (Option<(String, String)>, _) =
+            self.epochs.run((OP, Repeat::Safe), need, call).await?;
+        found.map(|(units, taken)| read_units(OP, &units, &taken)).transpose()
     }
 
     async fn without_unit(&self, voucher: VoucherId, users: &[UserId]) -> Result<Vec<UserId>, StoreError> {
@@ -293,13 +256,12 @@ impl Sales for RedisSales {
     }
 
     async fn forget(&self, voucher: VoucherId) -> Result<(), StoreError> {
-        let keys = self.keys.sale(voucher);
-        let mut command = redis::cmd("UNLINK");
+        const OP: &str = "sales.forget";
+        let (keys, sales) = (self.keys.sale(voucher), self.keys.sales(partition_of(voucher)));
         // Whoever loads the sale finds out at the next step, and begins anew.
-        command.arg(&keys.of_units());
-        self.link.query::<u64>("sales.forget", Repeat::Safe, &command).await?;
-        let mut command = redis::cmd("SREM");
-        command.arg(self.keys.sales(partition_of(voucher))).arg(voucher.get());
-        self.link.query("sales.forget", Repeat::Safe, &command).await
+        let call = FORGET_SALE.on(keys.of_units().into_iter().chain([&*sales])).arg(voucher.get()).arg(0);
+        let need = (EpochScope::of(voucher), Need::Fresh);
+        let (_, _): (u64, _) = self.epochs.run((OP, Repeat::Safe), need, call).await?;
+        Ok(())
     }
 }

@@ -18,20 +18,24 @@ macro_rules! scripts {
 }
 
 scripts! {
-    CLAIM = "known_server.lua", "claim.lua";
-    PUT = "put.lua";
-    LOAD = "load.lua";
-    SWITCH_ON = "switch_on.lua";
-    RELEASE = "release.lua";
-    RESERVE = "reserve.lua";
-    TAKE = "take.lua";
-    DONE = "done.lua";
-    PUT_BACK = "put_back.lua";
-    RECLAIM = "reclaim.lua";
-    RESCUE = "rescue.lua";
+    SERVER_ID = "server_id.lua";
+    CLAIM = "fence_claim.lua", "claim.lua";
+    PUT = "fence.lua", "put.lua";
+    LOAD = "fence.lua", "load.lua";
+    SWITCH_ON = "fence.lua", "switch_on.lua";
+    RELEASE = "fence.lua", "release.lua";
+    RESERVE = "fence.lua", "reserve.lua";
+    UNITS = "fence.lua", "units.lua";
+    FORGET_SALE = "fence.lua", "forget_sale.lua";
+    TAKE = "fence.lua", "take.lua";
+    DONE = "fence.lua", "done.lua";
+    PUT_BACK = "fence.lua", "put_back.lua";
+    RECLAIM = "fence.lua", "reclaim.lua";
+    RESCUE = "fence.lua", "rescue.lua";
     LOG_STATE = "log_state.lua";
-    DUE = "due.lua";
-    NEXT_DEADLINE = "known_server.lua", "next_deadline.lua";
+    SET_DEADLINES = "fence.lua", "set_deadlines.lua";
+    DUE = "fence.lua", "due.lua";
+    NEXT_DEADLINE = "fence.lua", "known_server.lua", "next_deadline.lua";
     PUT_RIGHT = "put_right.lua";
     ISSUE_CODE = "issue_code.lua";
     CHECK_CODE = "check_code.lua";

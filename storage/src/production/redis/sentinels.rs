@@ -1,0 +1,128 @@
+//! What sentinels say about the master, beside its address.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use parking_lot::Mutex;
+use redis::aio::{ConnectionLike as _, MultiplexedConnection};
+use redis::{AsyncConnectionConfig, Client, FromRedisValue as _, RedisResult};
+
+use super::address::{Address, CONNECT_WITHIN, Kind};
+
+/// How long one may take to answer.
+const ANSWER_WITHIN: Duration = Duration::from_millis(300);
+
+/// The sentinels of a master.
+pub(super) struct Sentinels {
+    name: String,
+    clients: Vec<Client>,
+    connections: Mutex<HashMap<usize, MultiplexedConnection>>,
+}
+
+/// What most of those say that answer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Word {
+    /// Where the master is.
+    pub(super) master: String,
+    /// Whether the master is up and is not being replaced.
+    pub(super) is_settled: bool,
+}
+
+impl Sentinels {
+    /// `None` if the address is not one of sentinels.
+    pub(super) fn of(address: &Address) -> Option<Self> {
+        let Kind::Sentinel(name) = &address.kind else { return None };
+        let clients = address.sentinel_clients().ok()?;
+        Some(Self { name: name.clone(), clients, connections: Mutex::default() })
+    }
+
+    /// Asks all of them. `None` if none answers, or no master is named by most.
+    pub(super) async fn word(&self) -> Option<Word> {
+        let asked = join_all((0..self.clients.len()).map(|index| self.ask(index))).await;
+        majority(&asked.into_iter().flatten().collect::<Vec<_>>())
+    }
+
+    async fn ask(&self, index: usize) -> Option<Word> {
+        let asked = tokio::time::timeout(ANSWER_WITHIN, self.try_ask(index)).await;
+        let said = asked.unwrap_or_else(|_| Err((redis::ErrorKind::Io, "no answer").into()));
+        if said.is_err() {
+            self.connections.lock().remove(&index);
+        }
+        read(&said.ok()?)
+    }
+
+    async fn try_ask(&self, index: usize) -> RedisResult<HashMap<String, String>> {
+        let mut command = redis::cmd("SENTINEL");
+        command.arg("MASTER").arg(&self.name);
+        let known = self.connections.lock().get(&index).cloned();
+        let mut connection = match known {
+            Some(connection) => connection,
+            None => {
+                let config = AsyncConnectionConfig::new().set_connection_timeout(Some(CONNECT_WITHIN));
+                let made = self.clients[index].get_multiplexed_async_connection_with_config(&config).await?;
+                self.connections.lock().insert(index, made.clone());
+                made
+            }
+        };
+        let said = connection.req_packed_command(&command).await?.extract_error()?;
+        Ok(HashMap::from_redis_value(said)?)
+    }
+}
+
+fn read(said: &HashMap<String, String>) -> Option<Word> {
+    let master = format!("{}:{}", said.get("ip")?, said.get("port")?);
+    let flags: Vec<&str> = said.get("flags")?.split(',').collect();
+    let is_settled =
+        !["o_down", "failover_in_progress", "disconnected"].iter().any(|flag| flags.contains(flag));
+    Some(Word { master, is_settled })
+}
+
+fn majority(said: &[Word]) -> Option<Word> {
+    let mut by_master: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for word in said {
+        let (named, settled) = by_master.entry(&word.master).or_default();
+        (*named, *settled) = (*named + 1, *settled + usize::from(word.is_settled));
+    }
+    let (master, (_, settled)) = by_master.into_iter().find(|(_, (named, _))| named * 2 > said.len())?;
+    Some(Word { master: master.to_owned(), is_settled: settled * 2 > said.len() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn word(master: &str, is_settled: bool) -> Word {
+        Word { master: master.to_owned(), is_settled }
+    }
+
+    #[test]
+    fn the_master_is_the_one_that_most_sentinels_name() {
+        let (a, b) = (word("a:1", true), word("b:1", true));
+        let in_failover = word("a:1", false);
+        for (said, expected) in [
+            (vec![], None),
+            (vec![a.clone()], Some(a.clone())),
+            (vec![a.clone(), b.clone()], None),
+            (vec![a.clone(), a.clone(), b], Some(a.clone())),
+            (vec![a.clone(), in_failover.clone(), in_failover.clone()], Some(in_failover.clone())),
+            (vec![a.clone(), a.clone(), in_failover], Some(a)),
+        ] {
+            assert_eq!(majority(&said), expected, "{said:?}");
+        }
+    }
+
+    #[test]
+    fn a_master_that_is_being_replaced_is_not_settled() {
+        for (flags, is_settled) in [
+            ("master", true),
+            ("s_down,master", true),
+            ("s_down,o_down,master", false),
+            ("master,failover_in_progress", false),
+        ] {
+            let said = [("ip", "10.0.0.1"), ("port", "6379"), ("flags", flags)];
+            let said = said.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+            assert_eq!(read(&said), Some(word("10.0.0.1:6379", is_settled)), "{flags}");
+        }
+    }
+}

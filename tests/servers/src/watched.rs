@@ -1,0 +1,87 @@
+//! Two Redis servers behind a sentinel: a master and its replica.
+
+use std::time::{Duration, Instant};
+
+use crate::process::ServerError;
+use crate::redis::{Redis, RedisOptions, ask};
+use crate::sentinel::RedisSentinel;
+
+const PROGRAM: &str = "redis-server";
+const NAME: &str = "mall";
+/// How long servers may take to find each other: a sentinel makes an old master a replica after some ten seconds.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A master, its replica, and the sentinel that watches both.
+#[derive(Debug)]
+pub struct WatchedRedis {
+    first: Redis,
+    second: Redis,
+    sentinel: RedisSentinel,
+}
+
+impl WatchedRedis {
+    /// Starts them, and returns when the sentinel knows the replica.
+    ///
+    /// # Errors
+    /// [`ServerError`].
+    pub fn start(options: &RedisOptions) -> Result<Self, ServerError> {
+        let (first, second) = (Redis::start_with(options.clone())?, Redis::start_with(options.clone())?);
+        ask(second.port(), &format!("REPLICAOF 127.0.0.1 {}", first.port()))?;
+        until("the replica does not follow", || follows(&second, &first))?;
+        let sentinel = RedisSentinel::start(NAME, first.port())?;
+        let watched = Self { first, second, sentinel };
+        until("the sentinel finds no replica", || {
+            ask(watched.sentinel.port(), "INFO sentinel").is_ok_and(|said| said.contains("slaves=1"))
+        })?;
+        Ok(watched)
+    }
+
+    /// The address under which a mall follows the master.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("redis+sentinel://127.0.0.1:{}/{NAME}", self.sentinel.port())
+    }
+
+    /// The server that was the master first.
+    pub fn first_mut(&mut self) -> &mut Redis {
+        &mut self.first
+    }
+
+    /// Waits until one server is the master by the sentinel's word and its own, and the other one follows it. Returns
+    /// whether that is a failover: the second one is the master.
+    ///
+    /// # Errors
+    /// [`ServerError`]: they did not agree in time.
+    pub fn agreed(&self) -> Result<bool, ServerError> {
+        until("the servers do not agree on a master", || self.master().is_some())?;
+        Ok(self.master() == Some(self.second.port()))
+    }
+
+    /// The port of the master that all of them agree on.
+    fn master(&self) -> Option<u16> {
+        let said = ask(self.sentinel.port(), "INFO sentinel").ok()?;
+        let named =
+            |server: &Redis| said.contains(&format!("status=ok,address=127.0.0.1:{},", server.port()));
+        [(&self.first, &self.second), (&self.second, &self.first)]
+            .into_iter()
+            .find(|(master, other)| named(master) && follows(other, master))
+            .map(|(master, _)| master.port())
+    }
+}
+
+fn follows(replica: &Redis, master: &Redis) -> bool {
+    let of_master = format!("master_port:{}\r", master.port());
+    ask(replica.port(), "INFO replication")
+        .is_ok_and(|said| said.contains(&of_master) && said.contains("master_link_status:up"))
+}
+
+fn until(what: &str, is_so: impl Fn() -> bool) -> Result<(), ServerError> {
+    let until = Instant::now() + PATIENCE;
+    while !is_so() {
+        if Instant::now() >= until {
+            return Err(ServerError::Failed { program: PROGRAM, said: what.to_owned() });
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Ok(())
+}
