@@ -318,7 +318,7 @@ fn first<T>(faults: &[T]) -> &[T] {
 
 fn round(number: u64, dice: &mut Dice) -> anyhow::Result<String> {
     let site = TempDir::new_in(env!("CARGO_TARGET_TMPDIR"))?;
-    let connections = if number % 2 == 0 { 256 } else { 32 };
+    let connections = if number.is_multiple_of(2) { 256 } else { 32 };
     let instances = if number % 4 < 2 { 2 } else { 1 };
     let mut round = Round::start(site.path(), instances, connections)?;
     let kill_after = 200 + dice.below(900);
