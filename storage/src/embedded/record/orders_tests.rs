@@ -136,13 +136,14 @@ async fn marks_rise_with_what_is_settled_and_never_fall() {
 #[tokio::test]
 async fn whoever_holds_a_unit_is_found_for_each_unit() {
     let w = world(4).await;
-    let doubled = Logged {
+    let second = Logged {
         claim: Claim { user: UserId::new(1), ..logged(w.sale, 1, 9).claim },
         ..logged(w.sale, 1, 9)
     };
-    let claims: Vec<_> = (1..=3).map(|user| logged(w.sale, 1, user)).chain([doubled]).collect();
+    let claims: Vec<_> = (1..=3).map(|user| logged(w.sale, 1, user)).chain([second]).collect();
     assert!(held(&w, &[]).is_empty());
-    w.orders.persist(&claims, NOON).await.unwrap();
+    w.orders.persist(&claims[..3], NOON).await.unwrap();
+    w.orders.bury(&second, DeadReason::Refused, "", NOON).await.unwrap();
     assert_eq!(held(&w, &[]), [1, 1, 2, 3]);
     // Sold out: this one dies, and holds nothing.
     let beyond = logged(w.sale, 1, 8);
