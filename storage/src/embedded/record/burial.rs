@@ -39,10 +39,15 @@ pub(super) fn bury(
         // Those that were counted, and the one that it dies of.
         ":attempts": attempts.saturating_add(1),
     })?;
-    if reason == DeadReason::Double {
+    if reason == DeadReason::Double && is_sale(conn, claim.voucher)? {
         outbox::leave_release(conn, claim.voucher, claim.user, claim.order)?;
     }
     Ok(true)
+}
+
+/// An ordinary voucher has no units to give back.
+fn is_sale(conn: &Connection, voucher: VoucherId) -> rusqlite::Result<bool> {
+    conn.prepare_cached("SELECT 1 FROM sales WHERE voucher_id = ?1")?.exists([id(voucher.get())])
 }
 
 /// Whether this very claim has died.
