@@ -248,7 +248,7 @@ impl Sales for RedisSales {
                 command.arg(user.get());
             }
             let orders: Vec<Option<String>> =
-                self.link.query("sales.without_unit", Repeat::Safe, &command).await?;
+                self.epochs.link.query("sales.without_unit", Repeat::Safe, &command).await?;
             let lacks = users.iter().zip(orders).filter(|(_, order)| order.is_none());
             lacking.extend(lacks.map(|(user, _)| *user));
         }
