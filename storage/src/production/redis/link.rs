@@ -380,7 +380,7 @@ impl Link {
 
     async fn connect(&self) -> RedisResult<(u64, Connection)> {
         let mut connected = within(PATIENCE, self.inner.address.connect()).await;
-        if let Ok(Connection::Cluster(cluster)) = &mut connected {
+        if let Ok((Connection::Cluster(cluster), _)) = &mut connected {
             self.learn_masters(cluster).await;
         }
         let mut state = self.inner.state.lock();
