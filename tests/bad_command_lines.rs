@@ -96,7 +96,7 @@ const LINES: &[(&str, i32, &str)] = &[
     ("import {file}", 2, "say where the mall is"),
     ("import {file} {servers} --imgs {theirs}", 2, "Redis and MySQL keep no pictures; say --uploads DIR"),
     ("import {file} --data {new} --uploads {theirs}", 2, "--uploads is for a mall in --redis and --mysql"),
-    ("import {file} {servers}", 1, " at 127.0.0.1:1"),
+    ("import {file} {servers}", 1, "`theirs` begins no statement of a MySQL dump"),
     ("user list --data {new}", 2, "there is no mall in {new}"),
     ("user grant --data {mall}", 2, "<PHONE>"),
     ("user grant --data {new} 13900000001", 2, "there is no mall in {new}"),

@@ -59,6 +59,9 @@ pub(crate) fn latest_expiry(ttl: Duration, now: Timestamp) -> Timestamp {
     now + ttl.saturating_mul(2)
 }
 
+/// A session that ends after the calendar does was begun to last for good: nothing cuts it.
+pub(crate) const LASTS_FOR_GOOD: Timestamp = Timestamp::from_millis(253_402_300_800_000);
+
 /// Extensions of a session that are shorter than this need not be kept: they would cost a write for every call.
 pub const EXTENSION_STEP: Duration = Duration::from_secs(60);
 
@@ -68,7 +71,7 @@ pub const EXTENSION_STEP: Duration = Duration::from_secs(60);
 /// - Of any number of concurrent tries with the right code, exactly one is `Right`.
 /// - A clock that was set back locks no phone out: gap and day then count from when that was first seen.
 /// - A clock that ran ahead leaves nothing behind for ever: an expiry further ahead than twice the TTL of the call was
-///   set by a wrong clock. Such a code is dead; such a session is cut to `now + ttl`.
+///   set by a wrong clock. Such a code is dead; such a session is cut to `now + ttl`, unless it ends after the year 9999.
 /// - What is answered is durable: codes, counters, tries, new and ended sessions. The sliding extension of a
 ///   session alone is written at most once a minute and never waited for.
 /// - [`find`](Sessions::find) extends a live session to `now + ttl` and shortens none but those just named; with a TTL

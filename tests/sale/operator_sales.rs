@@ -161,7 +161,8 @@ async fn each_action_is_in_the_log_before_it_is_done() {
     let sale = format!("sale {voucher}");
     let entry = |action: &str, detail| (action.to_owned(), sale.clone(), detail);
     let end_ms = (NOON + MINUTE).as_millis();
-    let reason = ("order.void".to_owned(), format!("order {order}"), json!({ "reason": "<b>typed</b> wrongly" }));
+    let reason =
+        ("order.void".to_owned(), format!("order {order}"), json!({ "reason": "<b>typed</b> wrongly" }));
     let expected = [
         entry("sale.pause", json!(null)),
         entry("sale.resume", json!(null)),

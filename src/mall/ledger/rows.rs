@@ -18,7 +18,11 @@ pub(super) fn named(check: RowCheck) -> (Code, Kind, &'static str) {
         R::SaleLimit => (Code::SaleLimit, Kind::Sale, "initial units and stock, or neither"),
         R::StockChange => (Code::StockChange, Kind::StockChange, "a sale, and no more than was asked for"),
         R::PurchaseOrder => (Code::PurchaseOrder, Kind::Order, "an order of the same user and voucher"),
-        R::OutboxOrder => (Code::OutboxOrder, Kind::Order, "a closed order or voided dead letter of a sale"),
+        R::OutboxOrder => (
+            Code::OutboxOrder,
+            Kind::Order,
+            "a closed order of a sale, or a dead letter that is voided or a double",
+        ),
         R::NoteUser => (Code::NoteUser, Kind::Note, "an existing user"),
         R::NoteStatus => (Code::NoteStatus, Kind::Note, "a known status"),
         R::NoteComments => (Code::NoteComments, Kind::Note, "the number of its comments"),

@@ -102,7 +102,7 @@ mod tests {
         );
         assert_eq!(ShopTypeForm::default().edit(), Ok(ShopTypeEdit::default()));
         for (mistake, form) in [
-            (Mistake::Missing("name"), ShopTypeForm { name: Some(" <p></p> ".into()), ..form.clone() }),
+            (Mistake::Missing("name"), ShopTypeForm { name: Some("  ".into()), ..form.clone() }),
             (Mistake::OutOfRange("name"), ShopTypeForm { name: Some("字".repeat(129)), ..form.clone() }),
             (Mistake::OutOfRange("type icon"), ShopTypeForm { icon: Some(String::new()), ..form.clone() }),
             (

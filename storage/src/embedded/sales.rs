@@ -1,5 +1,7 @@
 //! The [`Sales`] port: stock and buyers in memory, the claim in the journal, one step.
 
+mod releases;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
@@ -301,46 +303,6 @@ impl Memory {
             );
         }
         Ok(Sale { standing: ShardedLock::new(standing), buyers, group: group.into() })
-    }
-}
-
-/// A buyer of a sale, as seen before the database was asked for the buyer's orders.
-struct Look {
-    sale: Arc<Sale>,
-    voucher: VoucherId,
-    user: UserId,
-    order: OrderId,
-    units: u64,
-    removals: u64,
-}
-
-impl Memory {
-    /// `None`: the user holds no unit, or the sale is not in memory.
-    fn look_at(&self, (voucher, user, order): (VoucherId, UserId, OrderId)) -> Option<Look> {
-        let sale = self.sale_to_change(voucher)?;
-        let buyer = sale.buyers.lock(user);
-        let (units, removals) = (buyer.units(), buyer.removals());
-        drop(buyer);
-        (units > 0).then_some(Look { sale, voucher, user, order, units, removals })
-    }
-}
-
-impl Look {
-    /// Gives the unit back if the database accounts for fewer than the user holds. `own`: removals from the shard by the
-    /// caller since the look. `None`: something else happened meanwhile, or a claim is pending; nothing changed.
-    fn release(&self, pending: &Pending, recorded: &HashSet<OrderId>, own: u64) -> Option<bool> {
-        let standing = self.sale.standing.read().unwrap_or_else(PoisonError::into_inner);
-        let mut buyer = self.sale.buyers.lock(self.user);
-        let is_as_seen = buyer.units() == self.units && buyer.removals() == self.removals + own;
-        if !is_as_seen || !pending.holdings(self.voucher, self.user).is_empty() {
-            return None;
-        }
-        if buyer.units() <= recorded.len() as u64 {
-            return Some(false);
-        }
-        buyer.remove();
-        standing.give_back();
-        Some(true)
     }
 }
 

@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 
 use super::journal::{Change, Journal, durable};
 use super::session_codec::{self, Entry};
-use crate::sessions::{EXTENSION_STEP, latest_expiry};
+use crate::sessions::{EXTENSION_STEP, LASTS_FOR_GOOD, latest_expiry};
 use crate::{CodeCheck, CodeIssue, CodeRules, Phone, Sessions, StoreError, Timestamp, TokenHash, UserId};
 
 const SHARDS: usize = 64;
@@ -30,7 +30,8 @@ pub(super) struct Session {
 impl Session {
     /// Cuts an expiry that only a wrong clock can have set. Returns whether it did.
     fn cut(&mut self, ttl: Duration, now: Timestamp) -> bool {
-        let is_wrong = !ttl.is_zero() && self.expires > latest_expiry(ttl, now);
+        let is_wrong =
+            !ttl.is_zero() && self.expires > latest_expiry(ttl, now) && self.expires < LASTS_FOR_GOOD;
         if is_wrong {
             self.expires = now + ttl;
             self.written = self.expires;

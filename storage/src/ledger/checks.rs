@@ -43,13 +43,14 @@ checks! {
     /// A purchase's order is there, of the same user and voucher.
     PurchaseOrder = "SELECT order_id AS id FROM purchases WHERE NOT EXISTS (SELECT 1 FROM orders WHERE orders.id = order_id
         AND orders.user_id = purchases.user_id AND orders.voucher_id = purchases.voucher_id)";
-    /// A unit on its way back is of a closed order or dead letter of a sale.
+    /// A unit on its way back is of a closed order of a sale, or of a dead letter that is voided or a double without a unit.
     OutboxOrder = "SELECT order_id AS id FROM outbox_releases AS o WHERE NOT EXISTS
           (SELECT 1 FROM sales WHERE sales.voucher_id = o.voucher_id)
         OR NOT EXISTS (SELECT 1 FROM orders WHERE orders.id = o.order_id AND orders.user_id = o.user_id
           AND orders.voucher_id = o.voucher_id AND orders.status IN (4, 6))
         AND NOT EXISTS (SELECT 1 FROM dead_letters AS d WHERE d.order_id = o.order_id AND d.user_id = o.user_id
-          AND d.voucher_id = o.voucher_id AND d.state = 2)";
+          AND d.voucher_id = o.voucher_id
+          AND (d.state = 2 OR d.reason = 'DOUBLE' AND d.holds_unit = 0))";
     /// A note has an author.
     NoteUser = "SELECT id FROM notes WHERE NOT EXISTS (SELECT 1 FROM users WHERE users.id = user_id)";
     /// A note's status is one that a mall writes.

@@ -127,7 +127,7 @@ impl ServerEpochs {
             known: watch::Sender::new(Arc::new(none)),
             rounds: watch::Sender::new(0),
             wanted: Arc::default(),
-            was_refused: AtomicBool::new(true),
+            was_refused: AtomicBool::new(false),
             is_enrolled: AtomicBool::new(false),
             enrolling: tokio::sync::Mutex::default(),
         });

@@ -21,7 +21,7 @@ use super::script::{
     BEGIN_SESSION, CHECK_CODE, Call, END_SESSION, EXTEND_SESSION, FIND_SESSION, INDEX_SESSION, ISSUE_CODE,
 };
 use super::{KEPT_LONGER, millis};
-use crate::sessions::{EXTENSION_STEP, latest_expiry};
+use crate::sessions::{EXTENSION_STEP, LASTS_FOR_GOOD, latest_expiry};
 use crate::{
     CodeCheck, CodeIssue, CodeRules, Phone, Sessions, StoreError, Timestamp, TokenHash, UserId, hex,
 };
@@ -176,7 +176,7 @@ impl Sessions for RedisSessions {
         let latest =
             if ttl.is_zero() { LATEST_MS } else { latest_expiry(ttl, now).as_millis().min(LATEST_MS) };
         let call = FIND_SESSION.on([&key]).arg(now.as_millis()).arg(expires).arg(millis(EXTENSION_STEP));
-        let call = call.arg(latest);
+        let call = call.arg(latest).arg(LASTS_FOR_GOOD.as_millis());
         let found: Option<(u64, bool)> = self.link.run(OP, Repeat::Safe, call).await?;
         let Some((user, is_to_extend)) = found else { return Ok(None) };
         let user = UserId::new(user);
@@ -184,6 +184,7 @@ impl Sessions for RedisSessions {
             self.note(OP, &token, user, ttl, now).await?;
             let kept = millis(ttl.saturating_add(KEPT_LONGER));
             let call = EXTEND_SESSION.on([&key]).arg(user.get()).arg(expires).arg(kept).arg(latest);
+            let call = call.arg(LASTS_FOR_GOOD.as_millis());
             let _: u64 = self.link.run(OP, Repeat::Safe, call).await?;
         }
         Ok(Some(user))
