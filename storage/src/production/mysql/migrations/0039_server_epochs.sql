@@ -1,7 +1,7 @@
 -- Which Redis server may take and settle claims, by partition: the one with the highest number. Rows stay, so that a server
 -- that was superseded never becomes valid again.
 CREATE TABLE IF NOT EXISTS server_epochs (
-    -- 0 to 15: partitions of sales; 16: deadlines.
+    -- 0 to 15: partitions of sales, 16: deadlines.
     scope    TINYINT UNSIGNED NOT NULL,
     number   BIGINT UNSIGNED  NOT NULL,
     -- The replication id.
