@@ -30,10 +30,10 @@ fn banner(arguments: &[&str], environment: &[(&str, &str)]) -> String {
     let mut child =
         mallbox(arguments, environment).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let banner: Vec<String> = lines.take(7).map_while(Result::ok).collect();
+    let banner: Vec<String> = lines.take(8).map_while(Result::ok).collect();
     child.kill().unwrap();
     child.wait().unwrap();
-    assert_eq!(banner.len(), 7, "{banner:?}");
+    assert_eq!(banner.len(), 8, "{banner:?}");
     banner.join("\n") + "\n"
 }
 
