@@ -237,10 +237,12 @@ impl Scene {
     }
 }
 
-/// A claim repeats another only while that is being made: not after its order was closed. And whose last order of the
-/// sale is closed and not released yet, is told that it is held or that it is being closed.
+/// A claim repeats another only while that is being made: not after its order was closed, or buried without a unit, which
+/// a sale that was loaded since does not know. And whose last order of the sale is closed and not released yet, is told
+/// that it is held or that it is being closed.
 async fn may_claim(storage: &Storage, claim: &Claim) -> bool {
     !is_closed(storage, claim.order).await
+        && !is_without_unit(storage, claim.order).await
         && !is_to_be_released(storage, claim.voucher, claim.user, OrderId::new(u64::MAX)).await
 }
 
@@ -248,6 +250,10 @@ async fn is_closed(storage: &Storage, order: OrderId) -> bool {
     let letters = storage.dead_letters.of_order(order).await.unwrap();
     storage.orders.get(order).await.unwrap().is_some_and(|it| !it.status.is_live())
         || letters.iter().any(|it| it.closed.is_some())
+}
+
+async fn is_without_unit(storage: &Storage, order: OrderId) -> bool {
+    storage.dead_letters.of_order(order).await.unwrap().iter().any(|letter| !letter.holds_unit)
 }
 
 async fn is_to_be_released(storage: &Storage, voucher: VoucherId, user: UserId, but: OrderId) -> bool {
