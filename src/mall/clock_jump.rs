@@ -1,7 +1,7 @@
 //! Whether the machine's clock moved by more than the time that passed.
 
 use std::fmt;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
 use mallbox_storage::Timestamp;
@@ -9,6 +9,8 @@ use parking_lot::Mutex;
 
 /// A clock that the network sets moves by less at once, and unpaid orders by minutes: smaller steps are followed silently.
 const TOLERATED_MS: u64 = 10_000;
+/// Offsets this close to the last one are not compared further: rounding, and a thread held up between its two readings.
+const UNREMARKABLE_MS: u64 = 100;
 /// How long a jump stays in doubt: longer than a buyer has to pay and a session lasts without use, usually.
 const DOUBTED_FOR: Duration = Duration::from_secs(60 * 60);
 
@@ -59,7 +61,7 @@ impl fmt::Display for ClockJump {
 pub(super) struct JumpDetector {
     /// Wall clock − steady clock, in milliseconds, when last compared; [`UNKNOWN`] before.
     offset_ms: AtomicI64,
-    doubt: Mutex<Option<Doubt>>,
+    doubt: DoubtCell,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -69,49 +71,80 @@ struct Doubt {
     until: Duration,
 }
 
+/// The jump in doubt, behind a flag: while none is in doubt, reading costs one atomic load.
+#[derive(Debug, Default)]
+struct DoubtCell {
+    /// Whether `doubt` may hold a jump; changed under its lock.
+    is_in_doubt: AtomicBool,
+    doubt: Mutex<Option<Doubt>>,
+}
+
+impl DoubtCell {
+    /// Returns the jump in doubt. Reads the steady clock only if there may be one, and drops a doubt that is over.
+    fn jump(&self, steady: impl FnOnce() -> Duration) -> Option<ClockJump> {
+        if !self.is_in_doubt.load(Ordering::Acquire) {
+            return None;
+        }
+        let mut doubt = self.doubt.lock();
+        let steady = steady();
+        *doubt = doubt.filter(|doubt| steady < doubt.until);
+        self.is_in_doubt.store(doubt.is_some(), Ordering::Release);
+        doubt.map(|doubt| doubt.jump)
+    }
+}
+
 const UNKNOWN: i64 = i64::MIN;
 
 impl Default for JumpDetector {
     fn default() -> Self {
-        Self { offset_ms: AtomicI64::new(UNKNOWN), doubt: Mutex::default() }
+        Self { offset_ms: AtomicI64::new(UNKNOWN), doubt: DoubtCell::default() }
     }
 }
 
 impl JumpDetector {
-    /// Compares the two clocks, read at one moment. Costs one atomic load while the wall clock runs as it should.
+    /// Returns whether the two clocks, read one after the other, stand to each other as when last compared. One atomic load.
+    pub(super) fn agrees(&self, wall: Timestamp, steady: Duration) -> bool {
+        let before = self.offset_ms.load(Ordering::Acquire);
+        before != UNKNOWN && offset_ms(wall, steady).abs_diff(before) < UNREMARKABLE_MS
+    }
+
+    /// Compares the two clocks, read at one moment.
     ///
     /// Returns the jump, the first time that it is seen.
     pub(super) fn observe(&self, wall: Timestamp, steady: Duration) -> Option<ClockJump> {
-        let offset = wall.as_millis().saturating_sub(millis(steady));
-        let before = self.offset_ms.load(Ordering::Relaxed);
-        if offset == before {
-            return None;
-        }
+        let offset = offset_ms(wall, steady);
+        let before = self.offset_ms.load(Ordering::Acquire);
         let by_ms = offset.saturating_sub(before);
-        let is_jump = before != UNKNOWN && by_ms.unsigned_abs() >= TOLERATED_MS;
-        if !is_jump {
-            // Slewed, or rounded. Of two threads the later one is as right.
-            self.offset_ms.store(offset, Ordering::Relaxed);
+        if before == UNKNOWN || by_ms.unsigned_abs() < TOLERATED_MS {
+            // Slewed, or rounded. A reading from before another thread's must not undo the offset of a jump.
+            let _ = self.offset_ms.compare_exchange(before, offset, Ordering::AcqRel, Ordering::Relaxed);
             return None;
         }
-        let mut doubt = self.doubt.lock();
+        let mut doubt = self.doubt.doubt.lock();
         if self.offset_ms.load(Ordering::Relaxed) != before {
             // Another thread saw the same jump.
             return None;
         }
-        self.offset_ms.store(offset, Ordering::Relaxed);
+        // The flag before the offset: a thread that finds the clocks to agree again finds the doubt too.
+        self.doubt.is_in_doubt.store(true, Ordering::Release);
+        self.offset_ms.store(offset, Ordering::Release);
         let earlier = doubt.filter(|doubt| steady < doubt.until).map_or(0, |doubt| doubt.jump.by_ms);
         let jump = ClockJump { by_ms: earlier.saturating_add(by_ms) };
         // Back where it was: nothing is in doubt.
         let is_over = jump.by_ms.unsigned_abs() < TOLERATED_MS;
         *doubt = (!is_over).then(|| Doubt { jump, until: steady + DOUBTED_FOR });
+        self.doubt.is_in_doubt.store(!is_over, Ordering::Release);
         Some(ClockJump { by_ms })
     }
 
-    /// The jump that is in doubt.
-    pub(super) fn doubt(&self, steady: Duration) -> Option<ClockJump> {
-        self.doubt.lock().filter(|doubt| steady < doubt.until).map(|doubt| doubt.jump)
+    /// The jump that is in doubt. `steady` reads the steady clock, and is called only if there may be one.
+    pub(super) fn doubt(&self, steady: impl FnOnce() -> Duration) -> Option<ClockJump> {
+        self.doubt.jump(steady)
     }
+}
+
+fn offset_ms(wall: Timestamp, steady: Duration) -> i64 {
+    wall.as_millis().saturating_sub(millis(steady))
 }
 
 fn millis(span: Duration) -> i64 {
@@ -137,7 +170,7 @@ mod tests {
             wall = wall + seconds(1) + Duration::from_millis(step % 9);
             assert_eq!(detector.observe(wall, seconds(step)), None, "{step}");
         }
-        assert_eq!(detector.doubt(seconds(10_000)), None);
+        assert_eq!(detector.doubt(|| seconds(10_000)), None);
     }
 
     #[test]
@@ -147,9 +180,9 @@ mod tests {
         let seen = detector.observe(NOON + HOUR + seconds(1), seconds(6));
         assert_eq!(seen.map(ClockJump::seconds), Some(3_600));
         assert_eq!(detector.observe(NOON + HOUR + seconds(2), seconds(7)), None);
-        assert_eq!(detector.doubt(seconds(7)).map(ClockJump::ahead), Some(HOUR));
-        assert!(detector.doubt(seconds(6 + 3_599)).is_some());
-        assert_eq!(detector.doubt(seconds(6 + 3_600)), None);
+        assert_eq!(detector.doubt(|| seconds(7)).map(ClockJump::ahead), Some(HOUR));
+        assert!(detector.doubt(|| seconds(6 + 3_599)).is_some());
+        assert_eq!(detector.doubt(|| seconds(6 + 3_600)), None);
     }
 
     #[test]
@@ -158,9 +191,64 @@ mod tests {
         detector.observe(NOON, seconds(0));
         assert!(detector.observe(NOON + HOUR + seconds(1), seconds(1)).is_some());
         assert!(detector.observe(NOON + seconds(2), seconds(2)).is_some());
-        assert_eq!(detector.doubt(seconds(2)), None);
+        assert_eq!(detector.doubt(|| seconds(2)), None);
         let back = detector.observe(NOON - HOUR + seconds(3), seconds(3)).unwrap();
         assert_eq!((back.seconds(), back.ahead()), (-3_600, Duration::ZERO));
-        assert_eq!(detector.doubt(seconds(4)).map(ClockJump::seconds), Some(-3_600));
+        assert_eq!(detector.doubt(|| seconds(4)).map(ClockJump::seconds), Some(-3_600));
+    }
+
+    #[test]
+    fn the_steady_clock_is_read_for_a_doubt_only_while_there_is_one() {
+        let detector = JumpDetector::default();
+        let unread = || -> Duration { unreachable!("nothing is in doubt") };
+        detector.observe(NOON, seconds(0));
+        assert_eq!(detector.doubt(unread), None);
+
+        // Set by a jump, cleared when the clock is set back.
+        assert!(detector.observe(NOON + HOUR, seconds(0)).is_some());
+        assert!(detector.doubt(|| seconds(0)).is_some());
+        assert!(detector.observe(NOON, seconds(0)).is_some());
+        assert_eq!(detector.doubt(unread), None);
+
+        // Set anew, cleared by the first look after the hour.
+        assert!(detector.observe(NOON + HOUR, seconds(0)).is_some());
+        assert_eq!(detector.doubt(|| HOUR), None);
+        assert_eq!(detector.doubt(unread), None);
+    }
+
+    #[test]
+    fn clocks_agree_until_the_wall_clock_drifts_or_jumps() {
+        let detector = JumpDetector::default();
+        assert!(!detector.agrees(NOON, seconds(0)), "nothing to compare with yet");
+        detector.observe(NOON, seconds(0));
+        for (wall, agrees) in [
+            (NOON + seconds(1), true),
+            (NOON + seconds(1) - Duration::from_millis(1), true),
+            (NOON + seconds(1) + Duration::from_millis(UNREMARKABLE_MS), false),
+            (NOON + HOUR, false),
+            (NOON - HOUR, false),
+        ] {
+            assert_eq!(detector.agrees(wall, seconds(1)), agrees, "{wall:?}");
+        }
+        assert_eq!(detector.observe(NOON + seconds(2), seconds(1)), None);
+        assert!(detector.agrees(NOON + seconds(2), seconds(1)), "a drift is followed");
+    }
+
+    #[test]
+    fn a_thread_that_finds_the_clocks_to_agree_after_a_jump_finds_the_doubt() {
+        for _ in 0..200 {
+            let detector = JumpDetector::default();
+            detector.observe(NOON, seconds(0));
+            std::thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| {
+                        if !detector.agrees(NOON + HOUR, seconds(0)) {
+                            let _ = detector.observe(NOON + HOUR, seconds(0));
+                        }
+                        assert_eq!(detector.doubt(|| seconds(0)).map(ClockJump::ahead), Some(HOUR));
+                    });
+                }
+            });
+        }
     }
 }
