@@ -179,6 +179,18 @@ fn a_mall_is_moved_in_served_by_two_processes_and_looked_after() {
 
 #[test]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
+fn a_payment_mode_that_a_later_process_sets_is_seen_by_one_that_runs() {
+    let site = Site::new();
+    let first = site.serve("first.log");
+    readyz(&first, 200, r#""payment":"sandbox""#);
+    let (redis, mysql, log) = (site.redis(), site.mysql(), site.dir.path().join("second.log"));
+    let second = Server::start_on_with(&redis, &mysql, &log, &["--payment", "none"]).unwrap();
+    readyz(&first, 200, r#""payment":"none""#);
+    [first, second].into_iter().for_each(|server| server.stop().unwrap());
+}
+
+#[test]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
 fn servers_that_go_away_are_told_of_and_used_again_when_they_are_back() {
     let mut site = Site::new();
     site.done(&["import", DUMP]);

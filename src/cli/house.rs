@@ -217,12 +217,13 @@ impl House {
 
     /// Stores how new orders are paid for: as told, else as the mall has it, else as is usual with these flags.
     async fn choose_payment(&self, config: &SiteConfig) -> anyhow::Result<()> {
-        let upkeep = &self.app.context.storage.upkeep;
+        let context = &self.app.context;
+        let upkeep = &context.storage.upkeep;
         let (told, stored) =
             (config.payment.map(PaymentMode::from), upkeep.setting(PaymentMode::SETTING).await?);
         match (told, stored) {
             (Some(told), stored) if stored.as_deref() == Some(told.name()) => {}
-            (Some(told), _) => upkeep.put_setting(PaymentMode::SETTING, told.name()).await?,
+            (Some(told), _) => context.set_payment_mode(told).await?,
             (None, Some(stored)) if config.web.is_some() && stored != PaymentMode::None.name() => {
                 tracing::warn!(
                     payment = stored,
@@ -234,7 +235,7 @@ impl House {
             // On a full disk it cannot be written; a later start tries again.
             (None, None) => {
                 let usual = config.first_payment_mode();
-                if let Err(error) = upkeep.keep_setting(PaymentMode::SETTING, usual.name()).await {
+                if let Err(error) = context.keep_payment_mode(usual).await {
                     tracing::warn!(payment = usual.name(), %error, "the payment mode cannot be stored");
                 }
             }

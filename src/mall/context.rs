@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
-use mallbox_storage::{Limit, Pass, PaymentMode, Storage, Timestamp, UserId};
+use mallbox_storage::{Limit, Pass, PaymentMode, Storage, StoreError, Timestamp, UserId};
 
 use super::clock_jump::ClockJump;
 use super::{Clock, Copies, Failure, Refusal, Settings};
@@ -50,14 +50,35 @@ impl Context {
         self.clock.doubt().map_or(Duration::ZERO, ClockJump::ahead)
     }
 
-    /// How orders that are written now are paid for. Read at each call: other instances may change it.
+    /// Returns how orders that are written now are paid for, from a copy. A mode that another instance
+    /// [set](Self::set_payment_mode) is seen once its message arrives, and within five seconds if the message is lost.
     ///
     /// # Errors
-    /// The database cannot be read, or names a mode that this version does not know.
+    /// There is no copy and the database cannot be read, or the stored mode is unknown to this version.
     pub async fn payment_mode(&self) -> Result<PaymentMode, Failure> {
-        let stored = self.storage.upkeep.setting(PaymentMode::SETTING).await?;
+        let stored = self.copies.payment.get((), self.now()).await?.and_then(|setting| setting.0);
         PaymentMode::from_setting(stored.as_deref())
             .ok_or_else(|| Failure::Bug(format!("the payment mode {stored:?} is unknown to this version")))
+    }
+
+    /// Stores how orders that are written from now on are paid for, and drops the copies of all instances.
+    ///
+    /// # Errors
+    /// [`StoreError`]: the mode may or may not be stored.
+    pub async fn set_payment_mode(&self, mode: PaymentMode) -> Result<(), StoreError> {
+        self.storage.upkeep.put_setting(PaymentMode::SETTING, mode.name()).await?;
+        self.copies.payment.changed(&[()]).await;
+        Ok(())
+    }
+
+    /// Stores how new orders are paid for, unless a mode is stored.
+    ///
+    /// # Errors
+    /// [`StoreError`]: the mode may or may not be stored.
+    pub async fn keep_payment_mode(&self, mode: PaymentMode) -> Result<(), StoreError> {
+        self.storage.upkeep.keep_setting(PaymentMode::SETTING, mode.name()).await?;
+        self.copies.payment.changed(&[()]).await;
+        Ok(())
     }
 
     /// Counts a call of a user, if there is a limit on what they do.

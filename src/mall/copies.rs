@@ -1,10 +1,12 @@
-//! Copies of what one service reads and others change: shops, notes, and people as others see them.
+//! Copies of what one service reads and others change: shops, notes, people as others see them, and the payment mode.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mallbox_storage::{Card, Note, NoteId, Post, Shop, ShopId, Storage, StoreError, Timestamp, UserId};
+use mallbox_storage::{
+    Card, Note, NoteId, PaymentMode, Post, Shop, ShopId, Storage, StoreError, Timestamp, UserId,
+};
 use serde::{Deserialize, Serialize};
 
 use super::cache_aside::{CacheAside, CacheFigures, Cached, Policy};
@@ -18,6 +20,22 @@ pub struct Copies {
     pub(super) notes: CacheAside<Note>,
     /// People.
     pub(super) people: CacheAside<Person>,
+    /// How new orders are paid for.
+    pub(super) payment: CacheAside<PaymentSetting>,
+}
+
+/// The stored payment mode, as it stands: a newer version may have written one that this version does not know.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct PaymentSetting(pub(super) Option<String>);
+
+#[async_trait]
+impl Cached for PaymentSetting {
+    const KIND: &'static str = "payment-mode";
+    type Id = ();
+
+    async fn load(storage: &Storage, (): (), _: Timestamp) -> Result<Option<Self>, StoreError> {
+        Ok(Some(Self(storage.upkeep.setting(PaymentMode::SETTING).await?)))
+    }
 }
 
 /// A person as others see them.
@@ -73,10 +91,13 @@ impl Copies {
         let notes = Policy { fresh, stale, ..Policy::default() };
         // Nobody is asked for by so many that instances had to take turns.
         let people = Policy { turns: false, ..Policy::default() };
+        // Nobody buys by a mode that another instance changed longer ago, even if its message was lost.
+        let payment = Policy { fresh, stale: Duration::ZERO, turns: false, ..Policy::default() };
         Self {
             shops: CacheAside::new(storage, Policy::default()),
             notes: CacheAside::new(storage, notes),
             people: CacheAside::new(storage, people),
+            payment: CacheAside::new(storage, payment),
         }
     }
 
@@ -89,7 +110,7 @@ impl Copies {
 
     /// What has been counted about them, but for shops, of which [their directory](super::ShopDirectory) tells.
     #[must_use]
-    pub(super) fn figures(&self) -> [Arc<CacheFigures>; 2] {
-        [self.notes.figures(), self.people.figures()]
+    pub(super) fn figures(&self) -> [Arc<CacheFigures>; 3] {
+        [self.notes.figures(), self.people.figures(), self.payment.figures()]
     }
 }

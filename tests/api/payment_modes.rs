@@ -9,9 +9,19 @@ use super::world::{World, world};
 
 /// Orders that are written from now on are paid for like this.
 fn set_mode(w: &World, mode: PaymentMode) {
+    let context = w.mall.app().unwrap().context.clone();
+    w.mall.wait_for(async move { context.set_payment_mode(mode).await.unwrap() }).unwrap();
+}
+
+/// Stores the mode as an instance does whose message to this one is lost.
+fn store_mode_elsewhere(w: &World, mode: PaymentMode) {
     let upkeep = w.mall.app().unwrap().context.storage.upkeep.clone();
     let set = async move { upkeep.put_setting(PaymentMode::SETTING, mode.name()).await.unwrap() };
     w.mall.wait_for(set).unwrap();
+}
+
+fn mode_shown(w: &World) -> Value {
+    w.ask("GET", "/readyz", "", b"").body["payment"].clone()
 }
 
 fn bought(w: &World, path: &str, token: &str) -> String {
@@ -89,7 +99,19 @@ fn the_mode_is_named_where_the_mall_says_how_it_is() {
     let w = world();
     for mode in [PaymentMode::None, PaymentMode::Sandbox] {
         set_mode(&w, mode);
-        let ready = w.ask("GET", "/readyz", "", b"").body;
-        assert_eq!(ready["payment"], mode.name(), "{ready}");
+        assert_eq!(mode_shown(&w), mode.name());
     }
+}
+
+#[test]
+fn the_mode_is_not_read_from_the_database_at_each_call_and_one_set_elsewhere_is_seen_in_five_seconds() {
+    let w = world();
+    set_mode(&w, PaymentMode::Sandbox);
+    assert_eq!(mode_shown(&w), "sandbox");
+    store_mode_elsewhere(&w, PaymentMode::None);
+    assert_eq!(mode_shown(&w), "sandbox", "from memory");
+    w.advance(Duration::from_secs(5));
+    assert_eq!(mode_shown(&w), "none");
+    let order_id = bought(&w, "/voucher-order/1", &w.customer);
+    assert_eq!(order(&w, &order_id, &w.customer)["payment"], "none");
 }

@@ -46,8 +46,14 @@ impl Server {
 
     /// The same for a mall in Redis and MySQL, at these URLs.
     pub fn start_on(redis: &str, mysql: &str, log: &Path) -> anyhow::Result<Self> {
+        Self::start_on_with(redis, mysql, log, &[])
+    }
+
+    /// The same with further flags.
+    pub fn start_on_with(redis: &str, mysql: &str, log: &Path, flags: &[&str]) -> anyhow::Result<Self> {
         let mut command = serve(&[], log)?;
-        Self::of(spawned(command.env("MALLBOX_REDIS", redis).env("MALLBOX_MYSQL", mysql))?, log)
+        command.env("MALLBOX_REDIS", redis).env("MALLBOX_MYSQL", mysql).args(flags);
+        Self::of(spawned(&mut command)?, log)
     }
 
     /// `mallbox demo` at this address, which may be of one that was killed before.
