@@ -53,16 +53,15 @@ pub enum CodeCheck {
     NoCode,
 }
 
-/// The latest expiry that a clock in order can have set for a life of `ttl`: a caller's clock may be behind by as much.
+/// The latest expiry of a code that a clock in order can have set for a life of `ttl`: a caller's clock may be behind by as
+/// much.
 #[must_use]
 pub(crate) fn latest_expiry(ttl: Duration, now: Timestamp) -> Timestamp {
     now + ttl.saturating_mul(2)
 }
 
-/// A session that ends after the calendar does was begun to last for good: nothing cuts it.
-pub(crate) const LASTS_FOR_GOOD: Timestamp = Timestamp::from_millis(253_402_300_800_000);
-
-/// Extensions of a session that are shorter than this need not be kept: they would cost a write for every call.
+/// Extensions of a session that are shorter than this need not be kept: they would cost a write for every call. Clocks of
+/// several callers differ by less.
 pub const EXTENSION_STEP: Duration = Duration::from_secs(60);
 
 /// Login codes and sessions with a sliding expiry.
@@ -70,13 +69,17 @@ pub const EXTENSION_STEP: Duration = Duration::from_secs(60);
 /// - A code or session is live while `now < expires_at`.
 /// - Of any number of concurrent tries with the right code, exactly one is `Right`.
 /// - A clock that was set back locks no phone out: gap and day then count from when that was first seen.
-/// - A clock that ran ahead leaves nothing behind for ever: an expiry further ahead than twice the TTL of the call was
-///   set by a wrong clock. Such a code is dead; such a session is cut to `now + ttl`, unless it ends after the year 9999.
+/// - A clock that ran ahead leaves nothing behind for ever. A code that expires further ahead than twice the life of the
+///   call's rules is dead. A session carries the TTL that its expiry was set by, so `expires_at - ttl` is when that was: if
+///   that is more than [`EXTENSION_STEP`](crate::sessions::EXTENSION_STEP) after `now`, a clock was wrong, and the session
+///   counts from `now`.
 /// - What is answered is durable: codes, counters, tries, new and ended sessions. The sliding extension of a
 ///   session alone is written at most once a minute and never waited for.
-/// - [`find`](Sessions::find) extends a live session to `now + ttl` and shortens none but those just named; with a TTL
-///   of zero it does neither. An extension by less than
-///   [`EXTENSION_STEP`](crate::sessions::EXTENSION_STEP) may be left out, so a session may end that much sooner.
+/// - [`find`](Sessions::find) extends a live session to `now + ttl`, and lets one just named end at `now` plus its own TTL or
+///   the call's, whichever is longer. It shortens no other, however short the TTL of the call; a TTL of zero changes
+///   nothing. An extension by less than [`EXTENSION_STEP`](crate::sessions::EXTENSION_STEP) may be left out, so a session
+///   may end that much sooner.
+/// - A session that was stored without a TTL by an older version takes that of the first call.
 #[async_trait]
 pub trait Sessions: Send + Sync {
     /// Stores a fresh code for a phone in place of an older one, if `rules` allow it.

@@ -1,12 +1,17 @@
 //! How sessions and login codes stand in the journal's entries.
 //!
-//! Keys: `s` + the token's hash, `c` + the phone. Values begin with a version byte; numbers are little-endian.
+//! Keys: `s` + the token's hash, `c` + the phone. Values begin with a version byte; numbers are little-endian. Sessions of
+//! version 1 have no TTL; codes are of version 1.
+
+use std::time::Duration;
 
 use super::journal::Change;
 use super::sessions::{Code, LiveCode, Session};
 use crate::{Phone, Timestamp, TokenHash, UserId};
 
 const VERSION: u8 = 1;
+/// Of a session with its TTL.
+const WITH_TTL: u8 = 2;
 
 /// An entry as read back.
 #[derive(Debug)]
@@ -24,9 +29,12 @@ pub(super) fn code_key(phone: &Phone) -> Vec<u8> {
 }
 
 pub(super) fn session_change(token: TokenHash, session: &Session) -> Change {
-    let mut value = vec![VERSION];
+    let mut value = vec![if session.ttl.is_some() { WITH_TTL } else { VERSION }];
     value.extend(session.user.get().to_le_bytes());
     value.extend(session.expires.as_millis().to_le_bytes());
+    if let Some(ttl) = session.ttl {
+        value.extend(u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX).to_le_bytes());
+    }
     Change { key: session_key(token), value: Some(value) }
 }
 
@@ -54,11 +62,16 @@ pub(super) fn decode(key: &[u8], value: &[u8]) -> Result<Entry, String> {
 }
 
 fn session(token: &[u8], value: &[u8]) -> Option<Entry> {
-    let mut rest = versioned(value)?;
+    let (version, mut rest) = value.split_first()?;
     let user = UserId::new(u64::from_le_bytes(*take(&mut rest)?));
     let expires = instant(&mut rest)?;
+    let ttl = match *version {
+        VERSION => None,
+        WITH_TTL => Some(Duration::from_millis(u64::from_le_bytes(*take(&mut rest)?))),
+        _ => return None,
+    };
     let token = TokenHash(token.try_into().ok()?);
-    rest.is_empty().then_some(Entry::Session(token, Session { user, expires, written: expires }))
+    rest.is_empty().then_some(Entry::Session(token, Session { user, expires, ttl, written: expires }))
 }
 
 fn code(phone: &[u8], value: &[u8]) -> Option<Entry> {
@@ -103,11 +116,13 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_back() {
-        let session = Session { user: UserId::new(7), expires: AT, written: AT };
-        let change = session_change(TokenHash([9; 32]), &session);
-        assert!(
-            matches!(read_back(&change), Ok(Entry::Session(TokenHash(t), s)) if t == [9; 32] && s == session)
-        );
+        for ttl in [None, Some(Duration::from_secs(1_800)), Some(Duration::from_millis(u64::MAX))] {
+            let session = Session { user: UserId::new(7), expires: AT, ttl, written: AT };
+            let change = session_change(TokenHash([9; 32]), &session);
+            assert!(
+                matches!(read_back(&change), Ok(Entry::Session(TokenHash(t), s)) if t == [9; 32] && s == session)
+            );
+        }
 
         let phone = Phone::parse("13900000001").unwrap();
         let live = LiveCode { code: "123456".to_owned(), expires: AT, wrong_tries: 4 };
@@ -119,9 +134,18 @@ mod tests {
     }
 
     #[test]
+    fn a_session_of_a_version_without_a_ttl_is_read() {
+        let value = [&[1][..], &7_u64.to_le_bytes(), &AT.as_millis().to_le_bytes()].concat();
+        let read = decode(&session_key(TokenHash([9; 32])), &value);
+        let session = Session { user: UserId::new(7), expires: AT, ttl: None, written: AT };
+        assert!(matches!(read, Ok(Entry::Session(_, read)) if read == session));
+    }
+
+    #[test]
     fn what_was_never_written_is_refused() {
-        let change =
-            session_change(TokenHash([9; 32]), &Session { user: UserId::new(7), expires: AT, written: AT });
+        let ttl = Some(Duration::from_secs(1_800));
+        let session = Session { user: UserId::new(7), expires: AT, ttl, written: AT };
+        let change = session_change(TokenHash([9; 32]), &session);
         let value = change.value.unwrap();
         for (key, value) in [
             (&b""[..], &value[..]),
@@ -129,6 +153,8 @@ mod tests {
             (b"s short", &value),
             (&change.key, &value[..value.len() - 1]),
             (&change.key, &[2; 17]),
+            (&change.key, &[1; 25]),
+            (&change.key, &[3; 25]),
             (b"c13900000001", &[1, 2]),
             (b"cnobody", &value),
         ] {

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::hash::RandomState;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -11,32 +10,56 @@ use parking_lot::Mutex;
 
 use super::journal::{Change, Journal, durable};
 use super::session_codec::{self, Entry};
-use crate::sessions::{EXTENSION_STEP, LASTS_FOR_GOOD, latest_expiry};
+use crate::sessions::{EXTENSION_STEP, latest_expiry};
 use crate::{CodeCheck, CodeIssue, CodeRules, Phone, Sessions, StoreError, Timestamp, TokenHash, UserId};
 
 const SHARDS: usize = 64;
 /// The span over which codes to one phone are counted.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+/// Sessions that nobody uses and a clock set that ran ahead by less stay in memory as much longer.
+const AHEAD_MAX: Duration = DAY;
 
 /// A session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Session {
     pub(super) user: UserId,
     pub(super) expires: Timestamp,
+    /// The TTL that `expires` was set by; `None` if an older version stored the session.
+    pub(super) ttl: Option<Duration>,
     /// The expiry that is on the disk, or on its way there.
     pub(super) written: Timestamp,
 }
 
 impl Session {
-    /// Cuts an expiry that only a wrong clock can have set. Returns whether it did.
-    fn cut(&mut self, ttl: Duration, now: Timestamp) -> bool {
-        let is_wrong =
-            !ttl.is_zero() && self.expires > latest_expiry(ttl, now) && self.expires < LASTS_FOR_GOOD;
-        if is_wrong {
-            self.expires = now + ttl;
-            self.written = self.expires;
+    fn new(user: UserId, ttl: Duration, now: Timestamp) -> Self {
+        Self { user, expires: now + ttl, ttl: Some(ttl), written: now + ttl }
+    }
+
+    /// Lets the session end `ttl` after `now`.
+    fn count_from(&mut self, now: Timestamp, ttl: Duration) {
+        (self.expires, self.ttl) = (now + ttl, Some(ttl));
+    }
+
+    /// Extends to `now + ttl`, or counts from `now` what a wrong clock set.
+    fn slide(&mut self, ttl: Duration, now: Timestamp) {
+        let own = self.ttl.unwrap_or(ttl);
+        if self.expires - own > now + EXTENSION_STEP {
+            self.count_from(now, own.max(ttl));
+        } else if self.expires < now + ttl {
+            self.count_from(now, ttl);
         }
-        is_wrong
+    }
+
+    /// Counts from `now` what a clock set that ran ahead by more than [`AHEAD_MAX`]. Returns whether it did.
+    fn cut(&mut self, now: Timestamp) -> bool {
+        let Some(ttl) = self.ttl.filter(|ttl| self.expires - *ttl > now + AHEAD_MAX) else { return false };
+        self.count_from(now, ttl);
+        true
+    }
+
+    /// Whether the expiry on the disk is another by so much that it must be written anew.
+    fn is_unwritten(&self) -> bool {
+        self.expires.since(self.written).max(self.written.since(self.expires)) >= EXTENSION_STEP
     }
 }
 
@@ -72,8 +95,6 @@ pub(crate) struct EmbeddedSessions {
     sessions: Box<[Mutex<HashMap<TokenHash, Session, RandomState>>]>,
     /// One lock: a code is asked for far less often than a session.
     codes: Mutex<HashMap<Phone, Code>>,
-    /// The longest life that a caller gave a session since the start, in milliseconds.
-    longest_ttl_ms: AtomicU64,
 }
 
 impl EmbeddedSessions {
@@ -83,7 +104,6 @@ impl EmbeddedSessions {
             journal,
             sessions: (0..SHARDS).map(|_| Mutex::default()).collect(),
             codes: Mutex::default(),
-            longest_ttl_ms: AtomicU64::new(0),
         };
         for (key, value) in entries {
             match session_codec::decode(key, value)? {
@@ -94,14 +114,6 @@ impl EmbeddedSessions {
         Ok(sessions)
     }
 
-    /// Remembers the longest TTL, which the [sweep](Self::sweep) measures sessions by.
-    fn noted(&self, ttl: Duration) {
-        let ttl_ms = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
-        if self.longest_ttl_ms.load(Ordering::Relaxed) < ttl_ms {
-            self.longest_ttl_ms.fetch_max(ttl_ms, Ordering::Relaxed);
-        }
-    }
-
     fn shard(&self, token: TokenHash) -> &Mutex<HashMap<TokenHash, Session, RandomState>> {
         // A token is a hash already.
         &self.sessions[usize::from(token.0[0]) % SHARDS]
@@ -109,14 +121,14 @@ impl EmbeddedSessions {
 
     /// Forgets what has expired, in memory and on the disk, and shortens sessions that a wrong clock made too long.
     pub(crate) fn sweep(&self, now: Timestamp) {
-        let ttl = Duration::from_millis(self.longest_ttl_ms.load(Ordering::Relaxed));
         for shard in &self.sessions {
             shard.lock().retain(|token, session| {
                 let live = now < session.expires;
                 if !live {
                     self.journal
                         .change_lazily(Change { key: session_codec::session_key(*token), value: None });
-                } else if session.cut(ttl, now) {
+                } else if session.cut(now) {
+                    session.written = session.expires;
                     self.journal.change_lazily(session_codec::session_change(*token, session));
                 }
                 live
@@ -212,8 +224,7 @@ impl Sessions for EmbeddedSessions {
     ) -> Result<(), StoreError> {
         const OP: &str = "sessions.begin";
         self.journal.ready(OP)?;
-        self.noted(ttl);
-        let session = Session { user, expires: now + ttl, written: now + ttl };
+        let session = Session::new(user, ttl, now);
         let written = {
             let mut shard = self.shard(token).lock();
             shard.insert(token, session);
@@ -232,10 +243,10 @@ impl Sessions for EmbeddedSessions {
         let Some(session) = shard.get_mut(&token).filter(|session| now < session.expires) else {
             return Ok(None);
         };
-        self.noted(ttl);
-        let is_cut = session.cut(ttl, now);
-        session.expires = session.expires.max(now + ttl);
-        if is_cut || session.expires.since(session.written) >= EXTENSION_STEP {
+        if !ttl.is_zero() {
+            session.slide(ttl, now);
+        }
+        if session.is_unwritten() {
             session.written = session.expires;
             self.journal.change_lazily(session_codec::session_change(token, session));
         }
@@ -290,4 +301,26 @@ fn too_soon(before: &Code, rules: &CodeRules, now: Timestamp) -> Option<CodeIssu
 /// Compares without telling by its time how much agreed.
 fn same(left: &[u8], right: &[u8]) -> bool {
     left.len() == right.len() && left.iter().zip(right).fold(0, |unlike, (l, r)| unlike | (l ^ r)) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
+    const TTL: Duration = Duration::from_secs(1_800);
+
+    #[test]
+    fn a_session_that_an_older_version_stored_without_a_ttl_takes_that_of_the_first_look() {
+        for begun in [NOON - TTL + EXTENSION_STEP, NOON, NOON + 1_000 * DAY] {
+            let mut session = Session { ttl: None, ..Session::new(UserId::new(7), TTL, begun) };
+            assert!(!session.cut(NOON), "nobody knows how long it was to last");
+            session.slide(TTL, NOON);
+            assert_eq!(
+                (session.expires, session.ttl.unwrap_or(TTL)),
+                (NOON + TTL, TTL),
+                "begun at {begun:?}"
+            );
+        }
+    }
 }

@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mallbox_storage::{CodeCheck, CodeIssue, CodeRules, Phone, TokenHash, UserId};
+use mallbox_test_servers::RedisOptions as ServerOptions;
 
 use crate::world::{HOUR, NOON, World};
+use crate::{production_world, redis_world};
 
 crate::contract! {
     a_code_works_once_and_only_while_it_lives,
@@ -13,6 +15,10 @@ crate::contract! {
     codes_keep_their_distance_and_their_number_a_day,
     a_clock_set_back_locks_no_phone_out,
     a_session_begun_by_a_clock_years_ahead_ends_as_any_other,
+    a_session_begun_by_a_clock_some_minutes_ahead_ends_as_any_other,
+    a_session_keeps_its_own_time_to_live,
+    a_session_for_good_outlives_a_clock_set_back,
+    a_session_that_nobody_uses_is_cut_after_a_restart,
     a_code_issued_by_a_clock_years_ahead_is_dead,
     one_of_many_who_try_a_code_is_right,
     a_session_slides_and_ends_at_the_instant,
@@ -121,6 +127,44 @@ async fn a_session_begun_by_a_clock_years_ahead_ends_as_any_other(w: &World) {
     }
 }
 
+async fn a_session_begun_by_a_clock_some_minutes_ahead_ends_as_any_other(w: &World) {
+    let ahead = NOON + TTL - Duration::from_secs(60);
+    w.storage.sessions.begin(token(1), UserId::new(7), TTL, ahead).await.unwrap();
+    assert_eq!(find(w, 1, NOON).await, Some(7));
+    let look = w.storage.sessions.find(token(1), Duration::ZERO, NOON + TTL - MS).await.unwrap();
+    assert_eq!(look, Some(UserId::new(7)));
+    assert_eq!(find(w, 1, NOON + TTL).await, None, "it lasted its TTL by the clock that was set right");
+}
+
+async fn a_session_keeps_its_own_time_to_live(w: &World) {
+    w.storage.sessions.begin(token(1), UserId::new(7), 48 * TTL, NOON).await.unwrap();
+    assert_eq!(find(w, 1, NOON).await, Some(7), "a look of a shorter life cuts nothing");
+    assert_eq!(find(w, 1, NOON + 48 * TTL - MS).await, Some(7));
+    let w = w.another().await;
+    w.storage.sessions.begin(token(1), UserId::new(7), TTL, NOON).await.unwrap();
+    assert_eq!(w.storage.sessions.find(token(1), 48 * TTL, NOON).await.unwrap(), Some(UserId::new(7)));
+    assert_eq!(find(&w, 1, NOON + 48 * TTL - MS).await, Some(7), "nor after it was extended by a longer one");
+}
+
+async fn a_session_for_good_outlives_a_clock_set_back(w: &World) {
+    w.storage.sessions.begin(token(1), UserId::new(7), Duration::MAX, NOON).await.unwrap();
+    assert_eq!(find(w, 1, NOON - 24 * HOUR).await, Some(7));
+    assert_eq!(find(w, 1, NOON + 20 * 365 * 24 * HOUR).await, Some(7));
+}
+
+async fn a_session_that_nobody_uses_is_cut_after_a_restart(w: &World) {
+    if !matches!(w.place(), mallbox_storage::Place::Embedded(_)) {
+        // Redis lets a key go after its own time, which no wall clock moves.
+        return;
+    }
+    let w = w.another().await;
+    let ahead = NOON + 10 * 365 * 24 * HOUR;
+    w.storage.sessions.begin(token(1), UserId::new(7), TTL, ahead).await.unwrap();
+    let w = w.reopen().await;
+    w.storage.upkeep.sweep(NOON).await.unwrap();
+    assert_eq!(find(&w, 1, NOON + TTL).await, None);
+}
+
 async fn a_code_issued_by_a_clock_years_ahead_is_dead(w: &World) {
     assert_eq!(issue(w, NOON + 10 * 365 * 24 * HOUR).await, CodeIssue::Issued);
     assert_eq!(check(w, "123456", NOON).await, CodeCheck::NoCode);
@@ -148,7 +192,12 @@ async fn a_session_slides_and_ends_at_the_instant(w: &World) {
     assert_eq!(find(w, 1, NOON).await, None);
     w.storage.sessions.begin(token(1), UserId::new(7), TTL, NOON).await.unwrap();
     assert_eq!(find(w, 1, NOON + TTL - MS).await, Some(7));
-    assert_eq!(find(w, 1, NOON).await, Some(7), "an earlier look never shortens it");
+    let step = mallbox_storage::sessions::EXTENSION_STEP;
+    assert_eq!(
+        find(w, 1, NOON + TTL - MS - step).await,
+        Some(7),
+        "a minute's difference of clocks shortens nothing"
+    );
     let look = w.storage.sessions.find(token(1), Duration::ZERO, NOON + 2 * TTL - 2 * MS).await.unwrap();
     assert_eq!(look, Some(UserId::new(7)), "a look of no length extends nothing");
     assert_eq!(w.storage.sessions.find(token(1), Duration::ZERO, NOON + 2 * TTL - MS).await.unwrap(), None);
@@ -266,4 +315,18 @@ async fn what_was_answered_is_there_after_a_stop(w: &World) {
     }
     assert_eq!(check(&w, "123456", NOON).await, CodeCheck::NoCode, "tries before the stop count");
     assert!(matches!(issue(&w, NOON).await, CodeIssue::TooSoon { .. }));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
+async fn a_session_that_an_older_version_stored_without_a_ttl_takes_that_of_the_first_look() {
+    let server = redis_world::start(ServerOptions::default()).await;
+    let w = production_world::fresh(server.url()).await;
+    for (begun, first_look) in [(NOON, NOON + TTL - MS), (NOON + 10 * 365 * 24 * HOUR, NOON)] {
+        w.storage.sessions.begin(token(1), UserId::new(7), TTL, begun).await.unwrap();
+        let key = format!("{}:session:{}", w.production().redis.prefix, "01".repeat(32));
+        redis_world::tell(&server.url(), &["HDEL", &key, "ttl"]);
+        assert_eq!(find(&w, 1, first_look).await, Some(7));
+        assert_eq!(find(&w, 1, first_look + TTL).await, None, "begun at {begun:?}");
+    }
 }

@@ -21,7 +21,7 @@ use super::script::{
     BEGIN_SESSION, CHECK_CODE, Call, END_SESSION, EXTEND_SESSION, FIND_SESSION, INDEX_SESSION, ISSUE_CODE,
 };
 use super::{KEPT_LONGER, millis};
-use crate::sessions::{EXTENSION_STEP, LASTS_FOR_GOOD, latest_expiry};
+use crate::sessions::{EXTENSION_STEP, latest_expiry};
 use crate::{
     CodeCheck, CodeIssue, CodeRules, Phone, Sessions, StoreError, Timestamp, TokenHash, UserId, hex,
 };
@@ -32,9 +32,6 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const TOKENS_UNLOOKED_AT: u64 = 16;
 /// Sessions ended at once by [`Sessions::end_all`].
 const ENDED_AT_ONCE: usize = 128;
-
-/// The latest expiry of all: the largest integer that a script's numbers tell from its neighbours.
-const LATEST_MS: i64 = 1 << 53;
 
 /// Sessions and codes in Redis.
 pub(super) struct RedisSessions {
@@ -158,8 +155,9 @@ impl Sessions for RedisSessions {
         if tokens > TOKENS_UNLOOKED_AT {
             self.forget_old_tokens(user, now).await?;
         }
+        let ttl_ms = millis(ttl);
         let call = BEGIN_SESSION.on([self.keys.session(&token)]).arg(user.get());
-        let call = call.arg((now + ttl).as_millis()).arg(millis(ttl.saturating_add(KEPT_LONGER)));
+        let call = call.arg(expiry_ms(now, ttl_ms)).arg(ttl_ms).arg(millis(ttl.saturating_add(KEPT_LONGER)));
         self.link.run(OP, Repeat::Safe, call).await
     }
 
@@ -171,20 +169,17 @@ impl Sessions for RedisSessions {
     ) -> Result<Option<UserId>, StoreError> {
         const OP: &str = "sessions.find";
         let token = hex(&token.0);
-        let (key, expires) = (self.keys.session(&token), (now + ttl).as_millis());
-        // A look of no length cuts nothing.
-        let latest =
-            if ttl.is_zero() { LATEST_MS } else { latest_expiry(ttl, now).as_millis().min(LATEST_MS) };
-        let call = FIND_SESSION.on([&key]).arg(now.as_millis()).arg(expires).arg(millis(EXTENSION_STEP));
-        let call = call.arg(latest).arg(LASTS_FOR_GOOD.as_millis());
-        let found: Option<(u64, bool)> = self.link.run(OP, Repeat::Safe, call).await?;
-        let Some((user, is_to_extend)) = found else { return Ok(None) };
+        let (key, step) = (self.keys.session(&token), millis(EXTENSION_STEP));
+        let call = FIND_SESSION.on([&key]).arg(now.as_millis()).arg(millis(ttl)).arg(step);
+        let found: Option<(u64, u64)> = self.link.run(OP, Repeat::Safe, call).await?;
+        let Some((user, new_ttl_ms)) = found else { return Ok(None) };
         let user = UserId::new(user);
-        if is_to_extend {
+        if new_ttl_ms > 0 {
+            let ttl = Duration::from_millis(new_ttl_ms);
             self.note(OP, &token, user, ttl, now).await?;
-            let kept = millis(ttl.saturating_add(KEPT_LONGER));
-            let call = EXTEND_SESSION.on([&key]).arg(user.get()).arg(expires).arg(kept).arg(latest);
-            let call = call.arg(LASTS_FOR_GOOD.as_millis());
+            let call = EXTEND_SESSION.on([&key]).arg(user.get()).arg(now.as_millis());
+            let call = call.arg(expiry_ms(now, new_ttl_ms)).arg(new_ttl_ms).arg(step);
+            let call = call.arg(millis(ttl.saturating_add(KEPT_LONGER)));
             let _: u64 = self.link.run(OP, Repeat::Safe, call).await?;
         }
         Ok(Some(user))
@@ -214,4 +209,9 @@ impl Sessions for RedisSessions {
         }
         Ok(ended)
     }
+}
+
+/// When a session ends that counts from `now`.
+fn expiry_ms(now: Timestamp, ttl_ms: u64) -> i64 {
+    (now + Duration::from_millis(ttl_ms)).as_millis()
 }

@@ -1,10 +1,15 @@
 -- Whose session a token is, and whether it is worth being extended.
 -- KEYS: 1 session
--- ARGV: 1 now, 2 the expiry it shall have, 3 the least extension that is worth writing, 4 the latest expiry that a clock in
--- order can have set, 5 from which on a session lasts for good; all in ms
--- Answers {user, 1 if it is to be extended}, or nothing for a dead one.
-local session = redis.call('HMGET', KEYS[1], 'user', 'expires')
-if not session[1] or tonumber(ARGV[1]) >= tonumber(session[2]) then return false end
+-- ARGV: 1 now, 2 the caller's TTL, 0 to change nothing, 3 the least extension that is worth writing; all in ms
+-- Returns {user, the TTL to count from now, 0 for none}, or nothing for a dead session.
+local session = redis.call('HMGET', KEYS[1], 'user', 'expires', 'ttl')
+local now, ttl, step = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+if not session[1] or now >= tonumber(session[2]) then return false end
+if ttl == 0 then return {session[1], 0} end
 local expires = tonumber(session[2])
-local is_worth_it = tonumber(ARGV[2]) - expires >= tonumber(ARGV[3]) or (expires > tonumber(ARGV[4]) and expires < tonumber(ARGV[5]))
-return {session[1], is_worth_it and 1 or 0}
+-- Older versions stored none.
+local own = tonumber(session[3] or ttl)
+-- Set by a clock that ran ahead.
+if expires - own > now + step then return {session[1], math.max(own, ttl)} end
+if now + ttl - expires >= step then return {session[1], ttl} end
+return {session[1], 0}
