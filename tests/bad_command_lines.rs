@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use mallbox_storage::{EmbeddedOptions, Phone, Place, Storage, Timestamp};
 
@@ -133,6 +133,7 @@ enum Spoil {
 }
 
 use Spoil::{Directory, Empty, Garbage, OfAnotherProgram, Remove, Text};
+use mallbox_test_patience::Deadline;
 
 /// The file, what is done to it, the exit code of `serve` and `verify`, and what both say.
 #[rustfmt::skip]
@@ -168,12 +169,12 @@ fn mallbox(arguments: &[String]) -> (i32, String) {
     let output = fs::File::create(said.path()).unwrap();
     command.args(arguments).env("TZ", "Asia/Shanghai").env("LC_ALL", "C");
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(output).spawn().unwrap();
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Deadline::after(PATIENCE);
     let status = loop {
         if let Some(status) = child.try_wait().unwrap() {
             break status;
         }
-        if Instant::now() > deadline {
+        if deadline.is_over() {
             child.kill().unwrap();
             panic!("{arguments:?} was not refused");
         }

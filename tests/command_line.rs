@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
+use mallbox_test_patience as patience;
+
 fn mallbox(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mallbox"));
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("MALLBOX_")) {
@@ -51,7 +53,7 @@ impl Running {
 
     fn ask(&self, method: &str, path: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        stream.set_read_timeout(Some(patience::scaled(Duration::from_secs(10)))).unwrap();
         let request =
             format!("{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
         stream.write_all(request.as_bytes()).unwrap();

@@ -18,6 +18,7 @@ use anyhow::{Context as _, ensure};
 use mallbox::bench::load::{self, Answer, Fault, Load, Progress, Script, post};
 use mallbox_storage::production::ProductionOptions;
 use mallbox_storage::{OrderId, Place, Storage, VoucherId};
+use mallbox_test_patience::{self as patience, Deadline};
 use mallbox_test_servers::{Database, RedisOptions, WatchedRedis};
 use parking_lot::Mutex;
 use serde_json::Value;
@@ -166,8 +167,8 @@ impl Round {
         let load = Load {
             addresses: self.instances.iter().map(|instance| instance.address).collect::<Vec<SocketAddr>>(),
             connections: self.connections,
-            stop_at: Some(Instant::now() + 2 * PATIENCE),
-            request_timeout: PATIENCE,
+            stop_at: Some(Instant::now() + patience::scaled(2 * PATIENCE)),
+            request_timeout: patience::scaled(PATIENCE),
             rate: None,
         };
         let progress = progress.clone();
@@ -179,8 +180,8 @@ impl Round {
         let told = Arc::new(Mutex::new(Told::default()));
         let progress = Progress::default();
         let load = self.load(Press::new(&self.mall, &told, self.connections, false), &progress);
-        let until = Instant::now() + PATIENCE;
-        while progress.answered() < kill_after && Instant::now() < until {
+        let until = Deadline::after(PATIENCE);
+        while progress.answered() < kill_after && !until.is_over() {
             std::thread::sleep(Duration::from_millis(1));
         }
         self.redis.first_mut().kill();
@@ -206,7 +207,7 @@ impl Round {
             let counted = loop {
                 let counted = count(&storage, sale).await?;
                 let Counted { taken, held, pending, .. } = counted;
-                if (pending == 0 && taken == Some(held)) || began.elapsed() > PATIENCE {
+                if (pending == 0 && taken == Some(held)) || !patience::is_within(began.elapsed(), PATIENCE) {
                     break counted;
                 }
                 tokio::time::sleep(COMPARE_EVERY).await;

@@ -14,6 +14,7 @@ use mallbox::http::router::pages;
 use mallbox::http::{
     Answer, ApiError, Bound, Files, Front, FrontOptions, Patience, Reply, Server, ServerError, ServerOptions,
 };
+use mallbox_test_patience::{self as patience, Deadline};
 use serde::Deserialize;
 
 /// No answer takes longer than this unless the test waits for one.
@@ -87,7 +88,7 @@ impl World {
 
     fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(self.server.address()).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(patience::scaled(PATIENCE))).unwrap();
         stream
     }
 
@@ -186,7 +187,7 @@ fn a_head_that_does_not_end_is_not_waited_for_but_an_idle_connection_is() {
         std::thread::sleep(Duration::from_millis(20));
     }
     assert_eq!(rest_of(&mut slow), "");
-    assert!(began.elapsed() < Duration::from_secs(5));
+    assert!(patience::is_within(began.elapsed(), Duration::from_secs(5)));
     idle.write_all(b"GET /api/ask HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
     assert_eq!(status(&one_answer(&mut idle)), "200", "idle for longer than a head may take");
     assert_eq!(rest_of(&mut idle), "", "and closed when it was idle for too long");
@@ -221,7 +222,7 @@ fn a_body_that_arrives_too_slowly_is_the_clients_doing_and_harms_nobody() {
             "{said}"
         );
     }
-    assert!(began.elapsed() < Duration::from_secs(5), "and the connection is closed");
+    assert!(patience::is_within(began.elapsed(), Duration::from_secs(5)), "and the connection is closed");
     // A call that is slow by itself, with a body that is there.
     let said = world
         .say(b"POST /api/forever HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{}");
@@ -342,9 +343,9 @@ fn more_connections_than_allowed_are_told_so() {
     assert!(answer.starts_with("HTTP/1.1 503") && answer.ends_with('}'), "{answer}");
     drop(kept);
     // The server sees the close a moment later.
-    let until = Instant::now() + PATIENCE;
+    let until = Deadline::after(PATIENCE);
     while status(&world.get("/api/ask")) != "200" {
-        assert!(Instant::now() < until);
+        assert!(!until.is_over());
         std::thread::sleep(Duration::from_millis(10));
     }
 }
@@ -366,7 +367,7 @@ fn a_drain_finishes_what_is_in_flight_and_closes_what_is_idle() {
     assert!(answer.ends_with(r#"{"success":true}"#), "{answer}");
     assert!(answer.contains("connection: close"), "{answer}");
     runtime.block_on(draining).unwrap();
-    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+    assert!(patience::is_within(began.elapsed(), Duration::from_secs(3)), "{:?}", began.elapsed());
     assert!(TcpStream::connect(address).is_err(), "nobody listens any more");
 }
 

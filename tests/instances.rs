@@ -10,12 +10,13 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 use mallbox_storage::production::ProductionOptions;
 use mallbox_storage::{Place, Storage, VoucherId};
 use mallbox_test_checker::History;
+use mallbox_test_patience::Deadline;
 use mallbox_test_servers::{MariaDb, Redis};
 use parking_lot::Mutex;
 use tempfile::TempDir;
@@ -111,13 +112,13 @@ impl Fleet {
         let place = self.place();
         mall::runtime()?.block_on(async {
             let storage = Storage::open(&place).await?;
-            let until = Instant::now() + PATIENCE;
+            let until = Deadline::after(PATIENCE);
             loop {
                 let state = storage.order_log.state().await;
                 if state.pending == 0 && state.trouble.is_none() {
                     break;
                 }
-                ensure!(Instant::now() < until, "claims stay in the log: {state:?}");
+                ensure!(!until.is_over(), "claims stay in the log: {state:?}");
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
             Ok(storage.upkeep.close().await?)

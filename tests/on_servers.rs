@@ -14,6 +14,7 @@ use common::http::{self, Reply};
 use common::server::Server;
 use mallbox_storage::production::ProductionOptions;
 use mallbox_storage::{OrderId, Place, Reservation, Storage, UserId, VoucherId};
+use mallbox_test_patience::{self as patience, Deadline};
 use mallbox_test_servers::{MariaDb, Redis, RedisOptions};
 use serde_json::json;
 use tempfile::TempDir;
@@ -88,13 +89,13 @@ fn said(arguments: &[&str], redis: &str, mysql: &str) -> (i32, String, String) {
 fn call(address: SocketAddr, path: &str, token: &str, body: &str) -> Reply {
     let began = Instant::now();
     let reply = http::send(address, "POST", &format!("/api{path}"), token, body).unwrap();
-    assert!(began.elapsed() < LONGEST, "{path} took {:?}", began.elapsed());
+    assert!(patience::is_within(began.elapsed(), LONGEST), "{path} took {:?}", began.elapsed());
     reply
 }
 
 fn log_in(server: &Server, phone: &str) -> String {
     assert_eq!(call(server.address, &format!("/user/code?phone={phone}"), "", "").status, 200);
-    let line = std::iter::from_fn(|| server.lines.recv_timeout(PATIENCE).ok());
+    let line = std::iter::from_fn(|| server.lines.recv_timeout(patience::scaled(PATIENCE)).ok());
     let mut codes =
         line.filter_map(|line| line.strip_prefix(&format!("SMS {phone} code ")).map(str::to_owned));
     let form = json!({"phone": phone, "code": codes.next().unwrap()});
@@ -118,13 +119,13 @@ fn claim(server: &Server, sale: &str, token: &str) -> Reply {
 
 /// Claims until it is taken; answers the order.
 fn claimed(server: &Server, sale: &str, token: &str) -> String {
-    let until = Instant::now() + PATIENCE;
+    let until = Deadline::after(PATIENCE);
     loop {
         let reply = claim(server, sale, token);
         if let Some(order) = reply.body["dataText"].as_str() {
             return order.to_owned();
         }
-        assert!(reply.status == 503 && Instant::now() < until, "{reply:?}");
+        assert!(reply.status == 503 && !until.is_over(), "{reply:?}");
         std::thread::sleep(Duration::from_millis(50));
     }
 }

@@ -124,13 +124,13 @@ fn before_2022_nothing_is_sold_and_readyz_says_why() {
     let w = world();
     let voucher = w.add("/voucher/seckill", &sale("2020-01-01T00:00:00", "2027-01-01T00:00:00", 5));
     let path = format!("/voucher-order/seckill/{voucher}");
-    let ready = || w.ask("GET", "/readyz", "", b"");
+    let ready = || w.ask_once("GET", "/readyz", "", b"");
     assert_eq!(ready().status, 200);
     // A board without a battery wakes up in 1970; this one has a sale that was open in 2021.
     let too_early = Timestamp::from_millis(1_640_995_199_999);
     set(&w, too_early);
     for path in [path.as_str(), "/voucher-order/1"] {
-        let said = w.call("POST", path, &w.customer, "");
+        let said = w.call_once("POST", path, &w.customer, "");
         assert_eq!((said.status, &said.body["code"]), (503, &json!("BUSY")), "{said:?}");
         assert!(said.head.contains("retry-after: "), "{}", said.head);
     }

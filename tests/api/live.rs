@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use mallbox::fixture::Fault;
 use mallbox::mall::Settings;
+use mallbox_test_patience as patience;
 use serde_json::{Value, json};
 
 use super::world::{World, sale};
@@ -81,14 +82,14 @@ impl Stream {
             if is_so(&figures) {
                 return figures;
             }
-            assert!(began.elapsed() < Duration::from_secs(10), "never so: {figures}");
+            assert!(patience::is_within(began.elapsed(), Duration::from_secs(10)), "never so: {figures}");
         }
     }
 
     /// The code of the end, which has to come within a few events.
     fn end(&mut self) -> String {
         let began = Instant::now();
-        while began.elapsed() < Duration::from_secs(5) {
+        while patience::is_within(began.elapsed(), Duration::from_secs(5)) {
             if let Some((Some(name), end)) = self.next() {
                 assert_eq!(name, "end");
                 assert_eq!(self.next(), None, "nothing after the end");
@@ -256,7 +257,7 @@ fn a_mall_that_stops_waits_for_nobody_who_watches() {
     let reader = std::thread::spawn(move || stream.end());
     let began = Instant::now();
     drop(w);
-    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+    assert!(patience::is_within(began.elapsed(), Duration::from_secs(3)), "{:?}", began.elapsed());
     assert_eq!(reader.join().unwrap(), "STOPPING");
 }
 
@@ -271,7 +272,7 @@ fn so_many_may_watch_and_no_more_until_one_leaves() {
     streams.pop();
     let began = Instant::now();
     while Stream::open(&w, &w.operator).status() != "200" {
-        assert!(began.elapsed() < Duration::from_secs(5), "no place became free");
+        assert!(patience::is_within(began.elapsed(), Duration::from_secs(5)), "no place became free");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -287,7 +288,7 @@ fn who_never_reads_loses_the_place() {
     assert_eq!(Stream::open(&w, &w.operator).status(), "503");
     let began = Instant::now();
     while Stream::open(&w, &w.operator).status() != "200" {
-        assert!(began.elapsed() < Duration::from_secs(60), "they keep their places");
+        assert!(patience::is_within(began.elapsed(), Duration::from_secs(60)), "they keep their places");
         std::thread::sleep(Duration::from_millis(100));
     }
     drop(stuck);

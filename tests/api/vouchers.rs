@@ -168,7 +168,7 @@ fn a_price_waits_for_the_claims_that_are_no_orders_yet() {
     w.mall.faults().add(Fault::at_port("orders.persist").error()).unwrap();
     claim(&w, &w.customer);
     w.told("POST", "/ops/sales/2/pause", &w.operator);
-    let said = edit(&w, 2, &json!({"payValue": 300}));
+    let said = w.call_once("PUT", "/voucher/2", &w.operator, r#"{"payValue":300}"#);
     assert_eq!(code(&said), (503, "NOT_YET"));
     assert!(said.head.contains("retry-after: 1"), "{}", said.head);
     w.mall.faults().cancel_all();

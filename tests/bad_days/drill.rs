@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 use mallbox_test_checker::{History, Response};
+use mallbox_test_patience as patience;
 use parking_lot::Mutex;
 
 use crate::common::dice::Dice;
@@ -77,7 +78,7 @@ impl Drill {
                 return Ok(began.elapsed());
             }
             ensure!(
-                began.elapsed() < PATIENCE,
+                patience::is_within(began.elapsed(), PATIENCE),
                 "claims are still not {what}: {} {}",
                 reply.status,
                 reply.text

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
+
+use mallbox_test_patience::Deadline;
 
 use crate::drill::Drill;
 
@@ -26,10 +28,10 @@ impl Failing {
         }
         let child = strace.stdin(Stdio::null()).stderr(Stdio::null()).spawn().context("cannot run strace")?;
         let mut failing = Self(child);
-        let deadline = Instant::now() + Duration::from_secs(10);
+        let deadline = Deadline::after(Duration::from_secs(10));
         while !all_threads_are_traced(process)? {
             ensure!(failing.0.try_wait()?.is_none(), "strace may not attach here");
-            ensure!(Instant::now() < deadline, "strace did not attach");
+            ensure!(!deadline.is_over(), "strace did not attach");
             std::thread::sleep(Duration::from_millis(5));
         }
         Ok(failing)

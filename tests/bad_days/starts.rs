@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 
+use mallbox_test_patience as patience;
+
 use crate::common::pending::{Left, Pending};
 use crate::common::server::{self, Server};
 
@@ -38,7 +40,7 @@ fn sells(pending: &Pending, server: &Server) -> anyhow::Result<()> {
         if reply.body["success"] == true {
             return pending.are_shown(server);
         }
-        ensure!(began.elapsed() < PATIENCE, "{} {}", reply.status, reply.text);
+        ensure!(patience::is_within(began.elapsed(), PATIENCE), "{} {}", reply.status, reply.text);
         std::thread::sleep(Duration::from_millis(20));
     }
 }

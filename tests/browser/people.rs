@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use mallbox::fixture::{Builder, Mall};
+use mallbox_test_patience as patience;
 use serde_json::{Value, json};
 
 use crate::harness::{Browser, Page, Place as _};
@@ -56,7 +57,7 @@ pub fn buy(mall: &Mall, phone: &str, sale: u64) -> String {
     let path = format!("/api/voucher-order/seckill/{sale}");
     let bought = mall.call("POST", &path, &token, &Value::Null).unwrap();
     let order = bought.body["dataText"].as_str().unwrap_or_else(|| panic!("{}", bought.text)).to_owned();
-    mall.idle(Duration::from_secs(10)).unwrap();
+    mall.idle(patience::scaled(Duration::from_secs(10))).unwrap();
     order
 }
 

@@ -4,6 +4,7 @@ use std::thread::scope;
 use std::time::Duration;
 
 use mallbox::fixture::{Fault, Mall};
+use mallbox_test_patience as patience;
 
 use crate::harness::{Page, Place as _};
 use crate::people::{
@@ -142,7 +143,7 @@ fn purchase_whose_answers_were_lost_is_found_after_logging_in_again() {
     order();
     page.sees("再点一次就会查明，不会重复购买");
     page.was_cut();
-    mall.idle(Duration::from_secs(10)).unwrap();
+    mall.idle(patience::scaled(Duration::from_secs(10))).unwrap();
     let token = page.run("localStorage.getItem('mallbox-token')");
     let out = mall.call("POST", "/api/user/logout", token.as_str().unwrap(), &serde_json::Value::Null);
     assert!(out.unwrap().is_success());

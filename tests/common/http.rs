@@ -5,6 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
+use mallbox_test_patience as patience;
 use serde_json::Value;
 
 /// What came back.
@@ -37,7 +38,7 @@ pub fn ask(address: SocketAddr, method: &str, path: &str, token: &str) -> anyhow
 /// Sends one request and reads the answer to its end.
 pub fn send(address: SocketAddr, method: &str, path: &str, token: &str, body: &str) -> anyhow::Result<Reply> {
     let mut stream = TcpStream::connect(address)?;
-    stream.set_read_timeout(Some(Duration::from_secs(20)))?;
+    stream.set_read_timeout(Some(patience::scaled(Duration::from_secs(20))))?;
     let token = if token.is_empty() { String::new() } else { format!("authorization: {token}\r\n") };
     let length = body.len();
     let request = format!(
@@ -62,7 +63,7 @@ pub fn read(answer: &[u8]) -> anyhow::Result<Reply> {
 pub fn until(
     address: SocketAddr,
     path: &str,
-    patience: Duration,
+    limit: Duration,
     is_wanted: impl Fn(&Reply) -> bool,
 ) -> anyhow::Result<(Reply, Duration)> {
     let began = Instant::now();
@@ -71,8 +72,8 @@ pub fn until(
         if is_wanted(&reply) {
             return Ok((reply, began.elapsed()));
         }
-        if began.elapsed() > patience {
-            bail!("{path} still says {} {} after {patience:?}", reply.status, reply.text);
+        if !patience::is_within(began.elapsed(), limit) {
+            bail!("{path} still says {} {} after {:?}", reply.status, reply.text, began.elapsed());
         }
         std::thread::sleep(Duration::from_millis(10));
     }

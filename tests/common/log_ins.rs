@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use mallbox_test_checker::{Connection, History, Request};
+use mallbox_test_patience as patience;
 use parking_lot::Mutex;
 
 /// A code that has not come by then was lost with its server.
@@ -33,7 +34,7 @@ fn log_in(
     }
     let wanted = format!("SMS {phone} code ");
     let code = loop {
-        let line = lines.recv_timeout(CODE).ok()?;
+        let line = lines.recv_timeout(patience::scaled(CODE)).ok()?;
         if let Some(code) = line.strip_prefix(&wanted) {
             break code.to_owned();
         }

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, ensure};
 use mallbox::bench::load::{self, Load, LoadError, Progress, Report, Script};
 
+use mallbox_test_patience::{self as patience, Deadline};
+
 use super::dice::Dice;
 
 /// Longer than anything should take: what is lost is lost by the crash.
@@ -35,15 +37,16 @@ impl<S: Script> Rush<S> {
         let progress = Progress::default();
         let shared = progress.clone();
         let addresses = vec![address];
-        let load = Load { addresses, connections, stop_at: None, request_timeout: PATIENCE, rate };
+        let request_timeout = patience::scaled(PATIENCE);
+        let load = Load { addresses, connections, stop_at: None, request_timeout, rate };
         let thread = std::thread::spawn(move || load::run(&load, script, &shared));
         Self { progress, thread }
     }
 
     /// Returns when the first `answers` are there, or after a while.
     pub fn wait_for(&self, answers: u64) {
-        let deadline = Instant::now() + PATIENCE;
-        while self.progress.answered() < answers && Instant::now() < deadline {
+        let deadline = Deadline::after(PATIENCE);
+        while self.progress.answered() < answers && !deadline.is_over() {
             std::thread::sleep(Duration::from_millis(1));
         }
     }
@@ -77,9 +80,10 @@ impl<S: Script> Rush<S> {
 
 /// Runs a script to its end on a mall that stays up. No request may be lost.
 pub fn run_to_the_end<S: Script>(address: SocketAddr, connections: usize, script: S) -> anyhow::Result<S> {
-    let stop_at = Some(Instant::now() + LONGEST);
+    let stop_at = Some(Instant::now() + patience::scaled(LONGEST));
     let addresses = vec![address];
-    let load = Load { addresses, connections, stop_at, request_timeout: PATIENCE, rate: None };
+    let load =
+        Load { addresses, connections, stop_at, request_timeout: patience::scaled(PATIENCE), rate: None };
     let (script, report) = load::run(&load, script, &Progress::default())?;
     ensure!(report.errors.total() == 0, "requests were lost while the mall was up: {:?}", report.errors);
     ensure!(stop_at > Some(Instant::now()), "the crowd was not done after {} s", LONGEST.as_secs());

@@ -6,9 +6,10 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
+use mallbox_test_patience::Deadline;
 
 const MALLBOX: &str = env!("CARGO_BIN_EXE_mallbox");
 /// How long a server may take to say where it listens, on a machine with much else to do.
@@ -78,9 +79,9 @@ impl Server {
     }
 
     fn wait_for_address(&mut self) -> anyhow::Result<SocketAddr> {
-        let deadline = Instant::now() + START;
+        let deadline = Deadline::after(START);
         loop {
-            match self.lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            match self.lines.recv_timeout(deadline.left()) {
                 Ok(line) => {
                     if let Some(address) = address_in(&line) {
                         return Ok(address);
@@ -129,8 +130,8 @@ impl Server {
     /// Asks the process to end in good order, and waits for it.
     pub fn stop(mut self) -> anyhow::Result<()> {
         self.signal("TERM")?;
-        let deadline = Instant::now() + STOP;
-        while Instant::now() < deadline {
+        let deadline = Deadline::after(STOP);
+        while !deadline.is_over() {
             if let Some(status) = self.child.try_wait()? {
                 ensure!(status.success(), "mallbox ended with {status}; {}", self.last_words());
                 return Ok(());

@@ -8,6 +8,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
+use mallbox_test_patience as patience;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -147,7 +148,7 @@ impl Served {
     /// Head and body.
     pub fn ask(&self, method: &str, path: &str, token: &str, body: &str) -> (String, Vec<u8>) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream.set_read_timeout(Some(patience::scaled(Duration::from_secs(20)))).unwrap();
         let length = body.len();
         write!(
             stream,
@@ -176,7 +177,7 @@ impl Served {
         let asked = self.call("POST", &format!("/user/code?phone={phone}"), "", &Value::Null);
         assert_eq!(asked["success"], true, "{asked}");
         let code = loop {
-            let line = self.lines.recv_timeout(Duration::from_secs(20)).unwrap();
+            let line = self.lines.recv_timeout(patience::scaled(Duration::from_secs(20))).unwrap();
             if let Some(code) = line.strip_prefix(&format!("SMS {phone} code ")) {
                 break code.to_owned();
             }

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use mallbox_storage::CircuitState;
+use mallbox_test_patience as patience;
 use mallbox_test_servers::{Line, MariaDb, Proxy, Redis};
 use tempfile::TempDir;
 
@@ -120,7 +121,7 @@ impl Drill {
             .replace("/O/", &format!("/{}/", self.order));
         let began = Instant::now();
         let reply = http::send(self.address(), method, &path, token, body).unwrap();
-        assert!(began.elapsed() < LONGEST, "{method} {path} took {:?}", began.elapsed());
+        assert!(patience::is_within(began.elapsed(), LONGEST), "{method} {path} took {:?}", began.elapsed());
         reply
     }
 
@@ -177,7 +178,11 @@ impl Drill {
             if reply.body["circuits"][server] == state.name() {
                 return;
             }
-            assert!(began.elapsed() < PATIENCE, "{server} never {state:?}: {}", reply.text);
+            assert!(
+                patience::is_within(began.elapsed(), PATIENCE),
+                "{server} never {state:?}: {}",
+                reply.text
+            );
         }
     }
 

@@ -41,14 +41,19 @@ async fn a_rush_sells_exactly_the_units_once_to_each() {
     let mut rush = tokio::task::JoinSet::new();
     for number in 0..1_200 {
         let w = std::sync::Arc::clone(&w);
-        rush.spawn(async move { w.claim(number % 400, voucher).await });
+        rush.spawn(async move { w.claim_patiently(number % 400, voucher).await });
     }
     let answers = rush.join_all().await;
-    let sold = answers.iter().filter(|answer| answer.is_ok()).count();
-    assert_eq!(sold, 200);
+    let sold: Vec<_> = answers.iter().flatten().copied().collect();
+    let mut orders: std::collections::BTreeSet<_> = sold.iter().copied().collect();
+    assert_eq!(orders.len(), sold.len(), "one order was given to two");
     for answer in answers.into_iter().filter(Result::is_err) {
-        assert!(matches!(refusal(answer), Refusal::SoldOut | Refusal::AlreadyBought(_)));
+        match refusal(answer) {
+            Refusal::AlreadyBought(order) => drop(orders.insert(order)),
+            other => assert_eq!(other, Refusal::SoldOut),
+        }
     }
+    assert_eq!(orders.len(), 200);
     w.drain().await;
     assert_eq!(w.storage.orders.count(voucher).await.unwrap().unpaid, 200);
     w.assert_balanced().await;

@@ -19,6 +19,7 @@ use mallbox_storage::{
     Actor, Cents, DiskFaults, NewSale, OrderId, OrderStatus, Phone, ShopId, Storage, Timestamp, UserId,
     VoucherId, VoucherStatus, VoucherText, deadlines,
 };
+use mallbox_test_patience::{self as patience, Deadline};
 use mallbox_test_servers::{Ground, Sql};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -183,7 +184,10 @@ impl World {
     }
 
     pub async fn drain(&self) {
-        assert!(drained(&self.storage, Duration::from_secs(20)).await, "the log was not drained");
+        assert!(
+            drained(&self.storage, patience::scaled(Duration::from_secs(20))).await,
+            "the log was not drained"
+        );
     }
 
     /// Orders of the first users, and claims of the others in a memory that was built anew meanwhile, from a record that
@@ -265,6 +269,19 @@ impl World {
         self.sales.claim(UserId::new(user), voucher, self.now()).await
     }
 
+    /// Claims again while the store is unavailable, as clients do: on a busy machine a rush may outlast its time limits.
+    pub async fn claim_patiently(&self, user: u64, voucher: VoucherId) -> Result<OrderId, Failure> {
+        let deadline = Deadline::after(Duration::from_secs(20));
+        loop {
+            match self.claim(user, voucher).await {
+                Err(Failure::Store(error)) if error.is_transient() && !deadline.is_over() => {
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+                answer => return answer,
+            }
+        }
+    }
+
     /// An order of this user that is in the record, unpaid.
     pub async fn order(&self, user: u64, voucher: VoucherId) -> OrderId {
         let order = self.claim(user, voucher).await.unwrap();
@@ -312,11 +329,9 @@ pub fn refusal<T>(answer: Result<T, Failure>) -> Refusal {
 
 /// Waits, in real time, until something is so.
 pub async fn until<F: Future<Output = bool>>(what: &str, mut is_so: impl FnMut() -> F) {
-    for _ in 0..2_000 {
-        if is_so().await {
-            return;
-        }
+    let deadline = Deadline::after(Duration::from_secs(20));
+    while !is_so().await {
+        assert!(!deadline.is_over(), "never: {what}");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    panic!("never: {what}");
 }

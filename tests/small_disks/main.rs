@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
+use mallbox_test_patience as patience;
 use rustix::fs::{FallocateFlags, fallocate, statvfs};
 
 use common::aftermath;
@@ -144,7 +145,12 @@ impl Start<'_> {
             if reply.body["success"] == true {
                 return self.pending.are_shown(server);
             }
-            ensure!(began.elapsed() < PATIENCE, "with room again: {} {}", reply.status, reply.text);
+            ensure!(
+                patience::is_within(began.elapsed(), PATIENCE),
+                "with room again: {} {}",
+                reply.status,
+                reply.text
+            );
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -179,7 +185,10 @@ impl Ballast {
                 length = length.saturating_sub((wanted - free).next_multiple_of(BLOCK));
                 file.set_len(length)?;
             }
-            ensure!(began.elapsed() < PATIENCE, "{free} bytes are free, and not {wanted}");
+            ensure!(
+                patience::is_within(began.elapsed(), PATIENCE),
+                "{free} bytes are free, and not {wanted}"
+            );
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use mallbox_storage::{Storage, StoreError};
+use mallbox_test_patience::{self as patience, Deadline};
 use mallbox_test_servers::RedisOptions as ServerOptions;
 
 use crate::cache::{found, keep, shop};
@@ -19,7 +20,7 @@ const LONGEST: Duration = Duration::from_millis(1500);
 async fn forgets(storage: &Storage, within: Duration) -> Duration {
     let began = Instant::now();
     while storage.cache.get(&shop(1), NOON).await.unwrap().is_some() {
-        assert!(began.elapsed() < within, "it is still there");
+        assert!(patience::is_within(began.elapsed(), within), "it is still there");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     began.elapsed()
@@ -28,7 +29,7 @@ async fn forgets(storage: &Storage, within: Duration) -> Duration {
 /// Two instances, the second with a near copy of what the first keeps. Both hear by then what is said.
 async fn two_instances(w: &World) -> Storage {
     let other = w.other_instance().await;
-    let until = Instant::now() + Duration::from_secs(10);
+    let until = Deadline::after(Duration::from_secs(10));
     loop {
         keep(&w.storage, &shop(1), "tea").await;
         assert_eq!(found(&other, &shop(1), NOON).await.as_deref(), Some("tea"));
@@ -37,7 +38,7 @@ async fn two_instances(w: &World) -> Storage {
         if kept.is_some_and(|kept| kept.is_near) {
             return other;
         }
-        assert!(Instant::now() < until, "there are no near copies");
+        assert!(!until.is_over(), "there are no near copies");
     }
 }
 
@@ -104,7 +105,7 @@ async fn a_change_while_redis_is_away_is_told_when_it_is_back() {
     let began = Instant::now();
     let forgotten = w.storage.cache.forget(&[shop(1)]).await;
     assert!(matches!(forgotten, Err(StoreError::Unavailable { .. })), "{forgotten:?}");
-    assert!(began.elapsed() < LONGEST, "{:?}", began.elapsed());
+    assert!(patience::is_within(began.elapsed(), LONGEST), "{:?}", began.elapsed());
     let asked = w.storage.cache.get(&shop(1), NOON).await;
     assert!(matches!(asked, Err(StoreError::Unavailable { .. })), "{asked:?}");
     // What is read meanwhile is kept here.
@@ -112,7 +113,7 @@ async fn a_change_while_redis_is_away_is_told_when_it_is_back() {
     keep(&w.storage, &shop(1), "new").await;
     let kept = w.storage.cache.get(&shop(1), NOON).await.unwrap().unwrap();
     assert_eq!((&*kept.bytes, kept.is_near), (&b"new"[..], true));
-    assert!(began.elapsed() < LONGEST, "{:?}", began.elapsed());
+    assert!(patience::is_within(began.elapsed(), LONGEST), "{:?}", began.elapsed());
 
     tokio::task::block_in_place(|| server.restart().unwrap());
     let other = w.other_instance().await;
@@ -128,7 +129,10 @@ async fn a_change_while_redis_is_away_is_told_when_it_is_back() {
         if matches!(other.cache.get(&shop(1), NOON).await, Ok(None)) {
             break;
         }
-        assert!(began.elapsed() < Duration::from_secs(20), "the other one never hears of it");
+        assert!(
+            patience::is_within(began.elapsed(), Duration::from_secs(20)),
+            "the other one never hears of it"
+        );
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
@@ -148,7 +152,7 @@ async fn a_copy_from_before_a_change_came_back_with_another_server_and_stayed() 
     tell(&server.url(), &["CLIENT", "KILL", "TYPE", "normal"]);
     let began = Instant::now();
     while !matches!(w.storage.cache.get(&shop(1), NOON).await, Ok(None)) {
-        assert!(began.elapsed() < Duration::from_secs(10), "it is still there");
+        assert!(patience::is_within(began.elapsed(), Duration::from_secs(10)), "it is still there");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }

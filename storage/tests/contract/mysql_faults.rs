@@ -10,6 +10,7 @@ use mallbox_storage::{
     Cents, DeadReason, NewSale, OrderStatus, Persisted, Phone, ShopId, Step, Stepped, StoreError, Timestamp,
     UserId, VoucherId, VoucherStatus, VoucherText,
 };
+use mallbox_test_patience::{self as patience, Deadline};
 use mallbox_test_servers::MariaDb;
 use mysql_async::Conn;
 use mysql_async::prelude::Queryable as _;
@@ -51,16 +52,16 @@ async fn fails_soon<T: std::fmt::Debug>(call: impl Future<Output = Result<T, Sto
     let begun = Instant::now();
     let answer = call.await;
     assert!(matches!(answer, Err(StoreError::Unavailable { .. })), "{answer:?}");
-    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+    assert!(patience::is_within(begun.elapsed(), SOON), "{:?}", begun.elapsed());
 }
 
 /// Calls until the answer is there, which takes no mending.
 async fn recovers<T, F: Future<Output = Result<T, StoreError>>>(call: impl Fn() -> F) -> T {
-    let until = Instant::now() + Duration::from_secs(20);
+    let until = Deadline::after(Duration::from_secs(20));
     loop {
         match call().await {
             Ok(answer) => return answer,
-            Err(error) => assert!(error.is_transient() && Instant::now() < until, "{error}"),
+            Err(error) => assert!(error.is_transient() && !until.is_over(), "{error}"),
         }
     }
 }
@@ -325,7 +326,8 @@ async fn a_full_disk_refuses_writes_and_reading_goes_on() {
         match ports.upkeep.put_setting(&format!("setting {written}"), &text).await {
             Ok(()) => written += 1,
             // The file grows.
-            Err(StoreError::Unavailable { .. }) if begun.elapsed().as_secs() < 60 => {}
+            Err(StoreError::Unavailable { .. })
+                if patience::is_within(begun.elapsed(), Duration::from_secs(60)) => {}
             Err(error) => break error,
         }
         assert!(written < 1000, "it is never full");

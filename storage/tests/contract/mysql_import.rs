@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use mallbox_storage::{ImportEnd, Importing, Page, Phone, Storage, StoreError, User, UserFilter, UserId};
+use mallbox_test_patience::{self as patience, Deadline};
 use mysql_async::Conn;
 use mysql_async::prelude::Queryable as _;
 use tokio::task::JoinSet;
@@ -19,11 +20,11 @@ async fn users(storage: &Storage) -> Vec<User> {
 
 /// Begins as soon as whatever was given up has been undone.
 async fn begin(storage: &Storage) -> Box<dyn Importing> {
-    let until = Instant::now() + Duration::from_secs(20);
+    let until = Deadline::after(Duration::from_secs(20));
     loop {
         match storage.import.begin().await {
             Ok(into) => return into.expect("an empty mall"),
-            Err(error) => assert!(error.is_transient() && Instant::now() < until, "{error}"),
+            Err(error) => assert!(error.is_transient() && !until.is_over(), "{error}"),
         }
     }
 }
@@ -39,10 +40,10 @@ async fn while_somebody_moves_in_everybody_reads_and_nobody_writes() {
     for storage in [&w.storage, &other] {
         let begun = Instant::now();
         assert_eq!(users(storage).await, []);
-        assert!(begun.elapsed() < Duration::from_millis(500), "{:?}", begun.elapsed());
+        assert!(patience::is_within(begun.elapsed(), Duration::from_millis(500)), "{:?}", begun.elapsed());
         let made = storage.users.find_or_create(&phone, "a", NOON).await;
         assert!(matches!(made, Err(StoreError::Unavailable { .. })), "{made:?}");
-        assert!(begun.elapsed() < Duration::from_millis(2000), "{:?}", begun.elapsed());
+        assert!(patience::is_within(begun.elapsed(), Duration::from_millis(2000)), "{:?}", begun.elapsed());
         assert!(storage.import.begin().await.is_err(), "two at once");
     }
     assert_eq!(into.finish(ImportEnd::new(QUARTER, NOON)).await.unwrap(), []);

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use mallbox_storage::geo_index::place;
 use mallbox_storage::{Around, LatLng, NearShop, PlacedShop, ShopId, ShopTypeId, Storage, StoreError};
+use mallbox_test_patience::{self as patience, Deadline};
 use mallbox_test_servers::{Redis, RedisCluster, RedisOptions as ServerOptions};
 
 use crate::production_world;
@@ -34,14 +35,14 @@ async fn shops(w: &World, count: u32) -> Vec<ShopId> {
 
 /// Asks until it is answered, and never with a part of the truth.
 async fn near_again(storage: &Storage) -> Vec<ShopId> {
-    let until = Instant::now() + Duration::from_secs(20);
+    let until = Deadline::after(Duration::from_secs(20));
     loop {
         let asked = Instant::now();
         let answer = storage.geo_index.near(&around()).await;
-        assert!(asked.elapsed() < LONGEST, "{:?}", asked.elapsed());
+        assert!(patience::is_within(asked.elapsed(), LONGEST), "{:?}", asked.elapsed());
         match answer {
             Ok(found) => return ids(&found),
-            Err(StoreError::Unavailable { .. }) => assert!(Instant::now() < until),
+            Err(StoreError::Unavailable { .. }) => assert!(!until.is_over()),
             Err(other) => panic!("{other}"),
         }
         tokio::time::sleep(Duration::from_millis(50)).await;

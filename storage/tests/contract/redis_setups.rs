@@ -1,9 +1,10 @@
 //! The ways in which Redis is set up: behind sentinels, with TLS and passwords, and with what durability.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use mallbox_storage::production::redis::{RedisDurability, RedisOptions};
 use mallbox_storage::{ClaimAnswer, OpenError};
+use mallbox_test_patience::Deadline;
 use mallbox_test_servers::{RedisOptions as ServerOptions, RedisSentinel};
 
 use crate::production_world;
@@ -12,9 +13,9 @@ use crate::world::claim;
 
 /// Waits for something to come true.
 async fn until(is_so: impl Fn() -> bool) {
-    let until = Instant::now() + Duration::from_secs(20);
+    let until = Deadline::after(Duration::from_secs(20));
     while !tokio::task::block_in_place(&is_so) {
-        assert!(Instant::now() < until);
+        assert!(!until.is_over());
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }

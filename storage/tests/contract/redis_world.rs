@@ -1,10 +1,11 @@
 //! What cases about Redis alone begin with: servers of their own, and the ports that are in Redis.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use mallbox_storage::production::mysql::MysqlPorts;
 use mallbox_storage::production::redis::{self, RecordForRedis, RedisOptions, RedisPorts};
 use mallbox_storage::{Claim, ClaimAnswer, OpenError, Storage, StoreError};
+use mallbox_test_patience::Deadline;
 use mallbox_test_servers::{Database, Redis, RedisOptions as ServerOptions};
 
 use crate::production_world;
@@ -65,11 +66,11 @@ pub async fn attempt(storage: &Storage, claim: Claim) -> Result<ClaimAnswer, Sto
 
 /// Calls until it is answered again.
 pub async fn recovers(w: &World, claim: Claim) -> ClaimAnswer {
-    let until = Instant::now() + Duration::from_secs(20);
+    let until = Deadline::after(Duration::from_secs(20));
     loop {
         match attempt(&w.storage, claim).await {
             Ok(answer) => return answer,
-            Err(error) => assert!(Instant::now() < until, "{error}"),
+            Err(error) => assert!(!until.is_over(), "{error}"),
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mallbox_storage::{ClaimAnswer, Durability, OrderId, StoreError, UserId};
+use mallbox_test_patience as patience;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use tokio::task::JoinHandle;
@@ -160,7 +161,7 @@ async fn crash(image: Closed, shown: Shown) {
 }
 
 async fn in_time<T>(work: impl Future<Output = T>) -> T {
-    tokio::time::timeout(PATIENCE, work).await.expect("it waits for ever")
+    tokio::time::timeout(patience::scaled(PATIENCE), work).await.expect("it waits for ever")
 }
 
 /// A claim that a slow disk holds up, and with it the last unit.

@@ -8,6 +8,8 @@ use std::time::Duration;
 use mallbox_storage::sessions::TokenHash;
 use mallbox_storage::{ClaimAnswer, Durability, StoreError, UserId};
 
+use mallbox_test_patience as patience;
+
 use crate::world::{HOUR, NOON, World, claim};
 
 /// Long enough for a machine that is busy with something else.
@@ -43,7 +45,7 @@ async fn until(mut is_so: impl FnMut() -> bool) {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, waiting).await.unwrap();
+    tokio::time::timeout(patience::scaled(PATIENCE), waiting).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -148,7 +150,7 @@ async fn a_slow_disk_holds_up_each_commit_until_it_is_fast_again() {
 
     world.faults.set_slow(None);
     let answers = async { (claiming.await.unwrap().unwrap(), setting.await.unwrap().unwrap()) };
-    let (claimed, ()) = tokio::time::timeout(PATIENCE, answers).await.unwrap();
+    let (claimed, ()) = tokio::time::timeout(patience::scaled(PATIENCE), answers).await.unwrap();
     assert_eq!(claimed, ClaimAnswer::Accepted);
     assert_eq!(world.claim(2).await.unwrap(), ClaimAnswer::Accepted);
     assert_eq!(world.faults.delays(), 2);

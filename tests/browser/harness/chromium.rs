@@ -11,6 +11,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Mutex, OnceLock, Weak};
 use std::time::Duration;
 
+use mallbox_test_patience as patience;
 use serde_json::{Value, json};
 
 /// A page that is busy answers late; a browser that is gone never does.
@@ -87,7 +88,8 @@ impl Chromium {
             id
         };
         self.send(id, session, method, params);
-        told.recv_timeout(PATIENCE).map_err(|_| format!("{method}: the browser does not answer"))?
+        told.recv_timeout(patience::scaled(PATIENCE))
+            .map_err(|_| format!("{method}: the browser does not answer"))?
     }
 
     /// Has something done, and goes on.

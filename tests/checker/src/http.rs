@@ -5,6 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
+use mallbox_test_patience as patience;
 use serde_json::Value;
 
 use crate::wire;
@@ -34,7 +35,7 @@ impl Connection {
     /// Nobody listens there.
     pub fn open(address: SocketAddr) -> anyhow::Result<Self> {
         let stream = TcpStream::connect(address).with_context(|| format!("{address} cannot be reached"))?;
-        stream.set_read_timeout(Some(RESPONSE_TIMEOUT))?;
+        stream.set_read_timeout(Some(patience::scaled(RESPONSE_TIMEOUT)))?;
         stream.set_nodelay(true)?;
         Ok(Self { stream: BufReader::new(stream) })
     }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use mallbox_test_patience as patience;
 use mysql_async::prelude::Queryable as _;
 use rusqlite::Connection;
 
@@ -101,7 +102,7 @@ impl Ground {
     fn sqlite(&self) -> Connection {
         let Kind::Directory(dir) = self.kind() else { panic!("its record is not in a file") };
         let connection = Connection::open(dir.path().join(MALL).join(RECORD)).expect("a record");
-        connection.busy_timeout(PATIENCE).expect("a time that fits");
+        connection.busy_timeout(patience::scaled(PATIENCE)).expect("a time that fits");
         connection
     }
 }

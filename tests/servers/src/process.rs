@@ -4,7 +4,9 @@ use std::io::{self, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use mallbox_test_patience::Deadline;
 
 /// Why a server is not there.
 #[derive(Debug, thiserror::Error)]
@@ -34,9 +36,11 @@ pub enum ServerError {
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Runs `"$@"` in the directory `$0` until it ends, or somebody wants its end; `-KILL`, since what it holds is thrown away.
-/// A line on standard input is [`Process::kill`]. The end of it is the end of the test, which nobody but the watch cleans
-/// up after.
-const WATCH: &str = r#""$@" <&- & server=$!
+/// As root a server gets a higher priority than everything else here: it stands for another machine, and its clients' time
+/// limits are about that machine. A line on standard input is [`Process::kill`]. The end of it is the end of the test,
+/// which nobody but the watch cleans up after.
+const WATCH: &str = r#"renice -n -10 -p $$ >&- 2>&-
+"$@" <&- & server=$!
 echo $server >"$0/server.pid"
 (
     read -r _ || { trap '' TERM; over=yes; }
@@ -78,9 +82,9 @@ impl Process {
 
     /// Waits until `is_up`.
     pub(crate) fn wait_until(&mut self, mut is_up: impl FnMut() -> bool) -> Result<(), ServerError> {
-        let until = Instant::now() + PATIENCE;
+        let until = Deadline::after(PATIENCE);
         while !is_up() {
-            if self.watch.try_wait()?.is_some() || Instant::now() >= until {
+            if self.watch.try_wait()?.is_some() || until.is_over() {
                 return Err(self.failed());
             }
             std::thread::sleep(Duration::from_millis(5));

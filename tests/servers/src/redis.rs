@@ -3,8 +3,9 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use mallbox_test_patience::{self as patience, Deadline};
 use tempfile::TempDir;
 
 use crate::process::{Process, ServerError, answers, on_a_free_port};
@@ -193,9 +194,9 @@ impl RedisCluster {
                 ask(first.port, &format!("CLUSTER MEET 127.0.0.1 {} {bus}", node.port))?;
             }
         }
-        let until = Instant::now() + PATIENCE;
+        let until = Deadline::after(PATIENCE);
         while !self.is_whole()? {
-            if Instant::now() >= until {
+            if until.is_over() {
                 let said = "the nodes do not become a cluster".to_owned();
                 return Err(ServerError::Failed { program: PROGRAM, said });
             }
@@ -237,7 +238,7 @@ fn bus_port(options: &RedisOptions) -> String {
 /// Sends one inline command and reads a status or a bulk answer.
 pub(crate) fn ask(port: u16, command: &str) -> Result<String, ServerError> {
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
-    stream.set_read_timeout(Some(Duration::from_secs(5)))?;
+    stream.set_read_timeout(Some(patience::scaled(Duration::from_secs(5))))?;
     stream.write_all(format!("{command}\r\n").as_bytes())?;
     let mut reader = BufReader::new(stream);
     let mut line = String::new();

@@ -1,6 +1,8 @@
 //! Two Redis servers behind a sentinel: a master and its replica.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use mallbox_test_patience::Deadline;
 
 use crate::process::ServerError;
 use crate::redis::{Redis, RedisOptions, ask};
@@ -76,9 +78,9 @@ fn follows(replica: &Redis, master: &Redis) -> bool {
 }
 
 fn until(what: &str, is_so: impl Fn() -> bool) -> Result<(), ServerError> {
-    let until = Instant::now() + PATIENCE;
+    let until = Deadline::after(PATIENCE);
     while !is_so() {
-        if Instant::now() >= until {
+        if until.is_over() {
             return Err(ServerError::Failed { program: PROGRAM, said: what.to_owned() });
         }
         std::thread::sleep(Duration::from_millis(20));

@@ -6,8 +6,9 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use mallbox_test_patience::Deadline;
 use mallbox_test_servers::{MariaDb, Redis, RedisCluster, RedisOptions};
 
 fn ask(port: u16, command: &str) -> String {
@@ -72,9 +73,9 @@ fn a_server_goes_with_the_process_that_started_it_and_leaves_no_file() {
         said.lines().find_map(|line| line.strip_prefix("server ")).unwrap_or_else(|| panic!("{said}"));
     let (port, dir) = words.split_once(' ').unwrap();
     let port = port.parse().unwrap();
-    let until = Instant::now() + Duration::from_secs(20);
+    let until = Deadline::after(Duration::from_secs(20));
     while TcpStream::connect(("127.0.0.1", port)).is_ok() || Path::new(dir).exists() {
-        assert!(Instant::now() < until, "{words} is still there");
+        assert!(!until.is_over(), "{words} is still there");
         std::thread::sleep(Duration::from_millis(10));
     }
 }
