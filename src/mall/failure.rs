@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mallbox_storage::{DeadReason, DeadState, OrderId, StoreError};
+use mallbox_storage::{Closed, DeadReason, DeadState, OrderId, StoreError};
 
 /// A refusal: the mall works, and says no. What it says to a person is HTTP's business.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -111,6 +111,16 @@ pub enum Failure {
     /// A bug: for the log and nobody else.
     #[error("{0}")]
     Bug(String),
+}
+
+impl From<Closed> for Refusal {
+    fn from(closed: Closed) -> Self {
+        match closed {
+            Closed::NotOpen => Self::NotOpen,
+            Closed::Paused => Self::Paused,
+            Closed::Ended => Self::Ended,
+        }
+    }
 }
 
 impl From<Refusal> for Failure {

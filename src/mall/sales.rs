@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use mallbox_storage::{
-    Claim, ClaimAnswer, Limit, OrderId, SaleRecord, ShopId, StoreError, Terms, Timestamp, Units, UserId,
-    Voucher, VoucherId, VoucherStatus,
+    Claim, ClaimAnswer, Limit, OrderId, SaleRecord, ShopId, StoreError, Timestamp, Units, UserId, Voucher,
+    VoucherId, VoucherStatus,
 };
 use parking_lot::Mutex;
 
@@ -344,8 +344,8 @@ impl Inner {
     /// length of the log, in this order.
     async fn admit(&self, user: UserId, sale: &SaleRecord, now: Timestamp) -> Result<(), Failure> {
         let context = &self.context;
-        if let Some(refusal) = refusal(&sale.terms, now) {
-            return Err(refusal.into());
+        if let Some(closed) = sale.terms.closed(now) {
+            return Err(Refusal::from(closed).into());
         }
         self.check_level(user, sale.min_level, now).await?;
         let what = format!("claim:{}", sale.terms.voucher);
@@ -430,46 +430,5 @@ impl Inner {
             Ok(true)
         });
         put.await.map_err(|error| shared("sale terms", &error))
-    }
-}
-
-/// What the window, and then the operator's pause, says at `now`.
-fn refusal(terms: &Terms, now: Timestamp) -> Option<Refusal> {
-    if now >= terms.end {
-        Some(Refusal::Ended)
-    } else if now < terms.begin {
-        Some(Refusal::NotOpen)
-    } else if terms.paused {
-        Some(Refusal::Paused)
-    } else {
-        None
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_window_speaks_before_the_pause() {
-        let terms = |paused| Terms {
-            voucher: VoucherId::new(1),
-            begin: Timestamp::from_millis(100),
-            end: Timestamp::from_millis(200),
-            paused,
-            units: None,
-        };
-        let rows = [
-            (99, false, Some(Refusal::NotOpen)),
-            (100, false, None),
-            (199, false, None),
-            (200, false, Some(Refusal::Ended)),
-            (99, true, Some(Refusal::NotOpen)),
-            (100, true, Some(Refusal::Paused)),
-            (200, true, Some(Refusal::Ended)),
-        ];
-        for (at, paused, expected) in rows {
-            assert_eq!(refusal(&terms(paused), Timestamp::from_millis(at)), expected, "at {at}, {paused}");
-        }
     }
 }

@@ -90,7 +90,7 @@ pub use pictures::{
 pub use posts::Post;
 pub use rate_limits::{Limit, Pass, RateLimits};
 pub use reports::{OpenReports, ReportAnswer, Reports};
-pub use sales::{Claim, ClaimAnswer, Release, Reservation, Sales, Terms, Units};
+pub use sales::{Claim, ClaimAnswer, Closed, Release, Reservation, Sales, Terms, Units};
 pub use sequences::Sequences;
 pub use sessions::{CodeCheck, CodeIssue, CodeRules, Sessions, TokenHash};
 pub use shops::{Shop, ShopArea, ShopOrder, ShopText, ShopType, ShopTypeEdit, Shops};

@@ -53,16 +53,38 @@ pub struct Terms {
     pub units: Option<u64>,
 }
 
+/// Why a sale takes no claims at some instant, whoever claims.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Closed {
+    /// Before the window.
+    NotOpen,
+    /// In the window, and the operator has paused the sale.
+    Paused,
+    /// After the window.
+    Ended,
+}
+
+impl From<Closed> for ClaimAnswer {
+    fn from(closed: Closed) -> Self {
+        match closed {
+            Closed::NotOpen => Self::NotOpen,
+            Closed::Paused => Self::Paused,
+            Closed::Ended => Self::Ended,
+        }
+    }
+}
+
 impl Terms {
-    /// The refusal that the window or the operator's pause demands at `now`.
+    /// Returns why the sale is closed at `now`, or `None` while the sale is open. The window takes precedence over a
+    /// pause: a sale that is paused before its begin is [`Closed::NotOpen`].
     #[must_use]
-    pub fn refusal(&self, now: Timestamp) -> Option<ClaimAnswer> {
+    pub fn closed(&self, now: Timestamp) -> Option<Closed> {
         if now >= self.end {
-            Some(ClaimAnswer::Ended)
-        } else if self.paused {
-            Some(ClaimAnswer::Paused)
+            Some(Closed::Ended)
         } else if now < self.begin {
-            Some(ClaimAnswer::NotOpen)
+            Some(Closed::NotOpen)
+        } else if self.paused {
+            Some(Closed::Paused)
         } else {
             None
         }
@@ -202,4 +224,32 @@ pub trait Sales: Send + Sync {
     /// # Errors
     /// [`StoreError::Unavailable`]: call again.
     async fn forget(&self, voucher: VoucherId) -> Result<(), StoreError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_window_takes_precedence_over_a_pause() {
+        let terms = |paused| Terms {
+            voucher: VoucherId::new(1),
+            begin: Timestamp::from_millis(100),
+            end: Timestamp::from_millis(200),
+            paused,
+            units: None,
+        };
+        let rows = [
+            (99, false, Some(Closed::NotOpen)),
+            (100, false, None),
+            (199, false, None),
+            (200, false, Some(Closed::Ended)),
+            (99, true, Some(Closed::NotOpen)),
+            (100, true, Some(Closed::Paused)),
+            (200, true, Some(Closed::Ended)),
+        ];
+        for (at, paused, expected) in rows {
+            assert_eq!(terms(paused).closed(Timestamp::from_millis(at)), expected, "at {at}, {paused}");
+        }
+    }
 }

@@ -17,7 +17,7 @@ pub(super) async fn running(mall: &Mall, now: Timestamp) -> anyhow::Result<Vouch
     /// More sales than a demo has.
     const SALES_MAX: u32 = 1_000;
     let sales = mall.context.storage.vouchers.sales(Some(now), VoucherId::new(0), SALES_MAX).await?;
-    let running = sales.into_iter().find(|sale| sale.terms.refusal(now).is_none() && sale.stock != Some(0));
+    let running = sales.into_iter().find(|sale| sale.terms.closed(now).is_none() && sale.stock != Some(0));
     match running {
         Some(sale) => Ok(sale.terms.voucher),
         None => add_sale(mall, &RUNNING_SALE, now - HOUR, 7 * DAY).await,

@@ -1,9 +1,6 @@
 //! What is shown of a sale.
 
-use mallbox_storage::{SaleRecord, Shop, Terms, Timestamp, Voucher, VoucherId};
-
-use super::refusal;
-use crate::mall::Refusal;
+use mallbox_storage::{Closed, SaleRecord, Shop, Terms, Timestamp, Voucher, VoucherId};
 
 /// Where a sale is, as a countdown page needs it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,10 +20,10 @@ pub enum SaleState {
 impl SaleState {
     /// By its terms and what is left of it.
     pub(in crate::mall) fn of(terms: &Terms, left: Option<u64>, now: Timestamp) -> Self {
-        match refusal(terms, now) {
-            Some(Refusal::Ended) => Self::Ended,
-            Some(Refusal::NotOpen) => Self::NotOpen,
-            Some(_) => Self::Paused,
+        match terms.closed(now) {
+            Some(Closed::NotOpen) => Self::NotOpen,
+            Some(Closed::Paused) => Self::Paused,
+            Some(Closed::Ended) => Self::Ended,
             None if left == Some(0) => Self::SoldOut,
             None => Self::Open,
         }

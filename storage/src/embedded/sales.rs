@@ -165,8 +165,8 @@ impl Memory {
         if buyer.has_bought() {
             return Taken::Before;
         }
-        if let Some(refusal) = standing.terms.refusal(claim.at) {
-            return Taken::Refused(refusal);
+        if let Some(closed) = standing.terms.closed(claim.at) {
+            return Taken::Refused(closed.into());
         }
         // First without the journal's lock: most who come find nothing left.
         if standing.is_sold_out() {

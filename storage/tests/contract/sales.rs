@@ -55,8 +55,12 @@ async fn window_and_pause_are_decided_at_the_instant_of_the_claim(w: &World) {
         assert_eq!(w.storage.sales.claim(at(now, number)).await.unwrap(), expected, "claim {number}");
     }
     w.storage.sales.put(Terms { paused: true, ..terms }).await.unwrap();
-    for (now, expected) in [(terms.begin - ms, ClaimAnswer::Paused), (terms.end, ClaimAnswer::Ended)] {
-        assert_eq!(w.storage.sales.claim(at(now, 5)).await.unwrap(), expected);
+    for (now, expected) in [
+        (terms.begin - ms, ClaimAnswer::NotOpen),
+        (terms.begin, ClaimAnswer::Paused),
+        (terms.end, ClaimAnswer::Ended),
+    ] {
+        assert_eq!(w.storage.sales.claim(at(now, 5)).await.unwrap(), expected, "paused, at {now:?}");
     }
     w.storage.sales.put(Terms { end: terms.end + HOUR, ..terms }).await.unwrap();
     assert_eq!(w.storage.sales.claim(at(terms.end, 6)).await.unwrap(), ClaimAnswer::Accepted);

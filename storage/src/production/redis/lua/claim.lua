@@ -15,8 +15,8 @@ if ARGV[5] == '1' then return 'none' end
 
 local now = tonumber(at)
 if now >= tonumber(sale[2]) then return 'ended' end
-if sale[3] == '1' then return 'paused' end
 if now < tonumber(sale[1]) then return 'not open' end
+if sale[3] == '1' then return 'paused' end
 -- No units: as many as anybody wants.
 if sale[4] ~= '' and tonumber(sale[5]) >= tonumber(sale[4]) then return 'sold out' end
 
