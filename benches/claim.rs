@@ -2,19 +2,19 @@
 //!
 //! `cargo bench --bench claim`. Ids: port, call, back end, load.
 
+mod common;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
-use mallbox_storage::{
-    Cents, Claim, ClaimAnswer, EmbeddedOptions, NewSale, OrderId, Place, ShopId, Storage, Timestamp, UserId,
-    VoucherId, VoucherStatus, VoucherText,
-};
+use mallbox_storage::{Claim, ClaimAnswer, EmbeddedOptions, OrderId, Place, Storage, UserId, VoucherId};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
+use common::{NOON, insert_sale};
+
 const HOUR: Duration = Duration::from_secs(3600);
 const WORKER: &str = "bench";
 
@@ -34,18 +34,7 @@ impl Mall {
     }
 
     async fn sale(&self, units: Option<u64>) -> VoucherId {
-        let text = VoucherText {
-            shop: ShopId::new(1),
-            title: "Bench".to_owned(),
-            sub_title: String::new(),
-            rules: String::new(),
-            pay_value: Cents::new(1),
-            actual_value: Cents::new(1),
-            status: VoucherStatus::OnShelf,
-        };
-        let sale = NewSale { units, begin: NOON - HOUR, end: NOON + HOUR, pay_within: HOUR, min_level: 0 };
-        let voucher =
-            self.storage.vouchers.insert(&text, Some(&sale), NOON).await.expect("a sale can be added");
+        let voucher = insert_sale(&self.storage, units, HOUR).await;
         let record = self.storage.vouchers.get(voucher).await.expect("it can be read").expect("it is there");
         self.storage.sales.put(record.sale.expect("it is a sale").terms).await.expect("it can be put");
         voucher

@@ -8,22 +8,19 @@
     reason = "a bench that cannot run has nothing to say"
 )]
 
+mod common;
+
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use jiff::tz::TimeZone;
-use mallbox::mall::payments::Sandbox;
-use mallbox::mall::sms::Inbox;
-use mallbox::mall::{Mall, ManualClock, Means, Random, Settings};
-use mallbox_storage::{
-    Cents, EmbeddedOptions, NewSale, Place, ShopId, Storage, Timestamp, UserId, VoucherId, VoucherStatus,
-    VoucherText,
-};
+use mallbox::mall::{Mall, ManualClock, Means};
+use mallbox_storage::{EmbeddedOptions, Place, Storage, UserId, VoucherId};
 use tokio::task::JoinSet;
 
-const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
+use common::{NOON, insert_sale};
+
 const PAY_WITHIN: Duration = Duration::from_secs(15 * 60);
 /// Buyers who ask at the same time.
 const BUYERS: u64 = 64;
@@ -42,16 +39,8 @@ async fn run(orders: u64) {
     let clock = Arc::new(ManualClock::new(NOON));
     clock.run();
     let place = Place::Embedded(EmbeddedOptions::new(dir.path().join("mall")));
-    let mall = Mall::open(Means {
-        storage: Storage::open(&place).await.unwrap(),
-        clock: clock.clone(),
-        zone: TimeZone::UTC,
-        settings: Settings::default().without_limits(),
-        sms: Arc::new(Inbox::default()),
-        inbox: None,
-        payments: Arc::new(Sandbox::default()),
-        random: Arc::new(Random::seeded(0)),
-    });
+    let storage = Storage::open(&place).await.unwrap();
+    let mall = Mall::open(Means::simulated(storage, clock.clone()));
     let mall = mall.await.unwrap();
     let background = mall.start();
     let (first, second) = (sale(&mall, orders).await, sale(&mall, 100_000_000).await);
@@ -86,24 +75,7 @@ async fn run(orders: u64) {
 }
 
 async fn sale(mall: &Mall, units: u64) -> VoucherId {
-    let text = VoucherText {
-        shop: ShopId::new(1),
-        title: "Bench".to_owned(),
-        sub_title: String::new(),
-        rules: String::new(),
-        pay_value: Cents::new(1),
-        actual_value: Cents::new(1),
-        status: VoucherStatus::OnShelf,
-    };
-    let day = Duration::from_secs(24 * 60 * 60);
-    let sale = NewSale {
-        units: Some(units),
-        begin: NOON - day,
-        end: NOON + day,
-        pay_within: PAY_WITHIN,
-        min_level: 0,
-    };
-    let voucher = mall.context.storage.vouchers.insert(&text, Some(&sale), NOON).await.unwrap();
+    let voucher = insert_sale(&mall.context.storage, Some(units), PAY_WITHIN).await;
     mall.sales.opened(voucher).await.unwrap();
     voucher
 }

@@ -43,11 +43,13 @@ impl RunErrands {
     async fn some(&self) -> Result<bool, StoreError> {
         let storage = &self.context.storage;
         let errands = storage.outbox.open(Self::AT_ONCE).await?;
-        for Errand::Release { voucher, user, order } in &errands {
-            // Mostly `NotHeld`: it was given back when the order was closed.
-            let _ = storage.sales.release(*voucher, *user, *order).await?;
-        }
         if !errands.is_empty() {
+            // Mostly no longer held: given back when the order was closed.
+            let units: Vec<_> = errands
+                .iter()
+                .map(|&Errand::Release { voucher, user, order }| (voucher, user, order))
+                .collect();
+            storage.sales.release_all(&units).await?;
             storage.outbox.done(&errands).await?;
         }
         Ok(errands.len() as u64 == u64::from(Self::AT_ONCE))

@@ -15,7 +15,7 @@ use super::copy_chores::LookAfterCopies;
 use super::ledger::LedgerCheck;
 use super::operator::{DeadLetterOffice, OrderOffice, ReportOffice, SaleOffice, VoucherOffice};
 use super::order_workers::{OrderWorkers, WorkerFigures};
-use super::payments::Payments;
+use super::payments::{Payments, Sandbox};
 use super::repairs::{load_sales, see_out_the_blocked};
 use super::sms::{Inbox, SmsSender};
 use super::{
@@ -42,6 +42,24 @@ pub struct Means {
     pub payments: Arc<dyn Payments>,
     /// Where codes and tokens come from.
     pub random: Arc<Random>,
+}
+
+impl Means {
+    /// Of a mall for tests, benches and templates: in UTC, without limits, with imaginary money, codes that nobody reads, and
+    /// the same random numbers each time.
+    #[must_use]
+    pub fn simulated(storage: Storage, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            storage,
+            clock,
+            zone: TimeZone::UTC,
+            settings: Settings::default().without_limits(),
+            sms: Arc::new(Inbox::default()),
+            inbox: None,
+            payments: Arc::new(Sandbox::default()),
+            random: Arc::new(Random::seeded(0)),
+        }
+    }
 }
 
 /// One mall.

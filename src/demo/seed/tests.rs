@@ -3,14 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::tz::TimeZone;
 use mallbox_storage::{Durability, EmbeddedOptions, Phone, Place, Storage, Timestamp, VoucherId};
 use tempfile::TempDir;
 
 use super::seed;
-use crate::mall::payments::Sandbox;
-use crate::mall::sms::Inbox;
-use crate::mall::{Mall, ManualClock, Means, Random, Settings};
+use crate::mall::{Mall, ManualClock, Means};
 
 const OPENS_IN: Duration = Duration::from_secs(30);
 const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
@@ -26,16 +23,8 @@ async fn demo() -> Demo {
     let options =
         EmbeddedOptions { durability: Durability::Memory, ..EmbeddedOptions::new(dir.path().join("mall")) };
     let clock = Arc::new(ManualClock::new(NOON));
-    let mall = Mall::open(Means {
-        storage: Storage::open(&Place::Embedded(options)).await.unwrap(),
-        clock: clock.clone(),
-        zone: TimeZone::UTC,
-        settings: Settings::default().without_limits(),
-        sms: Arc::new(Inbox::default()),
-        inbox: None,
-        payments: Arc::new(Sandbox::default()),
-        random: Arc::new(Random::seeded(0)),
-    });
+    let storage = Storage::open(&Place::Embedded(options)).await.unwrap();
+    let mall = Mall::open(Means::simulated(storage, clock.clone()));
     Demo { mall: mall.await.unwrap(), clock, _dir: dir }
 }
 

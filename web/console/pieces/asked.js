@@ -3,7 +3,7 @@
 import { both } from "../../core/language.js";
 import { h } from "../../core/dom.js";
 import { field } from "../../parts/field.js";
-import { dangerSheet } from "./form.js";
+import { formSheet } from "./form.js";
 
 /**
  * @param {string} title
@@ -14,5 +14,5 @@ import { dangerSheet } from "./form.js";
  */
 export function askedWhy(title, text, yes, act, no) {
   const reason = field(both("原因（写进审计日志）", "Reason, for the audit log"), "input", { maxlength: 200, required: true });
-  return dangerSheet(title, [{ field: reason, names: ["原因", "reason"] }], yes, () => act(reason.input.value), { before: [h("p", null, text)], no });
+  return formSheet(title, [{ field: reason, names: ["原因", "reason"] }], yes, () => act(reason.input.value), { before: [h("p", null, text)], no, danger: true });
 }

@@ -73,33 +73,10 @@ export function form(fields, text, send, { inside = fields.map(({ field }) => fi
  * @param {Checked[]} fields
  * @param {string} text of the button
  * @param {() => unknown} send returns `false` if nothing was sent
- * @param {...import("../../core/dom.js").Child} before
+ * @param {{before?: import("../../core/dom.js").Child[], no?: string, danger?: boolean}} [how] `before`: what stands above the
+ * form; `no` and `danger` as in `form`
  */
-export function formSheet(title, fields, text, send, ...before) {
-  return opened(title, fields, text, send, before);
-}
-
-/**
- * Opens the form in a dialog whose action cannot be undone; otherwise as `formSheet`.
- * @param {string} title
- * @param {Checked[]} fields
- * @param {string} text of the button
- * @param {() => unknown} send returns `false` if nothing was sent
- * @param {{before: import("../../core/dom.js").Child[], no?: string}} how `no`: label of the button that cancels
- */
-export function dangerSheet(title, fields, text, send, { before, no }) {
-  return opened(title, fields, text, send, before, { no, danger: true });
-}
-
-/**
- * @param {string} title
- * @param {Checked[]} fields
- * @param {string} text
- * @param {() => unknown} send
- * @param {import("../../core/dom.js").Child[]} before
- * @param {{no?: string, danger?: boolean}} [how]
- */
-function opened(title, fields, text, send, before, how) {
+export function formSheet(title, fields, text, send, { before = [], ...how } = {}) {
   return sheet(title, (close) => [h("div", { class: "stack" }, ...before, form(fields, text, async () => {
     const isDone = (await send()) !== false;
     if (isDone) close();

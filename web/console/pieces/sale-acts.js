@@ -78,7 +78,7 @@ function restock({ voucherId, left = 0 }, changed) {
     say(data.by < 0 ? both(`收回了 ${-data.by} 份`, `Units taken away: ${-data.by}`) : both(`增加了 ${data.by} 份`, `Units added: ${data.by}`));
     await changed();
     return true;
-  }, before.map((by) => h("p", { class: "notice bad" }, unansweredText(by))), h("p", { class: "quiet" }, both(`现在剩 ${left} 份。最多收回没人抢到的。`, `${left} are left now. Only what nobody holds can be taken away.`)));
+  }, { before: [...before.map((by) => h("p", { class: "notice bad" }, unansweredText(by))), h("p", { class: "quiet" }, both(`现在剩 ${left} 份。最多收回没人抢到的。`, `${left} are left now. Only what nobody holds can be taken away.`))] });
 }
 
 /** @param {number} by */
@@ -103,5 +103,5 @@ async function changeWindow({ voucherId, beginTime, endTime }, changed) {
     await call("PUT", `/ops/sales/${voucherId}`, { body: { beginTime: timeIn(begin.input), endTime: timeIn(end.input) } });
     say(both("时间已修改", "The times are changed"));
     await changed();
-  }, zone);
+  }, { before: [zone] });
 }
