@@ -6,7 +6,8 @@ mod common;
 #[path = "on_servers/drills.rs"]
 mod drills;
 
-use std::net::SocketAddr;
+use std::io::Read as _;
+use std::net::{SocketAddr, TcpStream};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -176,6 +177,47 @@ fn a_mall_is_moved_in_served_by_two_processes_and_looked_after() {
     assert!(code == 1 && out.contains("units taken in memory: expected 1, found 2"), "{out}");
     assert!(site.done(&["verify", "--reload"]).contains("the books balance"));
     assert!(site.done(&["audit", "list"]).contains("sale.reload"));
+}
+
+#[test]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
+fn without_a_free_connection_a_start_says_that_it_waits_and_verify_gives_up() {
+    let flags = ["--max-connections=20", "--connect-timeout=600"];
+    let site = Site { mysql: MariaDb::start_with(&flags).unwrap(), ..Site::new() };
+    site.serve("first.log").stop().unwrap();
+    let rivals = take_connections(site.mysql.port());
+    let (code, out, error) = site.mallbox(&["verify"]);
+    assert!(code == 1 && out.is_empty(), "{code}: {out}");
+    let words = ["MySQL at 127.0.0.1:", "no free connection within 10 s", "Raise its max_connections"];
+    assert!(words.iter().all(|words| error.contains(words)), "{error}");
+
+    let log = site.dir.path().join("second.log");
+    // A server ends with the thread that starts it.
+    let watcher = std::thread::spawn(move || {
+        let until = Deadline::after(PATIENCE);
+        while !std::fs::read_to_string(&log).unwrap_or_default().contains("waiting for a free connection") {
+            assert!(!until.is_over(), "the log does not say what the start waits for");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        drop(rivals);
+    });
+    site.serve("second.log").stop().unwrap();
+    watcher.join().unwrap();
+}
+
+/// Takes connections until the server has none left: each waits for a log-in that does not come.
+fn take_connections(port: u16) -> Vec<TcpStream> {
+    let mut taken = Vec::new();
+    loop {
+        let mut connection = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        let mut head = [0; 5];
+        connection.read_exact(&mut head).unwrap();
+        // Else a greeting of the protocol's version 10.
+        if head[4] == 0xff {
+            return taken;
+        }
+        taken.push(connection);
+    }
 }
 
 #[test]

@@ -123,7 +123,7 @@ impl Site {
         match &*self.kind {
             Kind::Directory { .. } => Vec::new(),
             Kind::Servers { trial, .. } => {
-                let ProductionOptions { redis, mysql } = trial.options().clone();
+                let ProductionOptions { redis, mysql, .. } = trial.options().clone();
                 vec![
                     ("MALLBOX_REDIS", redis.url),
                     ("MALLBOX_MYSQL", mysql),

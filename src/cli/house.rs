@@ -42,6 +42,8 @@ pub(super) struct House {
 const DEMO_MARK: &str = "DEMO";
 /// Signals that come closer together than this ask for one stop, not for one at once.
 const ONE_WISH: Duration = Duration::from_millis(500);
+/// How long a command waits for a free connection of the database.
+const CONNECTION_WAIT_MAX: Duration = Duration::from_secs(10);
 /// Files that the mall itself keeps open, and some to spare.
 const OWN_FILES: u64 = 128;
 
@@ -368,11 +370,12 @@ pub(super) fn ask(
         None => place,
     };
     block_on(async {
-        let house = open_to_ask(place).await.map_err(|error| match error.downcast::<OpenError>() {
-            Ok(in_use @ OpenError::InUse { .. }) => Hindrance::NoAnswer.since(in_use),
-            Ok(other) => other.into(),
-            Err(other) => other,
-        })?;
+        let house =
+            open_to_ask(at_a_terminal(place)).await.map_err(|error| match error.downcast::<OpenError>() {
+                Ok(in_use @ OpenError::InUse { .. }) => Hindrance::NoAnswer.since(in_use),
+                Ok(other) => other.into(),
+                Err(other) => other,
+            })?;
         let answer = ask_here(Arc::clone(&house.app), method, path, l).await;
         house.close().await?;
         answer
@@ -386,6 +389,14 @@ fn check_is_mall(dir: &Path) -> anyhow::Result<()> {
         return Err(Hindrance::SomebodyElses(dir.to_owned()).since(error));
     }
     if is_mall(dir) { Ok(()) } else { Err(Misuse::NoMall(dir.to_owned()).into()) }
+}
+
+/// For a command that somebody waits for: it gives up while the server has no connection free.
+pub(super) fn at_a_terminal(mut place: Place) -> Place {
+    if let Place::Production(options) = &mut place {
+        options.connection_wait = Some(CONNECTION_WAIT_MAX);
+    }
+    place
 }
 
 async fn open_to_ask(place: Place) -> anyhow::Result<House> {

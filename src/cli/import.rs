@@ -221,7 +221,7 @@ async fn into_mall(
 ) -> anyhow::Result<Report> {
     let new_dir = target.place.dir().filter(|dir| !house::is_mall(dir));
     let had_pictures = target.uploads.as_ref().is_some_and(|uploads| uploads.exists());
-    let storage = Storage::open(&target.place).await?;
+    let storage = Storage::open(&house::at_a_terminal(target.place.clone())).await?;
     let done = take_in(import, target, dump, &storage, &mut progress).await;
     progress.end();
     let closed = storage.upkeep.close().await;

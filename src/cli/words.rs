@@ -476,6 +476,12 @@ fn of_store(error: &OpenError, l: Language) -> String {
         }
         (Language::Zh, OpenError::BadUrl { what, detail }) => format!("{what}的地址无法使用：{detail}"),
         (Language::Zh, OpenError::Unreachable { server, source }) => format!("无法连接{server}：{source}"),
+        (Language::Zh, OpenError::NoConnection { server, waited, source }) => {
+            let waited_s = waited.as_secs();
+            format!(
+                "等了{waited_s}秒，{server}没有空闲连接：{source}。请调高它的max_connections，或调低共用它的进程的pool_max，或稍后再试"
+            )
+        }
         (Language::Zh, OpenError::Unfit { server, detail }) => format!("{server}无法使用：{detail}"),
         _ => english(),
     }

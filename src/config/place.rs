@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use mallbox_storage::production::ProductionOptions;
-use mallbox_storage::production::redis::RedisOptions;
 use mallbox_storage::{EmbeddedOptions, Place};
 
 use crate::language::{Language, sentence};
@@ -116,11 +115,11 @@ impl PlaceConfig {
             }
             (Some(dir), None, None) => Ok(Place::Embedded(EmbeddedOptions::new(dir))),
             (None, Some(redis), Some(mysql)) => {
-                let mut redis = RedisOptions::new(&redis.0);
+                let mut options = ProductionOptions::new(&redis.0, &mysql.0);
                 if let Some(prefix) = &self.redis_prefix {
-                    redis.prefix.clone_from(prefix);
+                    options.redis.prefix.clone_from(prefix);
                 }
-                Ok(Place::Production(ProductionOptions { redis, mysql: mysql.0.clone() }))
+                Ok(Place::Production(options))
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Trouble. A refusal is an answer and never one of these.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// What a driver said, kept for the log.
 pub type Source = Box<dyn std::error::Error + Send + Sync>;
@@ -156,6 +157,19 @@ pub enum OpenError {
         /// Which, and where; without its password.
         server: String,
         /// What it hit.
+        source: Source,
+    },
+    /// A server answers, but had no connection free for as long as the caller was ready to wait.
+    #[error(
+        "{server} had no free connection within {} s: {source}. Raise its max_connections, or lower pool_max of the processes that \
+         share it, or try again later", waited.as_secs()
+    )]
+    NoConnection {
+        /// Which, and where; without its password.
+        server: String,
+        /// How long one was waited for.
+        waited: Duration,
+        /// What the server said last.
         source: Source,
     },
     /// A server is set up in a way that would lose data.

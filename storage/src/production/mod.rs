@@ -13,6 +13,7 @@ mod upkeep;
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 pub use epochs::{EpochRows, EpochScope, ServerEpoch};
 pub use holders::{Holder, Holders};
@@ -33,13 +34,15 @@ pub struct ProductionOptions {
     /// server's certificate is checked, by the well-known authorities or by `&ca=FILE` alone; `pool_max=N` sets the
     /// number of connections.
     pub mysql: String,
+    /// How long opening waits for a free connection of MySQL; without a limit if `None`.
+    pub connection_wait: Option<Duration>,
 }
 
 impl ProductionOptions {
-    /// With keys in Redis that begin with `mallbox`.
+    /// With keys in Redis that begin with `mallbox`, and no limit on waiting.
     #[must_use]
     pub fn new(redis: impl Into<String>, mysql: impl Into<String>) -> Self {
-        Self { redis: RedisOptions::new(redis), mysql: mysql.into() }
+        Self { redis: RedisOptions::new(redis), mysql: mysql.into(), connection_wait: None }
     }
 }
 
@@ -51,7 +54,7 @@ impl fmt::Debug for ProductionOptions {
 
 /// Connects to both. The record first: a Redis that does not know a sale asks it who holds units.
 pub(crate) async fn open(options: &ProductionOptions) -> Result<Storage, OpenError> {
-    let record = mysql::connect(&options.mysql).await?;
+    let record = mysql::connect_within(&options.mysql, options.connection_wait).await?;
     let known = RecordForRedis {
         epochs: Arc::clone(&record.epochs),
         holders: Arc::clone(&record.holders),

@@ -45,6 +45,7 @@ impl Trial {
         let mut own = ProductionOptions {
             redis: options.redis.clone(),
             mysql: mysql::with_database(&options.mysql, &database)?,
+            connection_wait: options.connection_wait,
         };
         own.redis.prefix = format!("bench-{name:016x}");
         Ok(Self { redis: RedisUpkeep::to(&own.redis.url).await?, options: own, database })

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use mallbox_storage::production::mysql::MysqlPorts;
+use mallbox_storage::production::mysql::{self, MysqlPorts};
 use mallbox_storage::{
-    Cents, DeadReason, NewSale, OrderStatus, Persisted, Phone, ShopId, Step, Stepped, StoreError, Timestamp,
-    UserId, VoucherId, VoucherStatus, VoucherText,
+    Cents, DeadReason, NewSale, OpenError, OrderStatus, Persisted, Phone, ShopId, Step, Stepped, StoreError,
+    Timestamp, UserId, VoucherId, VoucherStatus, VoucherText,
 };
 use mallbox_test_patience::{self as patience, Deadline};
 use mallbox_test_servers::MariaDb;
@@ -388,16 +388,9 @@ async fn calls_after_the_end_fail() {
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs mariadbd")]
 async fn a_mall_that_started_while_no_connection_was_free_gave_up() {
-    let server = start(&["--max-connections=10"]).await;
-    let url = server.url("mysql");
-    let mut rivals = Vec::new();
-    // The last one is root's own.
-    for _ in 0..11 {
-        rivals.push(Conn::new(mysql_async::Opts::from_url(&url).unwrap()).await.unwrap());
-    }
+    let (server, mut rivals) = crowded().await;
     let mall = server.url("mall");
-    let opening =
-        tokio::spawn(async move { mallbox_storage::production::mysql::connect(&mall).await.map(drop) });
+    let opening = tokio::spawn(async move { mysql::connect(&mall).await.map(drop) });
     let refused = "SHOW GLOBAL STATUS LIKE 'Connection_errors_max_connections'";
     while rivals[0].query_first::<(String, u64), _>(refused).await.unwrap().unwrap().1 < 3 {
         assert!(!opening.is_finished(), "{:?}", opening.await);
@@ -406,4 +399,30 @@ async fn a_mall_that_started_while_no_connection_was_free_gave_up() {
         rival.disconnect().await.unwrap();
     }
     opening.await.unwrap().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs mariadbd")]
+async fn a_command_waited_without_limit_for_a_connection_that_never_came() {
+    let (server, _rivals) = crowded().await;
+    let wait = Some(Duration::from_millis(300));
+    let error = mysql::connect_within(&server.url("mall"), wait).await.map(drop).unwrap_err();
+    assert!(matches!(error, OpenError::NoConnection { .. }), "{error}");
+    let words = error.to_string();
+    assert!(
+        words.starts_with("MySQL at 127.0.0.1:") && words.contains("Raise its max_connections"),
+        "{words}"
+    );
+}
+
+/// A server whose connections are all taken, and those who have them.
+async fn crowded() -> (MariaDb, Vec<Conn>) {
+    let server = start(&["--max-connections=10"]).await;
+    let url = server.url("mysql");
+    let mut rivals = Vec::new();
+    // The last one is root's own.
+    for _ in 0..11 {
+        rivals.push(Conn::new(mysql_async::Opts::from_url(&url).unwrap()).await.unwrap());
+    }
+    (server, rivals)
 }

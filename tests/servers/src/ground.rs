@@ -4,7 +4,6 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use mallbox_storage::production::ProductionOptions;
-use mallbox_storage::production::redis::RedisOptions;
 use mallbox_storage::{EmbeddedOptions, Place};
 use tempfile::TempDir;
 
@@ -78,9 +77,9 @@ impl Ground {
 
     fn on(redis: String, database: Database) -> Self {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let prefix = format!("test-{}", NUMBER.fetch_add(1, Ordering::Relaxed));
-        let redis = RedisOptions { prefix, ..RedisOptions::new(redis) };
-        let place = Place::Production(ProductionOptions { redis, mysql: database.url().to_owned() });
+        let mut options = ProductionOptions::new(redis, database.url());
+        options.redis.prefix = format!("test-{}", NUMBER.fetch_add(1, Ordering::Relaxed));
+        let place = Place::Production(options);
         Self { place, kind: Kind::Servers(database) }
     }
 

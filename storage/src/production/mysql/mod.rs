@@ -89,7 +89,7 @@ const FIRST_CONNECTION: Duration = Duration::from_secs(5);
 /// How often a server that has no connection free is asked again.
 const CROWDED_PAUSE: Duration = Duration::from_millis(200);
 /// How often the log says so.
-const CROWDED_SAID_EVERY: Duration = Duration::from_secs(10);
+const CROWDED_LOGGED_EVERY: Duration = Duration::from_secs(10);
 const NO_SUCH_DATABASE: u16 = 1049;
 
 /// The ports that are in MySQL.
@@ -144,20 +144,28 @@ pub struct MysqlPorts {
 /// connections from then on, and has to outlive the ports.
 ///
 /// `url` is as [`ProductionOptions`](super::ProductionOptions) has it. While the server has no connection free, this waits for
-/// one, as calls of an open mall do, and says so in the log.
+/// one without a limit, as calls of an open mall do, and logs it at once and every ten seconds.
 ///
 /// # Errors
 /// [`OpenError`]: the URL cannot be read, the server does not answer or refuses the login, or the database is another
 /// program's or a newer mallbox's.
 pub async fn connect(url: &str) -> Result<MysqlPorts, OpenError> {
+    connect_within(url, None).await
+}
+
+/// As [`connect`], but waits for free connections no longer than `wait`, if there is a limit.
+///
+/// # Errors
+/// As [`connect`]; [`OpenError::NoConnection`] after `wait`.
+pub async fn connect_within(url: &str, wait: Option<Duration>) -> Result<MysqlPorts, OpenError> {
     let address = Address::parse(url)?;
     let unreachable =
         |error: Fault| OpenError::Unreachable { server: address.shown(), source: error.to_string().into() };
-    let mut crowd = Crowd { server: address.shown(), said: None };
+    let mut crowd = Crowd { server: address.shown(), began: Instant::now(), wait_max: wait, logged: None };
     let mut conn = loop {
         match first_connection(&address).await {
             Ok(conn) => break conn,
-            Err(fault) => crowd.wait(fault).await.map_err(unreachable)?,
+            Err(fault) => crowd.wait(fault).await?,
         }
     };
     migrations::apply(&mut conn).await.map_err(|unfit| match unfit {
@@ -173,7 +181,7 @@ pub async fn connect(url: &str) -> Result<MysqlPorts, OpenError> {
     let database = Database::new(address.opts.clone(), address.place());
     // The pool keeps it: whoever reads while the mall starts finds a connection.
     while let Err(fault) = database.first_call().await {
-        crowd.wait(fault).await.map_err(unreachable)?;
+        crowd.wait(fault).await?;
     }
     Ok(MysqlPorts {
         users: Arc::new(users::MysqlUsers(database.clone())),
@@ -204,21 +212,29 @@ pub async fn connect(url: &str) -> Result<MysqlPorts, OpenError> {
 /// A start that waits for one of the server's connections.
 struct Crowd {
     server: String,
-    said: Option<Instant>,
+    began: Instant,
+    wait_max: Option<Duration>,
+    logged: Option<Instant>,
 }
 
 impl Crowd {
     /// Returns when another try is worth it.
     ///
     /// # Errors
-    /// The fault, unless it says that no connection is free.
-    async fn wait(&mut self, fault: Fault) -> Result<(), Fault> {
+    /// [`OpenError::Unreachable`] with the fault, unless it says that no connection is free; [`OpenError::NoConnection`] if
+    /// that has been so for `wait_max`.
+    async fn wait(&mut self, fault: Fault) -> Result<(), OpenError> {
+        let (server, waited) = (self.server.clone(), self.began.elapsed());
         if !fault.is_crowded() {
-            return Err(fault);
+            return Err(OpenError::Unreachable { server, source: fault.to_string().into() });
         }
-        if self.said.is_none_or(|said| said.elapsed() >= CROWDED_SAID_EVERY) {
-            tracing::warn!(server = self.server, %fault, "waiting for a free connection");
-            self.said = Some(Instant::now());
+        if self.wait_max.is_some_and(|wait_max| waited >= wait_max) {
+            return Err(OpenError::NoConnection { server, waited, source: fault.to_string().into() });
+        }
+        if self.logged.is_none_or(|logged| logged.elapsed() >= CROWDED_LOGGED_EVERY) {
+            let waited_s = waited.as_secs();
+            tracing::warn!(server, waited_s, %fault, "waiting for a free connection: raise max_connections of the server, or lower pool_max of other processes");
+            self.logged = Some(Instant::now());
         }
         sleep(CROWDED_PAUSE).await;
         Ok(())
