@@ -25,20 +25,23 @@ pub struct Rush<S> {
 impl<S: Script> Rush<S> {
     /// Begins at once, on a thread of its own.
     pub fn start(address: SocketAddr, connections: usize, script: S) -> Self {
-        Self::at_rate(None, address, connections, script)
+        Self::at_rate(None, vec![address], connections, script)
+    }
+
+    /// The same, with the connections dealt to several instances.
+    pub fn on_all(addresses: Vec<SocketAddr>, connections: usize, script: S) -> Self {
+        Self::at_rate(None, addresses, connections, script)
     }
 
     /// The same, with so many requests a second.
     pub fn paced(rate: f64, address: SocketAddr, connections: usize, script: S) -> Self {
-        Self::at_rate(Some(rate), address, connections, script)
+        Self::at_rate(Some(rate), vec![address], connections, script)
     }
 
-    fn at_rate(rate: Option<f64>, address: SocketAddr, connections: usize, script: S) -> Self {
+    fn at_rate(rate: Option<f64>, addresses: Vec<SocketAddr>, connections: usize, script: S) -> Self {
         let progress = Progress::default();
         let shared = progress.clone();
-        let addresses = vec![address];
-        let request_timeout = patience::scaled(PATIENCE);
-        let load = Load { addresses, connections, stop_at: None, request_timeout, rate };
+        let load = Load { addresses, connections, stop_at: None, request_timeout: PATIENCE, rate };
         let thread = std::thread::spawn(move || load::run(&load, script, &shared));
         Self { progress, thread }
     }

@@ -19,6 +19,8 @@ const NOTES: usize = 40;
 pub enum Errand {
     /// Buy, pay, cancel, press twice, look and write, for ever.
     Live,
+    /// Claim, whatever was answered before, and look at orders and stock, for ever.
+    Press,
     /// Repeat each claim, payment and cancellation without an answer until there is one.
     Settle,
     /// Claim a unit for each client without one, until there are none.
@@ -87,6 +89,9 @@ impl Shoppers {
     /// What a client does next, if anything.
     fn next(&mut self, history: &History, client: usize) -> Option<Request> {
         let claim = Request::Claim { sale: self.sale };
+        if self.errand == Errand::Press {
+            return Some(self.press());
+        }
         match (self.errand, history.standing(client, self.sale)) {
             (Errand::Live, _) if self.dice.chance(12) => self.look_around(history, client),
             (_, Standing::ClaimUnknown) => Some(claim),
@@ -98,7 +103,15 @@ impl Shoppers {
             }
             (Errand::SellOut, Standing::Free) => Some(claim),
             (Errand::Live, Standing::Holding(order)) => self.step(client, order),
-            (Errand::Live, Standing::Paid(_)) | (Errand::SellOut, _) => None,
+            (Errand::Live, Standing::Paid(_)) | (Errand::SellOut | Errand::Press, _) => None,
+        }
+    }
+
+    fn press(&mut self) -> Request {
+        match self.dice.below(12) {
+            0 => Request::ListOrders,
+            1 => Request::ShowStock { sale: self.sale },
+            _ => Request::Claim { sale: self.sale },
         }
     }
 
@@ -149,6 +162,7 @@ impl Shoppers {
     fn goes_on(&self, history: &History, client: usize, response: &Response) -> bool {
         match (self.errand, response) {
             (Errand::Live, response) => *response != Response::Unknown,
+            (Errand::Press, _) => true,
             (Errand::SellOut, response) => *response == Response::Unknown,
             (Errand::Settle, _) => matches!(
                 history.standing(client, self.sale),
@@ -182,7 +196,7 @@ impl Script for Shoppers {
         }
         if self.goes_on(&history, client, &response) {
             // Some at once, so that payments and cancellations run among the first claims; others later.
-            if self.dice.chance(50) {
+            if self.errand != Errand::Press && self.dice.chance(50) {
                 self.todo.push_front((client, None));
             } else {
                 self.todo.push_back((client, None));
@@ -191,8 +205,11 @@ impl Script for Shoppers {
     }
 
     fn lost(&mut self, connection: usize, _fault: Fault) {
-        if let Some((_, call)) = self.in_flight[connection].take() {
+        if let Some((client, call)) = self.in_flight[connection].take() {
             self.history.lock().lose(call);
+            if self.errand == Errand::Press {
+                self.todo.push_back((client, None));
+            }
         }
     }
 }

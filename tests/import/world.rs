@@ -2,13 +2,13 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use mallbox_test_patience as patience;
+use mallbox_test_checker::{History, LedgerReport, State, judge};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -74,9 +74,15 @@ impl Place {
         said(mallbox(arguments).arg("--data").arg(self.mall()))
     }
 
+    /// The ledger check of a mall whose clients are not watched.
     pub fn verify(&self) {
-        let Said { code, out, err } = self.on_mall(&["verify"]);
-        assert_eq!(code, 0, "{out}{err}");
+        judge(&History::default(), &State::default(), Some(&self.ledger())).passed().unwrap();
+    }
+
+    /// What `mallbox verify --json` says.
+    pub fn ledger(&self) -> LedgerReport {
+        let mut verify = mallbox(&["verify", "--json"]);
+        LedgerReport::of(&verify.arg("--data").arg(self.mall()).output().unwrap()).unwrap()
     }
 
     /// The record of a mall that does not run, to be looked at.
@@ -159,6 +165,16 @@ impl Served {
         stream.read_to_end(&mut answer).unwrap();
         let head = answer.windows(4).position(|four| four == b"\r\n\r\n").unwrap();
         (String::from_utf8(answer[..head].to_vec()).unwrap(), answer[head + 4..].to_vec())
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address.parse().unwrap()
+    }
+
+    /// Holds the mall to every answer of these clients, and to its ledger check.
+    pub fn is_as_told(&self, place: &Place, history: &History, operator: &str) {
+        let state = State::read(self.address(), history, operator).unwrap();
+        judge(history, &state, Some(&place.ledger())).passed().unwrap();
     }
 
     /// A call of the API.

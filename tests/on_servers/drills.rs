@@ -5,13 +5,21 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use mallbox_storage::CircuitState;
-use mallbox_test_patience as patience;
+use mallbox_test_checker::{Client, History, Request, Response};
 use mallbox_test_servers::{Line, MariaDb, Proxy, Redis};
+use parking_lot::Mutex;
 use tempfile::TempDir;
 
 use super::common::http::{self, Reply};
-use super::common::server::Server;
-use super::{DUMP, LONGEST, OPERATOR, PATIENCE, claimed, log_in, readyz, said};
+use super::common::inspection;
+use super::common::server::{self, Server};
+use super::{DUMP, LONGEST, OPERATOR, PATIENCE, log_in, readyz, said};
+
+const UNITS: u64 = 100;
+/// The place of the customer among the clients; the buyers follow.
+const CUSTOMER: usize = 0;
+/// The ends of the buyers' phone numbers.
+const BUYERS: [u64; 6] = [10, 11, 12, 13, 14, 15];
 
 /// What a call is answered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,7 +61,7 @@ const CALLS: &[(Caller, &str, &str, &str, Told, Told)] = &[
     (Nobody, "GET", "/shop/near?x=120.15&y=30.25&radius=5000", "", AWAY, AWAY),
     (Nobody, "GET", "/shop/of/name?name=a", "", AWAY, All),
     (Nobody, "GET", "/blog/hot?current=1", "", AWAY, All),
-    (Customer, "GET", "/user/me", "", AWAY, AWAY),
+    (Customer, "GET", "/user/me", "", Either, AWAY),
     (Customer, "GET", "/voucher-order/of/me", "", AWAY, AWAY),
     (Customer, "POST", "/voucher-order/O/pay", "{}", AWAY, AWAY),
     (Customer, "POST", "/voucher-order/O/cancel", "{}", AWAY, AWAY),
@@ -76,8 +84,8 @@ struct Drill {
     customer: String,
     order: String,
     operator: String,
-    /// Have bought nothing yet.
-    buyers: Vec<String>,
+    /// The customer, those who have bought nothing yet, and what both were answered.
+    history: Mutex<History>,
     servers: (Redis, MariaDb, TempDir),
 }
 
@@ -86,7 +94,7 @@ impl Drill {
         let (redis, mysql, dir) =
             (Redis::start().unwrap(), MariaDb::start().unwrap(), TempDir::new().unwrap());
         let (import_redis, import_mysql) = (redis.url(), mysql.url("mall"));
-        for arguments in [&["import", DUMP][..], &["user", "grant", OPERATOR]] {
+        for arguments in [&["import", DUMP, "--payment", "sandbox"][..], &["user", "grant", OPERATOR]] {
             let (code, out, error) = said(arguments, &import_redis, &import_mysql);
             assert_eq!(code, 0, "{arguments:?}: {out}{error}");
         }
@@ -96,12 +104,17 @@ impl Drill {
         let mysql_url = format!("mysql://root@127.0.0.1:{}/mall", before_mysql.port());
         let server = Server::start_on(&redis_url, &mysql_url, &dir.path().join("log")).unwrap();
         let operator = log_in(&server, OPERATOR);
-        let sale = super::open_sale(&server, &operator, 100);
+        let sale = super::open_sale(&server, &operator, UNITS);
         let customer = log_in(&server, "13900000002");
-        let buyers = (10..16).map(|number| log_in(&server, &format!("139000000{number}"))).collect();
-        let order = claimed(&server, &sale, &customer);
+        let buyers = BUYERS.map(|number| log_in(&server, &format!("139000000{number}")));
+        let clients = [customer.clone()].into_iter().chain(buyers);
+        let clients = clients.map(|token| Client::of_session(server.address, &token).unwrap());
+        let mut history = History::of(clients.collect());
+        history.open_sale(sale.parse().unwrap(), Some(UNITS));
+        let order = claimed(&server, &sale, &mut history, CUSTOMER).to_string();
+        let history = Mutex::new(history);
         let (redis, mysql, servers) = (before_redis, before_mysql, (redis, mysql, dir));
-        let drill = Self { server, redis, mysql, sale, customer, order, operator, buyers, servers };
+        let drill = Self { server, redis, mysql, sale, customer, order, operator, history, servers };
         readyz(&drill.server, 200, r#""backlog":0"#);
         drill
     }
@@ -120,13 +133,45 @@ impl Drill {
         let path = format!("/api{}", path.replace("/S", &format!("/{}", self.sale)))
             .replace("/O/", &format!("/{}/", self.order));
         let began = Instant::now();
+        let recorded = (caller == Customer).then(|| self.request(method, &path)).flatten();
+        let recorded = recorded.map(|request| self.history.lock().invoke(CUSTOMER, request).0);
         let reply = http::send(self.address(), method, &path, token, body).unwrap();
-        assert!(patience::is_within(began.elapsed(), LONGEST), "{method} {path} took {:?}", began.elapsed());
+        if let Some(recorded) = recorded {
+            self.history.lock().respond(recorded, reply.status, reply.text.as_bytes());
+        }
+        assert!(began.elapsed() < LONGEST, "{method} {path} took {:?}", began.elapsed());
         reply
     }
 
-    fn claim(&self, buyer: &str) -> Reply {
-        super::call(self.address(), &format!("/voucher-order/seckill/{}", self.sale), buyer, "")
+    /// A call of the table as the checker knows it.
+    fn request(&self, method: &str, path: &str) -> Option<Request> {
+        let (sale, order) = (self.sale.parse().ok()?, self.order.parse().ok()?);
+        let parts: Vec<&str> = path.split('/').collect();
+        Some(match (method, &parts[2..]) {
+            ("POST", ["voucher-order", "seckill", _]) => Request::Claim { sale },
+            ("POST", ["voucher-order", _, "pay"]) => Request::Pay { order },
+            ("POST", ["voucher-order", _, "cancel"]) => Request::Cancel { order },
+            ("GET", ["voucher-order", "of", "me"]) => Request::ListOrders,
+            ("POST", ["user", "sign"]) => Request::SignIn,
+            ("PUT", ["follow", user, "true"]) => Request::Follow { user: user.parse().ok()? },
+            _ => return None,
+        })
+    }
+
+    /// A claim that is taken, within its budget.
+    fn is_sold_to(&self, buyer: usize, when: &str) {
+        let (began, sale) = (Instant::now(), self.sale.parse().unwrap());
+        let response = self.history.lock().ask(self.address(), buyer, Request::Claim { sale });
+        assert!(began.elapsed() < LONGEST, "{when}: a claim took {:?}", began.elapsed());
+        assert!(matches!(response, Response::Accepted(_)), "{when}: {response:?}");
+    }
+
+    /// Every answer holds, those given without a server included.
+    fn is_as_told(&self) {
+        self.is_well();
+        let (redis, mysql, _) = &self.servers;
+        let verify = server::verify_json_on(&redis.url(), &mysql.url("mall")).unwrap();
+        inspection::inspect(&self.server, &self.history.lock(), &self.operator, &verify).unwrap();
     }
 
     /// The row's calls as the table has them, but for those that change something while the server is back.
@@ -201,6 +246,19 @@ impl Drill {
     }
 }
 
+/// Claims until the claim is taken.
+fn claimed(server: &Server, sale: &str, history: &mut History, client: usize) -> u64 {
+    let (until, sale) = (Instant::now() + PATIENCE, sale.parse().unwrap());
+    loop {
+        let response = history.ask(server.address, client, Request::Claim { sale });
+        if let Response::Accepted(order) | Response::AlreadyBought(order) = response {
+            return order;
+        }
+        assert!(response == Response::Unknown && Instant::now() < until, "{response:?}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
 const LINES: [Line; 3] = [Line::Refused, Line::Silent, Line::Slow(Duration::from_millis(900))];
 
 /// Copies are made while all is well.
@@ -216,12 +274,11 @@ fn warm(drill: &Drill) {
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
 fn without_mysql_the_sale_and_the_copies_go_on_and_no_call_waits_for_it() {
     let drill = Drill::new();
-    for (line, buyer) in LINES.into_iter().zip(&drill.buyers) {
+    for (line, buyer) in LINES.into_iter().zip(1..) {
         warm(&drill);
         drill.mysql.set(line);
         // From the first instant, whatever the breaker knows.
-        let first = drill.claim(buyer);
-        assert!(first.body["dataText"].is_string(), "{line:?}: {first:?}");
+        drill.is_sold_to(buyer, &format!("MySQL {line:?}"));
         drill.until("MySQL", CircuitState::Open);
         let asked = drill.mysql.sent();
         drill.is_as_the_table_says(|told| told.0, &format!("MySQL {line:?}"));
@@ -229,7 +286,7 @@ fn without_mysql_the_sale_and_the_copies_go_on_and_no_call_waits_for_it() {
         let asked = drill.mysql.sent() - asked;
         assert!(asked < 60, "{line:?}: an open breaker sent {asked} pieces");
         drill.mysql.set(Line::Good);
-        drill.is_well();
+        drill.is_as_told();
     }
     assert!(drill.metric("mallbox_circuit_opened_total", "MySQL") >= 3);
     assert!(drill.metric("mallbox_circuit_refused_total", "MySQL") > 60);
@@ -240,7 +297,7 @@ fn without_mysql_the_sale_and_the_copies_go_on_and_no_call_waits_for_it() {
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
 fn without_redis_pages_and_shops_are_shown_and_no_call_waits_for_it() {
     let drill = Drill::new();
-    for (line, buyer) in LINES.into_iter().zip(&drill.buyers) {
+    for (line, buyer) in LINES.into_iter().zip(1..) {
         warm(&drill);
         drill.redis.set(line);
         drill.until("Redis", CircuitState::Open);
@@ -251,7 +308,8 @@ fn without_redis_pages_and_shops_are_shown_and_no_call_waits_for_it() {
         assert!(asked < 60, "{line:?}: an open breaker sent {asked} pieces");
         drill.redis.set(Line::Good);
         drill.is_well();
-        claimed(&drill.server, &drill.sale, buyer);
+        claimed(&drill.server, &drill.sale, &mut drill.history.lock(), buyer);
+        drill.is_as_told();
     }
     assert_eq!(drill.metric("mallbox_circuit_opened_total", "MySQL"), 0);
 }
@@ -261,11 +319,10 @@ fn without_redis_pages_and_shops_are_shown_and_no_call_waits_for_it() {
 fn servers_that_stand_still_come_back_and_go_again_are_used_whenever_they_answer() {
     let drill = Drill::new();
     let (redis, mysql, _) = &drill.servers;
-    let mut buyers = drill.buyers.iter();
+    let mut buyers = 1..;
     for _ in 0..2 {
         mysql.pause().unwrap();
-        let claim = drill.claim(buyers.next().unwrap());
-        assert!(claim.body["dataText"].is_string(), "{claim:?}");
+        drill.is_sold_to(buyers.next().unwrap(), "MySQL stands still");
         drill.until("MySQL", CircuitState::Open);
         mysql.resume().unwrap();
         drill.until("MySQL", CircuitState::Closed);
@@ -278,7 +335,6 @@ fn servers_that_stand_still_come_back_and_go_again_are_used_whenever_they_answer
         drill.until("Redis", CircuitState::Closed);
     }
     drill.is_well();
-    claimed(&drill.server, &drill.sale, buyers.next().unwrap());
-    let (code, out, _) = said(&["verify"], &redis.url(), &mysql.url("mall"));
-    assert!(code == 0 && out.contains("the books balance"), "{out}");
+    claimed(&drill.server, &drill.sale, &mut drill.history.lock(), buyers.next().unwrap());
+    drill.is_as_told();
 }

@@ -11,6 +11,7 @@ use mallbox_storage::{
     Actor, Card, Commented, Day, LikeChange, NewPicture, NoteText, PictureKind, PictureRoom, Post, ShopId,
     ShopText, ShopTypeId, UserId, VoucherId,
 };
+use mallbox_test_checker::{History, LedgerReport, Promise, State, judge};
 use mallbox_test_servers::Sql;
 
 use super::world::{MINUTE, World, world};
@@ -132,11 +133,25 @@ impl Whole {
         self.w.ground().sql_of_each(Sql { sqlite: &self.filled(sqlite), mysql: &mysql });
     }
 
-    /// Codes that the check finds.
+    /// Codes that the check finds. Each is named by the checker too, which reads what `mallbox verify --json` prints.
     async fn found(&self) -> BTreeSet<String> {
         let report = self.w.books.verify().await.unwrap();
         assert_eq!(report.balances(), report.totals.findings.is_empty(), "{report}");
-        report.totals.findings.keys().map(|code| (*code).to_owned()).collect()
+        let codes: BTreeSet<String> = report.totals.findings.keys().map(|code| (*code).to_owned()).collect();
+        let document = serde_json::to_value(report.into_document()).unwrap();
+        let ledger = LedgerReport::of_document(&document).unwrap();
+        let verdict = judge(&History::default(), &State::default(), Some(&ledger));
+        assert_eq!(verdict.passed().is_ok(), codes.is_empty(), "{verdict}: {codes:?}");
+        for code in &codes {
+            let mut violations = verdict.violations.iter();
+            let named = format!("\"{code}\"");
+            assert!(
+                violations
+                    .any(|found| found.promise == Promise::LedgerBalances && found.detail.contains(&named)),
+                "{code} is not in {verdict}"
+            );
+        }
+        codes
     }
 
     async fn is_named(&self, spoil: Sql<'_>, undo: Sql<'_>, code: &str, missed: &mut Vec<String>) {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::failover::Lost;
 use crate::wire;
 
 /// Somebody who is logged in.
@@ -154,6 +155,7 @@ pub struct History {
     by_client: Vec<Vec<usize>>,
     clock: u64,
     unavailable: BTreeMap<String, u64>,
+    pub(crate) lost: Lost,
 }
 
 impl History {
@@ -221,6 +223,12 @@ impl History {
         for call in self.calls.iter_mut().filter(|call| call.ended == u64::MAX) {
             call.ended = clock;
         }
+    }
+
+    /// The current step of the history's clock.
+    #[must_use]
+    pub fn now(&self) -> u64 {
+        self.clock
     }
 
     /// Every call, in the order of invocation.

@@ -8,6 +8,7 @@ use anyhow::{Context as _, bail, ensure};
 use mallbox_test_patience as patience;
 use serde_json::Value;
 
+use crate::history::{Client, History, Request, Response};
 use crate::wire;
 
 /// A mall that answers later than this does not answer.
@@ -91,5 +92,33 @@ impl Connection {
             bail!("GET {path} was answered {status} {json}");
         }
         Ok(json["data"].take())
+    }
+}
+
+impl Client {
+    /// Returns the client of a session, as the mall knows it.
+    ///
+    /// # Errors
+    /// The mall did not respond, or does not know the session.
+    pub fn of_session(address: SocketAddr, token: &str) -> anyhow::Result<Self> {
+        let user = Connection::open(address)?.get("/user/me", token)?["id"].as_u64();
+        Ok(Self { user: user.context("a user without an id")?, token: token.to_owned() })
+    }
+}
+
+impl History {
+    /// Sends a request on a connection of its own, and records and returns its response.
+    ///
+    /// # Panics
+    /// If there is no such client.
+    pub fn ask(&mut self, address: SocketAddr, client: usize, request: Request) -> Response {
+        let (call, bytes) = self.invoke(client, request);
+        match Connection::open(address).and_then(|mut connection| connection.send(&bytes)) {
+            Ok(reply) => self.respond(call, reply.status, &reply.body).clone(),
+            Err(_) => {
+                self.lose(call);
+                Response::Unknown
+            }
+        }
     }
 }

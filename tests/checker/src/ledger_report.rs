@@ -45,6 +45,15 @@ impl LedgerReport {
         Self::read(&json, status.success()).with_context(|| format!("no report of verify: {said}"))
     }
 
+    /// Reads the document itself, which says whether the ledger balances.
+    ///
+    /// # Errors
+    /// It is no such document.
+    pub fn of_document(json: &Value) -> anyhow::Result<Self> {
+        let balances = json["balances"].as_bool();
+        balances.and_then(|balances| Self::read(json, balances)).with_context(|| format!("no report: {json}"))
+    }
+
     fn read(json: &Value, balances: bool) -> Option<Self> {
         let findings = json["findings"].as_array()?.iter().map(Value::to_string).collect();
         let unsettled =

@@ -25,6 +25,7 @@
 //!
 //! The crate depends on no other crate of the workspace: a mistake of the mall cannot hide in shared code.
 
+mod failover;
 mod history;
 mod http;
 mod judge;

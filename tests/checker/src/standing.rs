@@ -33,7 +33,9 @@ impl History {
     pub fn standing(&self, client: usize, sale: u64) -> Standing {
         let mut memory = Memory::default();
         for call in self.calls_of(client) {
-            memory.note(call, sale);
+            if !call.response.orders().iter().any(|order| self.is_lost(*order)) {
+                memory.note(call, sale);
+            }
         }
         memory.standing()
     }

@@ -1,6 +1,7 @@
 //! Hand-made histories: a clean one passes, and each violation is named. A checker that cannot fail proves nothing.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use mallbox_test_checker::{
     CallId, Client, ClientState, History, LedgerReport, NoteState, OrderView, Promise, Request, SaleLedger,
@@ -325,6 +326,44 @@ fn a_failover_that_promises_an_order_that_is_none_is_named_three_times() {
     let counts = judge(&case.history, &case.state, Some(&case.report)).counts();
     let named = [Promise::OneSuccessPerClient, Promise::OrdersExist, Promise::LedgerIsTrue];
     assert_eq!(counts, BTreeMap::from(named.map(|promise| (promise, 1))));
+}
+
+/// Client 2 hears of order 102 and client 4 of order 103 around the kill of a master; no server has 103.
+fn killed_after(order_was_named: bool) -> (Case, RangeInclusive<u64>) {
+    let mut case = clean();
+    case.asked(2, Request::Cancel { order: 102 }, &shown(view(102, CANCELLED)));
+    let lost = case.ask(4, Request::Claim { sale: SALE });
+    if order_was_named {
+        case.told(lost, &accepted(103));
+    }
+    let later = case.ask(2, Request::Claim { sale: SALE });
+    if !order_was_named {
+        case.told(lost, &accepted(103));
+    }
+    case.told(later, &accepted(104));
+    let kill = case.history.now()..=case.history.now();
+    case.put(2, view(102, CANCELLED));
+    case.put(2, view(104, UNPAID));
+    case.client(4).by_id.insert(103, None);
+    (case, kill)
+}
+
+#[test]
+fn a_master_takes_answers_of_its_last_pass_with_it_and_no_other() {
+    let (mut case, kill) = killed_after(false);
+    assert_eq!(judge(&case.history, &case.state, None).counts(), BTreeMap::from([(Promise::OrdersExist, 1)]));
+    assert_eq!(case.history.excuse_lost(&kill, &case.state), [103]);
+    case.claim(4, &refused("SOLD_OUT"));
+    judge(&case.history, &case.state, Some(&case.report)).passed().unwrap();
+    assert_eq!(case.history.standing(4, SALE), Standing::Free);
+
+    let (mut case, kill) = killed_after(true);
+    assert!(case.history.excuse_lost(&kill, &case.state).is_empty(), "order 104 was accepted later");
+    assert!(judge(&case.history, &case.state, None).counts().contains_key(&Promise::OrdersExist));
+
+    let (mut case, kill) = killed_after(false);
+    case.claim(4, &already_bought(103));
+    assert!(case.history.excuse_lost(&kill, &case.state).is_empty(), "the new master named order 103");
 }
 
 #[test]

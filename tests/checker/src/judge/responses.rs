@@ -27,7 +27,7 @@ pub(super) fn judge(history: &History, verdict: &mut Verdict) {
                     let detail = format!("user {user} asked {:?} and was answered {body}", call.request);
                     verdict.add(Promise::ResponsesMakeSense, detail);
                 }
-                Response::Refused(code) => refused(call, code, user, &named, &steps, verdict),
+                Response::Refused(code) => refused(history, call, code, user, &named, &steps, verdict),
                 _ => {}
             }
         }
@@ -56,6 +56,7 @@ impl Steps {
 }
 
 fn refused(
+    history: &History,
     call: &Call,
     code: &str,
     user: u64,
@@ -73,7 +74,7 @@ fn refused(
         (Request::Pay { order }, "ORDER_STANDS") if began(&steps.cancel, order) => {}
         (Request::Cancel { order }, "ORDER_STANDS") if began(&steps.pay, order) => {}
         (Request::Pay { order } | Request::Cancel { order } | Request::ShowOrder { order }, "NOT_FOUND")
-            if named.get(order).is_some_and(|at| *at < call.invoked) =>
+            if named.get(order).is_some_and(|at| *at < call.invoked) && !history.is_lost(*order) =>
         {
             let detail =
                 format!("user {user} was told of order {order}, and then that there is no such order");
@@ -92,6 +93,7 @@ fn one_success_at_a_time(history: &History, client: usize, steps: &Steps, verdic
     for call in history.calls_of(client) {
         if let (Request::Claim { sale }, Response::Accepted(order) | Response::AlreadyBought(order)) =
             (&call.request, &call.response)
+            && !history.is_lost(*order)
         {
             told.entry(*sale).or_default().push((call.responded, *order));
         }

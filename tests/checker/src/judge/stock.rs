@@ -47,7 +47,16 @@ struct Holding {
     latest_end: u64,
 }
 
-/// The holdings of every order that exists in the end, by its sale.
+impl Holding {
+    const UNKNOWN: Self = Self {
+        earliest_begin: u64::MAX,
+        latest_begin: u64::MAX,
+        earliest_end: u64::MAX,
+        latest_end: u64::MAX,
+    };
+}
+
+/// The holdings by sale of every order that exists in the end, and of those that a master lost.
 fn holdings(history: &History, state: &State) -> BTreeMap<u64, Vec<Holding>> {
     let mut holdings = BTreeMap::<u64, Vec<Holding>>::new();
     for (client, found) in &state.clients {
@@ -56,17 +65,30 @@ fn holdings(history: &History, state: &State) -> BTreeMap<u64, Vec<Holding>> {
             holdings.entry(order.sale).or_default().push(holding);
         }
     }
+    for (order, (client, sale)) in lost(history) {
+        let claimed = holding(history, client, order, sale).earliest_begin;
+        // Until its master was dead, as far as anybody knows.
+        let holding = Holding { earliest_begin: claimed, latest_end: history.lost.dead, ..Holding::UNKNOWN };
+        holdings.entry(sale).or_default().push(holding);
+    }
     holdings
 }
 
+/// The client and the sale of each order that a master lost.
+fn lost(history: &History) -> BTreeMap<u64, (usize, u64)> {
+    let mut lost = BTreeMap::new();
+    for call in history.calls() {
+        if let Request::Claim { sale } = call.request {
+            for order in call.response.orders().into_iter().filter(|order| history.is_lost(*order)) {
+                lost.insert(order, (call.client, sale));
+            }
+        }
+    }
+    lost
+}
+
 fn holding(history: &History, client: usize, order: u64, sale: u64) -> Holding {
-    let never = Holding {
-        earliest_begin: u64::MAX,
-        latest_begin: u64::MAX,
-        earliest_end: u64::MAX,
-        latest_end: u64::MAX,
-    };
-    let mut holding = never;
+    let mut holding = Holding::UNKNOWN;
     let mut first_unknown = u64::MAX;
     for call in history.calls_of(client) {
         if call.response.orders().contains(&order) {
