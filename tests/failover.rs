@@ -148,9 +148,11 @@ impl Round {
         let counted = mall::runtime()?.block_on(async {
             let storage = Storage::open(&place).await?;
             let counted = loop {
-                let counted = count(&storage, self.mall.sales[0]).await?;
-                if counted.is_balanced() || began.elapsed() > PATIENCE {
-                    break counted;
+                match count(&storage, self.mall.sales[0]).await {
+                    Ok(counted) if counted.is_balanced() || began.elapsed() > PATIENCE => break counted,
+                    // A server may still be brought up to date.
+                    Err(error) if began.elapsed() > PATIENCE => return Err(error),
+                    _ => {}
                 }
                 tokio::time::sleep(COMPARE_EVERY).await;
             };

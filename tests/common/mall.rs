@@ -2,20 +2,22 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 use mallbox::mall::{Clock as _, Random, SystemClock};
 use mallbox_storage::{
     Cents, EmbeddedOptions, LastOperator, NewSale, Phone, Place, RightsAnswer, RightsChange, Role, ShopId,
-    ShopText, ShopType, ShopTypeId, Storage, Timestamp, TokenHash, UserId, VoucherId, VoucherStatus,
-    VoucherText,
+    ShopText, ShopType, ShopTypeId, Storage, StoreError, Timestamp, TokenHash, UserId, VoucherId,
+    VoucherStatus, VoucherText,
 };
 use sha2::{Digest as _, Sha256};
 use tokio::task::JoinSet;
 
 /// Longer than any test: nothing falls due while one runs.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+/// For one person's log-in.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// Log-ins under way at once while the mall is made: they share the disk's syncs.
 const AT_ONCE: usize = 512;
 
@@ -110,11 +112,28 @@ async fn log_in(
     now: Timestamp,
 ) -> anyhow::Result<Person> {
     let phone = Phone::parse(&format!("19{number:09}")).context("more people than phone numbers")?;
-    let user = storage.users.find_or_create(&phone, &format!("person_{number}"), now).await?;
+    let name = format!("person_{number}");
+    let user = patiently(|| storage.users.find_or_create(&phone, &name, now)).await?;
     let token = random.token();
     let hash = TokenHash(Sha256::digest(token.as_bytes()).into());
-    storage.sessions.begin(hash, user.id, DAY, now).await?;
+    patiently(|| storage.sessions.begin(hash, user.id, DAY, now)).await?;
     Ok(Person { id: user.id, token })
+}
+
+/// Repeats a call while a server on a busy machine takes too long for it.
+async fn patiently<T, F>(call: impl Fn() -> F) -> Result<T, StoreError>
+where
+    F: Future<Output = Result<T, StoreError>>,
+{
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match call().await {
+            Err(error) if error.is_transient() && Instant::now() < until => {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+            answer => return answer,
+        }
+    }
 }
 
 async fn open_sales(storage: &Storage, size: Size, now: Timestamp) -> anyhow::Result<Vec<VoucherId>> {

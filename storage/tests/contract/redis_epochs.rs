@@ -132,6 +132,41 @@ async fn a_master_that_was_followed_by_another_went_on_selling() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server")]
+async fn live_stock_of_a_new_master_missed_a_unit_that_a_worker_had_in_hand() {
+    let (first, second) = pair().await;
+    let w = production_world::fresh(first.url()).await;
+    let voucher = w.sale(Some(5)).await;
+    assert!(accepted(&w.storage, claim(voucher, 1, 1)).await);
+    tell(&first.url(), &["WAIT", "1", "5000"]);
+    tell(&second.url(), &["REPLICAOF", "NO", "ONE"]);
+    // The second server never hears of this one.
+    assert!(accepted(&w.storage, claim(voucher, 2, 2)).await);
+    let in_hand = w.storage.order_log.take(WORKER, 9, Duration::from_secs(5)).await.unwrap();
+    assert_eq!(in_hand.len(), 2);
+    let there = w.on_redis_at(second.url()).await;
+    for _ in 0..4 {
+        let shown = there.sales.units(voucher).await;
+        assert!(is_refused(&shown), "{shown:?}");
+    }
+    w.storage.orders.persist(&in_hand, NOON).await.unwrap();
+    w.storage.order_log.done(WORKER, &in_hand).await.unwrap();
+    assert_eq!(recovers_there(&there, claim(voucher, 3, 3)).await, ClaimAnswer::Accepted);
+    assert_eq!(there.sales.units(voucher).await.unwrap().unwrap().taken, 3);
+}
+
+/// The answer as soon as there is one.
+async fn recovers_there(there: &Storage, claim: mallbox_storage::Claim) -> ClaimAnswer {
+    let until = Instant::now() + Duration::from_secs(20);
+    loop {
+        match attempt(there, claim).await {
+            Ok(answer) => return answer,
+            Err(error) => assert!(Instant::now() < until, "{error}"),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server")]
 async fn an_instance_that_died_with_claims_in_hand_kept_a_sale_closed_for_ever() {
     const SILENCE: Duration = Duration::from_secs(2);
     let mut server = start(ServerOptions::default()).await;

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail, ensure};
 use mallbox_test_patience as patience;
@@ -13,6 +13,7 @@ use crate::wire;
 
 /// A mall that answers later than this does not answer.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(30);
+const BETWEEN_TRIES: Duration = Duration::from_millis(100);
 
 /// A response as it came.
 #[derive(Clone, Debug)]
@@ -82,12 +83,28 @@ impl Connection {
         Ok((status, serde_json::from_slice(&body).unwrap_or_default()))
     }
 
+    /// Asks until the mall does not say "not now".
+    ///
+    /// # Errors
+    /// The mall said so all the time, or did not respond.
+    pub(crate) fn insist(&mut self, path: &str, token: &str) -> anyhow::Result<(u16, Value)> {
+        let until = Instant::now() + RESPONSE_TIMEOUT;
+        loop {
+            let (status, json) = self.ask("GET", path, token)?;
+            if status < 500 {
+                return Ok((status, json));
+            }
+            ensure!(Instant::now() < until, "GET {path} is answered {status} {json} all the time");
+            std::thread::sleep(BETWEEN_TRIES);
+        }
+    }
+
     /// The `data` of a response that must be granted.
     ///
     /// # Errors
     /// There was no response, or another.
     pub(crate) fn get(&mut self, path: &str, token: &str) -> anyhow::Result<Value> {
-        let (status, mut json) = self.ask("GET", path, token)?;
+        let (status, mut json) = self.insist(path, token)?;
         if json["success"] != true {
             bail!("GET {path} was answered {status} {json}");
         }

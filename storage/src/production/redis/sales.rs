@@ -231,7 +231,8 @@ impl Sales for RedisSales {
     async fn units(&self, voucher: VoucherId) -> Result<Option<Units>, StoreError> {
         const OP: &str = "sales.units";
         let call = UNITS.on([self.keys.sale(voucher).sale]);
-        let need = (EpochScope::of(voucher), Need::Known);
+        // A replica that has become the master may lack claims that workers have in hand, until its epoch is open.
+        let need = (EpochScope::of(voucher), Need::Open);
         let (found, _): (Option<(String, String)>, _) =
             self.epochs.run((OP, Repeat::Safe), need, call).await?;
         found.map(|(units, taken)| read_units(OP, &units, &taken)).transpose()
