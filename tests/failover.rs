@@ -21,6 +21,7 @@ use anyhow::{Context as _, ensure};
 use mallbox_storage::production::ProductionOptions;
 use mallbox_storage::{Place, Storage, VoucherId};
 use mallbox_test_checker::{History, State};
+use mallbox_test_patience as patience;
 use mallbox_test_servers::{Database, RedisOptions, WatchedRedis};
 use parking_lot::Mutex;
 use tempfile::TempDir;
@@ -149,9 +150,13 @@ impl Round {
             let storage = Storage::open(&place).await?;
             let counted = loop {
                 match count(&storage, self.mall.sales[0]).await {
-                    Ok(counted) if counted.is_balanced() || began.elapsed() > PATIENCE => break counted,
+                    Ok(counted)
+                        if counted.is_balanced() || !patience::is_within(began.elapsed(), PATIENCE) =>
+                    {
+                        break counted;
+                    }
                     // A server may still be brought up to date.
-                    Err(error) if began.elapsed() > PATIENCE => return Err(error),
+                    Err(error) if !patience::is_within(began.elapsed(), PATIENCE) => return Err(error),
                     _ => {}
                 }
                 tokio::time::sleep(COMPARE_EVERY).await;

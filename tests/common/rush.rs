@@ -41,7 +41,8 @@ impl<S: Script> Rush<S> {
     fn at_rate(rate: Option<f64>, addresses: Vec<SocketAddr>, connections: usize, script: S) -> Self {
         let progress = Progress::default();
         let shared = progress.clone();
-        let load = Load { addresses, connections, stop_at: None, request_timeout: PATIENCE, rate };
+        let request_timeout = patience::scaled(PATIENCE);
+        let load = Load { addresses, connections, stop_at: None, request_timeout, rate };
         let thread = std::thread::spawn(move || load::run(&load, script, &shared));
         Self { progress, thread }
     }

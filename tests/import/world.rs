@@ -9,6 +9,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use mallbox_test_checker::{History, LedgerReport, State, judge};
+use mallbox_test_patience as patience;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use mallbox_storage::CircuitState;
 use mallbox_test_checker::{Client, History, Request, Response};
+use mallbox_test_patience::{self as patience, Deadline};
 use mallbox_test_servers::{Line, MariaDb, Proxy, Redis};
 use parking_lot::Mutex;
 use tempfile::TempDir;
@@ -139,7 +140,7 @@ impl Drill {
         if let Some(recorded) = recorded {
             self.history.lock().respond(recorded, reply.status, reply.text.as_bytes());
         }
-        assert!(began.elapsed() < LONGEST, "{method} {path} took {:?}", began.elapsed());
+        assert!(patience::is_within(began.elapsed(), LONGEST), "{method} {path} took {:?}", began.elapsed());
         reply
     }
 
@@ -162,7 +163,7 @@ impl Drill {
     fn is_sold_to(&self, buyer: usize, when: &str) {
         let (began, sale) = (Instant::now(), self.sale.parse().unwrap());
         let response = self.history.lock().ask(self.address(), buyer, Request::Claim { sale });
-        assert!(began.elapsed() < LONGEST, "{when}: a claim took {:?}", began.elapsed());
+        assert!(patience::is_within(began.elapsed(), LONGEST), "{when}: a claim took {:?}", began.elapsed());
         assert!(matches!(response, Response::Accepted(_)), "{when}: {response:?}");
     }
 
@@ -248,13 +249,13 @@ impl Drill {
 
 /// Claims until the claim is taken.
 fn claimed(server: &Server, sale: &str, history: &mut History, client: usize) -> u64 {
-    let (until, sale) = (Instant::now() + PATIENCE, sale.parse().unwrap());
+    let (until, sale) = (Deadline::after(PATIENCE), sale.parse().unwrap());
     loop {
         let response = history.ask(server.address, client, Request::Claim { sale });
         if let Response::Accepted(order) | Response::AlreadyBought(order) = response {
             return order;
         }
-        assert!(response == Response::Unknown && Instant::now() < until, "{response:?}");
+        assert!(response == Response::Unknown && !until.is_over(), "{response:?}");
         std::thread::sleep(Duration::from_millis(50));
     }
 }
