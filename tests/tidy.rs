@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -24,6 +25,10 @@ const TOP: [&str; 13] = [
     "web",
 ];
 const FOLDERS: [&str; 5] = ["src", "storage", "tests", "benches", "web"];
+/// Words in README.md: the rest belongs into the manual.
+const README_MAX_WORDS: usize = 1_600;
+/// Columns of prose; a Chinese character takes two.
+const PROSE_MAX_COLUMNS: usize = 110;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -62,27 +67,130 @@ fn lines_with(folder: &str, words: &[&str]) -> Vec<String> {
     found
 }
 
+/// The text of a document, by the path from the root.
+fn document(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// Pages of the manual in one language, without the ending of the file name: `commands`.
+fn topics(ending: &str) -> BTreeSet<String> {
+    let files = fs::read_dir(root().join("web/manual")).unwrap();
+    let names = files.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let names = names.filter_map(|name| name.strip_suffix(ending).map(str::to_owned));
+    names.filter(|name| !name.contains('.')).collect()
+}
+
+/// README.md and every page of the manual.
+fn pages() -> Vec<String> {
+    let mut pages = vec!["README.md".to_owned()];
+    for ending in [".md", ".zh.md"] {
+        pages.extend(topics(ending).iter().map(|topic| format!("web/manual/{topic}{ending}")));
+    }
+    pages
+}
+
+/// A document without code blocks.
+fn prose(markdown: &str) -> String {
+    markdown.split("```").step_by(2).collect()
+}
+
 /// Texts between back quotes, code blocks aside.
 fn quoted(markdown: &str) -> Vec<String> {
-    let prose = markdown.split("```").step_by(2).collect::<String>();
-    prose.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+    prose(markdown).split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// Headings with their levels.
+fn headings(markdown: &str) -> Vec<(usize, String)> {
+    let prose = prose(markdown);
+    let heading = |line: &str| {
+        line.split_once("# ")
+            .filter(|(marks, _)| marks.bytes().all(|mark| mark == b'#'))
+            .map(|(marks, text)| (marks.len() + 1, text.to_owned()))
+    };
+    prose.lines().filter_map(heading).collect()
+}
+
+/// The anchor that forges give a heading.
+fn anchor(heading: &str) -> String {
+    let kept = heading.to_lowercase().replace(' ', "-");
+    kept.chars().filter(|c| c.is_alphanumeric() || *c == '-' || *c == '_').collect()
+}
+
+/// Columns on a terminal: from the CJK radicals on, a character takes two.
+fn columns(line: &str) -> usize {
+    line.chars().map(|c| if c >= '\u{2e80}' { 2 } else { 1 }).sum()
 }
 
 #[test]
 fn paths_in_the_documents_are_there() {
-    for document in ["README.md", "ARCHITECTURE.md"] {
-        let text = fs::read_to_string(root().join(document)).unwrap();
-        let paths: Vec<_> = quoted(&text)
-            .into_iter()
-            .filter(|quoted| FOLDERS.iter().any(|folder| quoted.starts_with(&format!("{folder}/"))))
-            .collect();
-        assert!(!paths.is_empty(), "{document} names no path");
-        for path in paths {
+    let mut paths = 0;
+    for page in pages().into_iter().chain(["ARCHITECTURE.md".to_owned()]) {
+        for path in quoted(&document(&page)) {
+            if !FOLDERS.iter().any(|folder| path.starts_with(&format!("{folder}/"))) {
+                continue;
+            }
+            paths += 1;
             let there = match path.split_once('*') {
                 Some((before, _)) => Path::new(before).parent().unwrap().to_owned(),
                 None => PathBuf::from(&path),
             };
-            assert!(root().join(there).exists(), "{document} names {path}, which is not there");
+            assert!(root().join(there).exists(), "{page} names {path}, which is not there");
+        }
+    }
+    assert!(paths > 100, "only {paths} paths were found");
+}
+
+#[test]
+fn links_in_the_documents_lead_somewhere() {
+    let mut links = 0;
+    for page in pages().into_iter().chain(["ARCHITECTURE.md".to_owned()]) {
+        let text = document(&page);
+        for target in prose(&text).split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            if target.starts_with("http") {
+                continue;
+            }
+            links += 1;
+            let (file, place) = target.split_once('#').unwrap_or((target, ""));
+            let path = root().join(&page).parent().unwrap().join(file);
+            let path = if file.is_empty() { root().join(&page) } else { path };
+            let there = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{page}: {target}: {error}"));
+            let is_there = headings(&there).iter().any(|(_, heading)| anchor(heading) == place);
+            assert!(place.is_empty() || is_there, "{page} links to {target}, and there is no such heading");
+        }
+    }
+    assert!(links > 30, "only {links} links were found");
+}
+
+#[test]
+fn the_readme_is_short() {
+    let words = document("README.md").split_whitespace().count();
+    assert!(words <= README_MAX_WORDS, "README.md has {words} words: move some into the manual");
+}
+
+#[test]
+fn prose_of_the_documents_fits_its_columns() {
+    for page in pages() {
+        let text = document(&page);
+        for line in prose(&text).lines().filter(|line| !line.starts_with('|')) {
+            assert!(columns(line) <= PROSE_MAX_COLUMNS, "{page}: {} columns: {line}", columns(line));
+        }
+    }
+}
+
+#[test]
+fn every_page_of_the_manual_is_there_in_both_languages() {
+    let topics = [topics(".md"), topics(".zh.md")];
+    assert_eq!(topics[0], topics[1], "a page of the manual lacks its translation");
+    for topic in &topics[0] {
+        let [en, zh] = [".md", ".zh.md"].map(|ending| document(&format!("web/manual/{topic}{ending}")));
+        let levels = |page: &str| headings(page).into_iter().map(|(level, _)| level).collect::<Vec<_>>();
+        assert_eq!(levels(&en), levels(&zh), "{topic}: headings");
+        for (what, mark) in [("code blocks", "```"), ("rows of tables", "\n|"), ("items of lists", "\n- ")] {
+            assert_eq!(en.matches(mark).count(), zh.matches(mark).count(), "{topic}: {what}");
+        }
+        for (index, ending) in [("web/manual/index.md", ".md"), ("web/manual/index.zh.md", ".zh.md")] {
+            let link = format!("]({topic}{ending})");
+            assert!(topic == "index" || document(index).contains(&link), "{index} does not list {topic}");
         }
     }
 }

@@ -13,7 +13,7 @@ pub(super) struct Verify {
     /// Which mall. One that runs goes on selling.
     #[command(flatten)]
     mall: PlaceConfig,
-    /// The report as JSON, for programs: src/cli/verify.md describes it.
+    /// The report as JSON, for programs: web/manual/verify.md describes it.
     #[arg(long)]
     json: bool,
     /// Have Redis forget each sale whose books do not balance and load it anew, from MySQL and from what waits in its log; then

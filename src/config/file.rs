@@ -264,12 +264,15 @@ mod tests {
     }
 
     #[test]
-    fn the_example_of_the_readme_is_read() {
-        let readme = include_str!("../../README.md");
-        let example = readme.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
-        let config = read(example).unwrap();
-        assert!(config.mall.data.is_some());
-        // What it says of the limits is what holds without it.
-        assert_eq!(format!("{:?}", config.settings()), format!("{:?}", read("").unwrap().settings()));
+    fn the_examples_of_the_manual_are_read() {
+        for page in
+            [include_str!("../../web/manual/commands.md"), include_str!("../../web/manual/commands.zh.md")]
+        {
+            let example = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+            let config = read(example).unwrap();
+            assert!(config.mall.data.is_some());
+            // The limits in the example are the defaults.
+            assert_eq!(format!("{:?}", config.settings()), format!("{:?}", read("").unwrap().settings()));
+        }
     }
 }

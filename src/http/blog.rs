@@ -21,19 +21,31 @@ use crate::mall::{Mistake, wall_time};
 /// The routes of this area.
 pub fn routes() -> Calls {
     Calls::of(both("笔记", "Notes"))
-        .post("/blog", write, both("发布笔记，返回编号", "Write a note; answers its id"))
+        .post("/blog", write, both("发布笔记，返回编号", "Write a note; returns the id"))
+        .explained(both(
+            "标题1到255个字符，正文最多2,048个字符，最多九张`/imgs/`之下的图片。笔记、\
+                评论和举报合计每分钟十次（`--writings-per-minute`）。",
+            "Title of 1 to 255 characters, content up to 2,048, at most nine pictures below \
+                `/imgs/`. Notes, comments and reports share a limit of ten a minute \
+                (`--writings-per-minute`).",
+        ))
         .get("/blog/{id}", one, both("一篇笔记", "One note"))
-        .delete("/blog/{id}", remove, both("删除自己的笔记", "Delete one's own note; an operator any"))
+        .explained(both(
+            "`liked`是点赞数，`isLike`表示当前用户是否点过赞。",
+            "`liked` is the number of likes; `isLike` is true if the caller likes the note.",
+        ))
+        .delete("/blog/{id}", remove, both("删除笔记", "Delete a note"))
+        .explained(both("作者本人或管理员可以删除，不可恢复。", "By the author or an operator, permanently."))
         .get("/blog/hot", hot, both("热门笔记，每页10篇", "The most liked notes, 10 a page"))
         .get(
             "/blog/of/me",
             of_me,
-            both("我的笔记，新的在前，每页10篇", "One's own notes, the newest first, 10 a page"),
+            both("我的笔记，新的在前，每页10篇", "Notes of the caller, newest first, 10 a page"),
         )
         .get(
             "/blog/of/user",
             of_user,
-            both("某人的笔记，新的在前，每页10篇", "Somebody's notes, the newest first, 10 a page"),
+            both("某人的笔记，新的在前，每页10篇", "Notes of a user, newest first, 10 a page"),
         )
 }
 

@@ -15,11 +15,21 @@ use crate::mall::feeds::{FeedPage, FeedPlace};
 
 /// The routes of this area.
 pub fn routes() -> Calls {
-    Calls::of(both("关注流", "Feed")).get(
-        "/blog/of/follow",
-        page,
-        both("我关注的人的笔记，滚动分页", "What those whom one follows have written, by scrolling"),
-    )
+    Calls::of(both("关注流", "Feed"))
+        .get(
+            "/blog/of/follow",
+            page,
+            both("我关注的人的笔记，滚动分页", "The feed: notes of followed users, by scrolling"),
+        )
+        .explained(both(
+            "新的在前，每次10篇。第一次的`lastId`是当前毫秒时间，\
+                以后用上一页的`minTime`和`offset`。无论多少篇在同一毫秒发布，都不会遗漏或重复。\
+                关注时带来对方最近的二十篇，取消关注时全部移除。",
+            "Newest first, 10 a call. `lastId` starts as the current time in milliseconds; \
+                afterwards pass `minTime` and `offset` of the previous page. No note is skipped or \
+                repeated, however many share a millisecond. A follow adds the last twenty notes of \
+                the author, an unfollow removes all notes of the author.",
+        ))
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -23,20 +23,27 @@ pub fn routes() -> Calls {
         .put(
             "/follow/{id}/{follow}",
             follow,
-            both("关注（true）或取消关注（false）", "Follow, or not any more"),
+            both("关注（true）或取消关注（false）", "Follow (true) or unfollow (false) a user"),
         )
-        .get("/follow/or/not/{id}", is_following, both("我是否关注了某人", "Whether one follows somebody"))
+        .get(
+            "/follow/or/not/{id}",
+            is_following,
+            both("我是否关注了某人", "Whether the caller follows a user"),
+        )
         .get(
             "/follow/common/{id}",
             common,
-            both("与某人的共同关注", "Whom one follows, and somebody else too"),
+            both("与某人的共同关注", "Users followed by the caller and by another user"),
         )
-        .get("/follow/fans/{id}", fans, both("某人的粉丝，新的在前", "Who follow somebody, the newest first"))
+        .explained(both("每页10人，带总数`total`。", "10 a page, with the `total`."))
+        .get("/follow/fans/{id}", fans, both("某人的粉丝，新的在前", "Followers of a user, newest first"))
+        .explained(both("每页10人，带总数`total`。", "10 a page, with the `total`."))
         .get(
             "/follow/followees/{id}",
             followees,
-            both("某人关注的人，新的在前", "Whom somebody follows, the newest first"),
+            both("某人关注的人，新的在前", "Users followed by a user, newest first"),
         )
+        .explained(both("每页10人，带总数`total`。", "10 a page, with the `total`."))
 }
 
 /// `true` or `false`; in the original profile any word that Spring takes for one of them.

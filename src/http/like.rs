@@ -13,16 +13,20 @@ use crate::language::both;
 /// The routes of this area.
 pub fn routes() -> Calls {
     Calls::of(both("点赞", "Likes"))
-        .put("/blog/like/{id}", toggle_note, both("点赞；再次请求则取消", "Like a note; again takes it back"))
+        .put(
+            "/blog/like/{id}",
+            toggle_note,
+            both("点赞；再次请求则取消", "Like a note; a repeat takes the like back"),
+        )
         .get(
             "/blog/likes/{id}",
             first_likers,
-            both("最先点赞的五人，先赞者在前", "The first five who liked a note, in that order"),
+            both("最先点赞的五人，先赞者在前", "The first five users who liked a note, in order"),
         )
         .put(
             "/blog-comments/like/{id}",
             toggle_comment,
-            both("给评论点赞；再次请求则取消", "Like a comment; again takes it back"),
+            both("给评论点赞；再次请求则取消", "Like a comment; a repeat takes the like back"),
         )
 }
 

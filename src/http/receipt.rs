@@ -18,11 +18,17 @@ use crate::mall::wall_time;
 
 /// The routes of this area.
 pub fn routes() -> Calls {
-    Calls::of(both("券码", "Receipts")).get(
-        "/voucher-order/{id}/receipt",
-        receipt,
-        both("已支付订单的券码和二维码", "What to show at the counter for a paid order"),
-    )
+    Calls::of(both("券码", "Receipts"))
+        .get(
+            "/voucher-order/{id}/receipt",
+            receipt,
+            both("已支付订单的券码和二维码", "The receipt code of a paid order"),
+        )
+        .explained(both(
+            "券码是20个字母和数字，无法伪造；另有内容相同的二维码（SVG路径）。",
+            "20 letters and digits nobody can forge, and a QR code with the same content (an SVG \
+                path).",
+        ))
 }
 
 /// A paid order as the counter wants to see it.

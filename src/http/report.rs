@@ -13,11 +13,13 @@ use crate::language::both;
 
 /// The routes of this area.
 pub fn routes() -> Calls {
-    Calls::of(both("评论", "Comments")).post(
-        "/report",
-        report,
-        both("举报笔记或评论", "Tell the operators of a note or a comment that should not be there"),
-    )
+    Calls::of(both("评论", "Comments"))
+        .post("/report", report, both("举报笔记或评论", "Report a note or a comment to the operators"))
+        .explained(both(
+            "`kind`是`note`或`comment`。每人对同一内容只算一次；管理员处理之前内容照常显示。",
+            "`kind` is `note` or `comment`. One report per user and object; the object stays \
+                visible until an operator decides.",
+        ))
 }
 
 /// What kind of thing is reported.

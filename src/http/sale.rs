@@ -31,17 +31,17 @@ pub fn routes() -> Calls {
         .get(
             "/sale/on",
             on,
-            both(
-                "进行中和即将开始的秒杀，每页10场：能抢的在前，其次是即将开始的，已暂停或抢光的在最后",
-                "The sales that are not over, 10 a page: those that sell, those to come, those on hold or sold out",
-            ),
+            both("进行中和即将开始的秒杀，每页10场", "Flash sales running or to come, 10 a page"),
         )
-        .get("/sale/{voucherId}", live, both("倒计时所需的一切", "What a countdown needs, as of now"))
-        .get(
-            "/sale/{voucherId}/page",
-            page,
-            both("秒杀页面的内容，可缓存", "What a sale's page tells; may be kept"),
-        )
+        .explained(both(
+            "能抢的在前，按结束时间排列；其次是即将开始的，按开始时间排列；已暂停或抢光的在最后。\
+                各带店铺和剩余数量。",
+            "Selling sales first, by end; then sales to come, by begin; paused and sold out \
+                sales last. Each with the shop and the units left.",
+        ))
+        .get("/sale/{voucherId}", live, both("倒计时所需的一切", "Live data for a countdown"))
+        .get("/sale/{voucherId}/page", page, both("秒杀页面的内容", "The content of a sale page"))
+        .explained(both("可以由CDN缓存。", "A CDN may cache the response."))
 }
 
 /// How long a page may be kept without asking: an operator's change is seen this much later. What changes by the second

@@ -25,27 +25,42 @@ use crate::mall::{Mistake, Refusal, wall_time};
 pub fn routes() -> Calls {
     Calls::of(both("店铺", "Shops"))
         .get("/shop/{id}", one, both("一家店铺", "One shop"))
-        .post("/shop", add, both("新增店铺，返回编号", "Add a shop; answers its id"))
-        .put("/shop", update, both("修改店铺", "Change a shop; what is left out stays"))
-        .get("/shop/of/type", of_type, both("某类店铺，每页5家", "Shops of a kind, 5 a page"))
+        .post("/shop", add, both("新增店铺，返回编号", "Add a shop; returns the id"))
+        .explained(both(
+            "图片可以是上传的，也可以是`/imgs`之下的任何图片。",
+            "Pictures are uploads or any file below `/imgs`.",
+        ))
+        .put("/shop", update, both("修改店铺", "Change a shop"))
+        .explained(both("没有给出的字段保持不变。", "Omitted fields stay unchanged."))
+        .get("/shop/of/type", of_type, both("某类店铺，每页5家", "Shops of a type, 5 a page"))
+        .explained(both(
+            "带`x`和`y`时只有5公里内的店铺，由近到远，或按`sortBy=comments`、`sortBy=score`排序，\
+                各带以米为单位的`distance`。",
+            "With `x` and `y` only shops within 5 km, nearest first or by `sortBy=comments` or \
+                `sortBy=score`, each with `distance` in metres.",
+        ))
         .get(
             "/shop/near",
             near,
             both("附近的店铺，由近到远，每页10家", "Shops around a place, nearest first, 10 a page"),
         )
+        .explained(both("最远100公里，最多最近的5,000家。", "Up to 100 km, and at most the nearest 5,000."))
         .get(
             "/shop/areas",
             areas,
-            both("商圈及其位置，店铺多的在前", "Neighbourhoods and where they are, the fullest first"),
+            both("商圈及其位置，店铺多的在前", "Neighbourhoods and positions, most shops first"),
         )
-        .get(
-            "/shop/of/name",
-            by_name,
-            both(
-                "按名称找店铺，每页10家；店铺超过5万家时只查找最早的5万家",
-                "Shops by name, 10 a page; of more than 50,000 shops the first are searched",
-            ),
-        )
+        .explained(both(
+            "供小地图使用：最多100个商圈，各有店铺的中心位置和数量。数据有几分钟的延迟，\
+                最多半小时。",
+            "For a small map: at most 100, each with the centre and the number of the shops. The \
+                data is some minutes old, half an hour at most.",
+        ))
+        .get("/shop/of/name", by_name, both("按名称找店铺，每页10家", "Shops by name, 10 a page"))
+        .explained(both(
+            "店铺超过5万家时只查找最早的5万家。",
+            "With more than 50,000 shops only the first 50,000 are searched.",
+        ))
 }
 
 /// A neighbourhood, for a small map.

@@ -21,9 +21,14 @@ use crate::mall::shops::ShopTypeForm;
 /// The routes of this area.
 pub fn routes() -> Calls {
     Calls::of(both("店铺类型", "Kinds of shops"))
-        .get("/shop-type/list", list, both("店铺类型", "Kinds of shops"))
-        .post("/shop-type", add, both("新增店铺类型，返回编号", "Add a kind of shops; answers its id"))
-        .put("/shop-type/{id}", edit, both("修改店铺类型", "Change a kind of shops; what is left out stays"))
+        .get("/shop-type/list", list, both("店铺类型", "All shop types"))
+        .post("/shop-type", add, both("新增店铺类型，返回编号", "Add a shop type; returns the id"))
+        .explained(both(
+            "图片可以是上传的，也可以是`/imgs`之下的任何图片。",
+            "Pictures are uploads or any file below `/imgs`.",
+        ))
+        .put("/shop-type/{id}", edit, both("修改店铺类型", "Change a shop type"))
+        .explained(both("没有给出的字段保持不变。", "Omitted fields stay unchanged."))
 }
 
 #[derive(Serialize, JsonSchema)]

@@ -16,7 +16,7 @@ use crate::mall::sign_ins::{Attendance, Calendar};
 /// The routes of this area.
 pub fn routes() -> Calls {
     Calls::of(both("签到", "Sign-ins"))
-        .post("/user/sign", sign, both("今日签到，重复无妨", "Sign in today; again is no error"))
+        .post("/user/sign", sign, both("今日签到，重复无妨", "Sign in today; a repeat is no error"))
         .get(
             "/user/sign/count",
             count,
@@ -25,27 +25,29 @@ pub fn routes() -> Calls {
         .get(
             "/user/signCount",
             count,
-            both("连续签到天数，另一个地址", "Days signed in a row, by another path of hm-dianping's"),
+            both("连续签到天数，另一个地址", "Days signed in a row; another path of hm-dianping"),
         )
-        .get("/user/sign/month", month, both("某月签到的日子", "The days signed of a month"))
-        .get(
-            "/user/sign/calendar",
-            calendar,
-            both("某月签到日历", "A month with all that a calendar shows of it"),
-        )
+        .get("/user/sign/month", month, both("某月签到的日子", "Days of a month with a sign-in"))
+        .get("/user/sign/calendar", calendar, both("某月签到日历", "A month as a sign-in calendar"))
         .post(
             "/user/sign/make-up",
             make_up,
-            both("补签本月漏签的一天", "Make up for a missed day of this month"),
+            both("补签本月漏签的一天", "Make up for a missed day of the current month"),
         )
+        .explained(both(
+            "这一天从此算作已签。每月最多三天（`--make-ups-per-month`），不能补注册之前的日子。",
+            "The day counts as signed from then on. Three days a month (`--make-ups-per-month`), \
+                none before the day of registration.",
+        ))
         .get(
             "/stats/signs",
             attendance,
-            both(
-                "每日签到人数与全勤者，供管理员",
-                "For operators: how many signed each day, and who all of them",
-            ),
+            both("每日签到人数与全勤者", "Sign-ins per day, and users signed in on every day"),
         )
+        .explained(both(
+            "最多31天；全勤者每页10人。",
+            "At most 31 days; users with every day are listed 10 a page.",
+        ))
 }
 
 async fn sign(State(app): State<App>, Login(user): Login, Now(now): Now) -> Reply {

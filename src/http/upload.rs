@@ -18,8 +18,16 @@ pub(super) const PATH: &str = "/upload/blog";
 /// The routes of this area.
 pub fn routes() -> Calls {
     Calls::of(both("图片", "Pictures"))
-        .post(PATH, upload, both("上传一张图片，返回其路径", "Upload a picture; answers its path"))
-        .get("/upload/blog/delete", remove, both("删除自己上传的图片", "Delete a picture that one uploaded"))
+        .post(PATH, upload, both("上传一张图片，返回其路径", "Upload a picture; returns the path"))
+        .explained(both(
+            "含`file`的表单：JPEG、PNG、WebP或GIF，最大5 MiB、3200万像素，会重新编码。\
+                页面在`/imgs`之下读取返回的路径。没有被笔记、店铺、\
+                头像或店铺类型使用的图片一天后删除。",
+            "A form with `file`: JPEG, PNG, WebP or GIF, up to 5 MiB and 32 million pixels, \
+                re-encoded. Pages load the returned path below `/imgs`. A picture not used by a \
+                note, a shop, a user or a shop type is deleted after a day.",
+        ))
+        .get("/upload/blog/delete", remove, both("删除自己上传的图片", "Delete an own uploaded picture"))
 }
 
 async fn upload(

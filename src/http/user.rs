@@ -24,18 +24,23 @@ pub fn routes() -> Calls {
     let demo = Calls::of(both("演示", "Demo")).get(
         "/demo/inbox",
         inbox,
-        both("最近发给某号码的验证码，仅演示商城有", "The last code sent to a phone; in a demo alone"),
+        both("最近发给某号码的验证码，仅演示商城有", "The last code sent to a phone; only in a demo"),
     );
     Calls::of(both("用户", "People"))
         .post("/user/code", send_code, both("发送登录验证码", "Send a login code"))
-        .post("/user/login", log_in, both("登录，返回令牌", "Log in by code or password; answers the token"))
+        .post("/user/login", log_in, both("登录，返回令牌", "Log in by code or password; returns a token"))
         .post("/user/logout", log_out, both("退出登录", "Log out"))
-        .get("/user/me", me, both("我是谁", "Who is logged in"))
-        .get("/user/role", role, both("我的角色", "One's own role"))
-        .get("/user/{id}", brief, both("一位用户", "A person in short"))
-        .get("/user/info/{id}", card, both("一位用户的资料", "A person's card"))
-        .put("/user/info", put_card, both("修改自己的资料", "Edit one's own card"))
-        .put("/user/password", set_password, both("设置或修改密码", "Set or change one's password"))
+        .get("/user/me", me, both("我是谁", "The caller"))
+        .get("/user/role", role, both("我的角色", "The role of the caller"))
+        .explained(both("`operator`（管理员）或`customer`（顾客）。", "`operator` or `customer`."))
+        .get("/user/{id}", brief, both("一位用户", "A user in short"))
+        .get("/user/info/{id}", card, both("一位用户的资料", "The card of a user"))
+        .put("/user/info", put_card, both("修改自己的资料", "Edit the card of the caller"))
+        .put(
+            "/user/password",
+            set_password,
+            both("设置或修改密码", "Set or change the password of the caller"),
+        )
         .merge(demo)
 }
 
@@ -115,7 +120,7 @@ async fn brief(State(app): State<App>, Now(now): Now, Path(id): Path<u64>) -> Re
     Ok(Answer::perhaps(brief.map(BriefAnswer::from)))
 }
 
-/// A person's card.
+/// The card of a user.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct CardAnswer {

@@ -20,11 +20,16 @@ use crate::mall::visits::Caller;
 
 /// The routes of this area.
 pub fn routes() -> Calls {
-    Calls::of(both("访问", "Visits")).get(
-        "/stats/visits",
-        visits,
-        both("每日访客数与浏览量，供管理员", "For operators: how many visit, and how often they look"),
-    )
+    Calls::of(both("访问", "Visits"))
+        .get("/stats/visits", visits, both("每日访客数与浏览量", "Visitors and views per day"))
+        .explained(both(
+            "每天以及全部日期合计的独立访客（`uv`，误差2.5%以内）和浏览量（`pv`），最多31天；\
+                指定店铺或整座商城。看到店铺、笔记、秒杀页面或店铺类型算一次访问；\
+                匿名访客每天重新计数。",
+            "Distinct visitors (`uv`, within 2.5 %) and views (`pv`) of each day and of all days \
+                together, at most 31 days; of a shop or of the mall. A request for a shop, a note, \
+                a sale page or the shop types is a visit; an anonymous visitor counts anew each day.",
+        ))
 }
 
 /// The address that a request comes from.

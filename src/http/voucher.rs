@@ -22,9 +22,14 @@ use crate::mall::{Mistake, wall_time};
 /// The routes of this area.
 pub fn routes() -> Calls {
     Calls::of(both("优惠券", "Vouchers"))
-        .get("/voucher/list/{shopId}", of_shop, both("店铺在售的券", "What a shop has on the shelf"))
-        .post("/voucher", add, both("新增普通券，返回编号", "Add an ordinary voucher; answers its id"))
-        .post("/voucher/seckill", add_sale, both("新增秒杀，返回编号", "Add a flash sale; answers its id"))
+        .get("/voucher/list/{shopId}", of_shop, both("店铺在售的券", "Vouchers on the shelf of a shop"))
+        .post("/voucher", add, both("新增普通券，返回编号", "Add an ordinary voucher; returns the id"))
+        .post("/voucher/seckill", add_sale, both("新增秒杀，返回编号", "Add a flash sale; returns the id"))
+        .explained(both(
+            "可选：支付期限`payWithinSeconds`，以及可以购买的最低会员等级`minLevel`。",
+            "Optional: the time to pay (`payWithinSeconds`), and the lowest member level allowed \
+                to buy (`minLevel`).",
+        ))
 }
 
 /// What pages are told of an unlimited sale: they refuse to buy below 1 and know no "unlimited".

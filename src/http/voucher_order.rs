@@ -19,17 +19,19 @@ use crate::mall::wall_time;
 pub fn routes() -> Calls {
     Calls::of(both("订单", "Orders"))
         .post("/voucher-order/seckill/{voucherId}", claim, both("抢秒杀券", "Claim a unit of a flash sale"))
-        .get("/voucher-order/of/me", of_me, both("我的订单，每页10张", "One's own orders, 10 a page"))
+        .explained(both("`dataText`是完整精确的订单号。", "`dataText` has the exact order id."))
+        .get("/voucher-order/of/me", of_me, both("我的订单，每页10张", "Orders of the caller, 10 a page"))
         // The voucher's id when it is bought, the order's own when it is asked for.
-        .post(
-            "/voucher-order/{id}",
-            buy,
-            both("买普通券，id为券的编号", "Buy an ordinary voucher; id is the voucher's"),
-        )
-        .get("/voucher-order/{id}", one, both("我的一张订单", "One of one's own orders"))
+        .post("/voucher-order/{id}", buy, both("买普通券", "Buy an ordinary voucher"))
+        .explained(both(
+            "`id`是券的编号。用同一个`requestId`重发，返回同一张订单。",
+            "`id` is the id of the voucher. A repeat with the same `requestId` returns the first \
+                order.",
+        ))
+        .get("/voucher-order/{id}", one, both("我的一张订单", "An order of the caller"))
         .post("/voucher-order/{id}/pay", pay, both("支付", "Pay"))
         .post("/voucher-order/{id}/cancel", cancel, both("取消未支付的订单", "Cancel an unpaid order"))
-        .post("/voucher-order/{id}/refund", refund, both("退款", "Give a paid order back"))
+        .post("/voucher-order/{id}/refund", refund, both("退款", "Refund a paid order"))
 }
 
 /// An order as clients know it.

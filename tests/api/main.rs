@@ -13,6 +13,7 @@ mod follows;
 mod front_end;
 mod home;
 mod live;
+mod manual;
 mod nearby;
 mod notes;
 mod openapi;

@@ -31,6 +31,11 @@ export function summaryOf(operation) {
 }
 
 /** @param {Operation} operation */
+function explanationOf(operation) {
+  return both(/** @type {any} */ (operation)["x-description-zh"], operation.description);
+}
+
+/** @param {Operation} operation */
 function needsText(operation) {
   if (/** @type {any} */ (operation)["x-role"] === "operator") return both("需商家", "operator");
   const needsToken = operation.security.length > 0 && operation.security.every((way) => way.token);
@@ -39,11 +44,13 @@ function needsText(operation) {
 
 /** @param {Call} call */
 function bodyOf({ path, method, operation }) {
+  const explanation = explanationOf(operation);
   const { parameters = [], requestBody, responses } = operation;
   const [kind, content] = Object.entries(requestBody?.content ?? {})[0] ?? [];
   const good = responses[200]?.content?.["application/json"]?.schema;
   const example = exampleOf(good?.oneOf?.[0] ?? good);
   return h("div", { class: "body stack" },
+    explanation && h("p", null, explanation.replaceAll("`", "")),
     parameters.length > 0 && [h("h3", null, both("参数", "Parameters")), table(parameters.map(parameterRow))],
     content && [h("h3", null, both("请求体", "Body")), table(fields(resolved(content.schema)))],
     h("h3", null, both("应答", "Answers")), table(Object.entries(responses).map(answerRow)),

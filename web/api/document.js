@@ -8,6 +8,7 @@ import { h } from "../core/dom.js";
  * @typedef {object} Operation
  * @property {string} operationId
  * @property {string} summary
+ * @property {string} [description]
  * @property {string[]} tags
  * @property {Parameter[]} [parameters]
  * @property {{content: Record<string, {schema: Schema}>}} [requestBody]

@@ -26,6 +26,8 @@ pub(super) struct Call {
     pub(super) path: &'static str,
     pub(super) area: Both,
     pub(super) summary: Both,
+    /// What the summary has no room for; Markdown.
+    pub(super) explanation: Option<Both>,
     /// Adds what the handler takes and answers.
     pub(super) describe: fn(&mut Operation, &mut Schemas),
 }
@@ -78,6 +80,14 @@ impl<S: Clone + Send + Sync + 'static> Calls<S> {
         self.on(Method::DELETE, MethodFilter::DELETE, path, handler, summary)
     }
 
+    /// Explains the call added last beyond the summary: limits, order, what a repeat does. Markdown.
+    pub fn explained(mut self, explanation: Both) -> Self {
+        if let Some(call) = self.described.last_mut() {
+            call.explanation = Some(explanation);
+        }
+        self
+    }
+
     /// With something of their own for the calls so far, which take it as an `Extension`.
     pub fn with<T: Clone + Send + Sync + 'static>(mut self, own: T) -> Self {
         self.router = self.router.layer(Extension(own));
@@ -110,7 +120,8 @@ impl<S: Clone + Send + Sync + 'static> Calls<S> {
         T: 'static,
     {
         self.router = self.router.route(path, on(filter, handler));
-        self.described.push(Call { method, path, area: self.area, summary, describe: H::describe });
+        let (area, describe) = (self.area, H::describe);
+        self.described.push(Call { method, path, area, summary, explanation: None, describe });
         self
     }
 

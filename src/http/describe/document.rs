@@ -84,7 +84,12 @@ fn document(calls: &[Call], prefix: &str) -> Value {
         let mut operation = Operation::new(call.path);
         (call.describe)(&mut operation, &mut schemas);
         let path = paths.entry(call.path).or_insert_with(|| json!({}));
-        path[method_name(&call.method)] = operation.into_value(&call.method, call.area, call.summary);
+        let mut operation = operation.into_value(&call.method, call.area, call.summary);
+        if let Some(explanation) = call.explanation {
+            operation["description"] = explanation.en.into();
+            operation["x-description-zh"] = explanation.zh.into();
+        }
+        path[method_name(&call.method)] = operation;
         if !areas.contains(&call.area) {
             areas.push(call.area);
         }

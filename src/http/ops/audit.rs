@@ -18,8 +18,8 @@ use crate::mall::wall_time;
 /// The routes of this area.
 pub fn routes() -> Calls {
     Calls::of(both("审计日志", "Audit log"))
-        .get("/ops/audit", list, both("管理员做过的事，最新在前", "What operators did, the newest first"))
-        .get(VERIFY_AUDIT_LOG, verify, both("核对日志是否完整", "Whether the log is whole"))
+        .get("/ops/audit", list, both("管理员做过的事，最新在前", "Actions of operators, newest first"))
+        .get(VERIFY_AUDIT_LOG, verify, both("核对日志是否完整", "Whether the log is complete and unchanged"))
 }
 
 /// Reads and hashes the whole log.

@@ -23,12 +23,12 @@ pub(super) fn routes() -> Calls {
         .post(
             "/ops/dead-letters/{order}/replay",
             replay,
-            both("再次尝试转为订单", "Try again to make an order of it"),
+            both("再次尝试转为订单", "Retry to make an order of a dead letter"),
         )
         .post(
             "/ops/dead-letters/{order}/void",
             void,
-            both("作废，归还占用的库存", "Give it up; the unit it holds goes back"),
+            both("作废，归还占用的库存", "Give up a dead letter; a held unit goes back"),
         )
 }
 

@@ -59,7 +59,18 @@ impl Live {
 /// The routes of this area.
 pub fn routes(live: Live) -> Calls {
     Calls::of(both("实时数据", "Live figures"))
-        .get("/ops/live", watch, both("实时数据，每秒一次", "Live figures, an event a second"))
+        .get("/ops/live", watch, both("实时数据，每秒一次", "Live metrics, an event a second"))
+        .explained(both(
+            "`text/event-stream`：抢购、延迟、积压、进行中的秒杀（标题、总数、剩余和已售）、\
+                今日访问、连接、内存、就绪状态，以及商城所依赖的每一部分的状况（磁盘、\
+                订单日志和SQLite，或者Redis、MySQL及其时钟）。令牌同样放在请求头里，\
+                因此页面要用`fetch`读取，不能用`EventSource`。查看不会延长会话。",
+            "`text/event-stream` with claims, latency, backlog, running sales (title, units, \
+                left and taken), visits of the day, connections, memory, readiness, and the state \
+                of each dependency (disk, order log and SQLite; or Redis, MySQL and their clock). \
+                The token is in the header as usual: read with `fetch`, not with `EventSource`. \
+                Watching does not extend the session.",
+        ))
         .with(live)
 }
 

@@ -18,8 +18,17 @@ use crate::mall::operator::orders::{FoundOrder, OrderQuery};
 /// The routes of this area.
 pub(super) fn routes() -> Calls {
     Calls::of(both("订单管理", "All orders"))
-        .get("/ops/orders", find, both("查找任何人的订单", "Find orders, whosever they are"))
+        .get("/ops/orders", find, both("查找任何人的订单", "Find orders of any user"))
+        .explained(both(
+            "按订单号、手机号、用户、券或状态。",
+            "By order id, phone number, user, voucher or status.",
+        ))
         .post("/ops/orders/{id}/void", void, both("取消或退款一张订单", "Cancel or refund an order"))
+        .explained(both(
+            "需要原因`reason`。带上看到的`status`时，看到时未支付、之后已支付的订单不会退款。",
+            "Takes a `reason`. With the `status` last seen, an order seen unpaid and paid since \
+                is not refunded.",
+        ))
 }
 
 /// An order as its buyer knows it, and whose it is.

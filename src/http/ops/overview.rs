@@ -13,11 +13,14 @@ use crate::mall::operator::{Overview, overview};
 
 /// The routes of this area.
 pub(super) fn routes() -> Calls {
-    Calls::of(both("概览", "Overview")).get(
-        "/ops/overview",
-        count,
-        both("有多少，有多少待处理", "What there is, and what of it waits"),
-    )
+    Calls::of(both("概览", "Overview"))
+        .get("/ops/overview", count, both("有多少，有多少待处理", "Counts of objects and of pending work"))
+        .explained(both(
+            "待处理的抢购、未支付的订单、死信和举报各有多少，优惠券和秒杀各有多少。\
+                这个调用和`GET /ops/sales/{id}`都不延长会话，因为页面会反复查询。",
+            "Pending claims, unpaid orders, dead letters, reports, vouchers and sales. Neither \
+                this call nor `GET /ops/sales/{id}` extends the session, because pages poll both.",
+        ))
 }
 
 /// What there is, and what of it waits.

@@ -22,11 +22,28 @@ use crate::mall::wall_time;
 /// The routes of this area.
 pub(super) fn routes() -> Calls {
     Calls::of(both("举报", "Reports"))
-        .get("/ops/reports", page, both("待处理的举报，每页20条", "What waits for a decision, 20 a page"))
-        .post("/ops/reports/note/{id}/hide", hide_note, both("隐藏笔记", "Let nobody see a note"))
-        .post("/ops/reports/note/{id}/show", show_note, both("恢复笔记", "Let everybody see a note"))
-        .post("/ops/reports/comment/{id}/hide", hide_comment, both("隐藏评论", "Let nobody see a comment"))
-        .post("/ops/reports/comment/{id}/show", show_comment, both("恢复评论", "Let everybody see a comment"))
+        .get("/ops/reports", page, both("待处理的举报，每页20条", "Reports to decide on, 20 a page"))
+        .explained(both("带举报原因。", "With the reasons."))
+        .post("/ops/reports/note/{id}/hide", hide_note, both("隐藏笔记", "Hide a note"))
+        .explained(both(
+            "所有人都看不到；到此为止的举报视为已处理。",
+            "From all users; all reports so far are decided.",
+        ))
+        .post("/ops/reports/note/{id}/show", show_note, both("恢复笔记", "Show a note again"))
+        .explained(both(
+            "所有人又能看到；到此为止的举报视为已处理。",
+            "To all users; all reports so far are decided.",
+        ))
+        .post("/ops/reports/comment/{id}/hide", hide_comment, both("隐藏评论", "Hide a comment"))
+        .explained(both(
+            "所有人都看不到；到此为止的举报视为已处理。",
+            "From all users; all reports so far are decided.",
+        ))
+        .post("/ops/reports/comment/{id}/show", show_comment, both("恢复评论", "Show a comment again"))
+        .explained(both(
+            "所有人又能看到；到此为止的举报视为已处理。",
+            "To all users; all reports so far are decided.",
+        ))
 }
 
 /// What was reported of one note or comment.

@@ -21,13 +21,22 @@ use crate::mall::{Refusal, wall_time};
 /// The routes of this area.
 pub(super) fn routes() -> Calls {
     Calls::of(both("秒杀管理", "Running sales"))
-        .get("/ops/sales", page, both("所有秒杀", "Every flash sale"))
-        .get("/ops/sales/{id}", one, both("一场秒杀及其账目", "One sale, and its books"))
-        .put("/ops/sales/{id}", put_window, both("修改起止时间", "Change when it begins or ends"))
-        .post("/ops/sales/{id}/stock", restock, both("增减库存", "Add units, or take some away"))
-        .post("/ops/sales/{id}/pause", pause, both("暂停", "Put it on hold"))
-        .post("/ops/sales/{id}/resume", resume, both("恢复", "Let it go on"))
-        .post("/ops/sales/{id}/end", end, both("立即结束", "End it at once"))
+        .get("/ops/sales", page, both("所有秒杀", "All flash sales"))
+        .get("/ops/sales/{id}", one, both("一场秒杀及其账目", "A sale and the ledger of the sale"))
+        .put("/ops/sales/{id}", put_window, both("修改起止时间", "Change begin or end"))
+        .explained(both(
+            "把结束时间改晚，已结束的秒杀会重新开放。",
+            "A sale that has ended opens again with a later end.",
+        ))
+        .post("/ops/sales/{id}/stock", restock, both("增减库存", "Add or remove units"))
+        .explained(both(
+            "为负时只减去没有人占用的库存，`by`是实际数量。带`requestId`时重发无妨。",
+            "A negative number removes only units nobody holds; `by` is the actual number. A \
+                repeat with the same `requestId` changes nothing.",
+        ))
+        .post("/ops/sales/{id}/pause", pause, both("暂停", "Pause a sale"))
+        .post("/ops/sales/{id}/resume", resume, both("恢复", "Resume a paused sale"))
+        .post("/ops/sales/{id}/end", end, both("立即结束", "End a sale at once"))
 }
 
 /// A sale as its operator sees it.

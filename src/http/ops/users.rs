@@ -19,14 +19,23 @@ use crate::mall::wall_time;
 pub fn routes() -> Calls {
     Calls::of(both("用户管理", "Users"))
         .get("/ops/users", list, both("查找用户，每页20人", "Find users, 20 a page"))
+        .explained(both(
+            "按手机号开头、名字的一部分、角色或是否停用。",
+            "By the beginning of the phone number, a part of the name, role, or block.",
+        ))
         .get("/ops/users/{id}", one, both("一位用户", "One user"))
-        .post(
-            "/ops/users/{id}/block",
-            block,
-            both("停用账号，结束其会话", "Keep a user out, and end their sessions"),
-        )
-        .post("/ops/users/{id}/unblock", unblock, both("恢复账号", "Let a user in again"))
-        .put("/ops/users/{id}/role", set_role, both("设置角色", "Give a user another role"))
+        .post("/ops/users/{id}/block", block, both("停用账号", "Block a user"))
+        .explained(both(
+            "立即结束此人的全部会话。不能停用最后一名管理员（`LAST_OPERATOR`）。",
+            "All sessions of the user end at once. The last operator cannot be blocked \
+                (`LAST_OPERATOR`).",
+        ))
+        .post("/ops/users/{id}/unblock", unblock, both("恢复账号", "Unblock a user"))
+        .put("/ops/users/{id}/role", set_role, both("设置角色", "Set the role of a user"))
+        .explained(both(
+            "不能撤掉最后一名管理员（`LAST_OPERATOR`）。",
+            "The last operator cannot lose the role (`LAST_OPERATOR`).",
+        ))
 }
 
 /// Users on a page.

@@ -21,9 +21,22 @@ use crate::mall::wall_time;
 /// The routes of this area.
 pub(super) fn routes() -> Calls {
     Calls::of(both("优惠券管理", "All vouchers"))
-        .get("/ops/vouchers", page, both("所有优惠券，下架的也在内", "Every voucher, off the shelf too"))
-        .get("/ops/vouchers/{id}", one, both("一张优惠券", "One voucher"))
-        .put("/voucher/{id}", edit, both("修改优惠券", "Change a voucher; what is left out stays"))
+        .get(
+            "/ops/vouchers",
+            page,
+            both("所有优惠券，下架的也在内", "All vouchers, including vouchers off the shelf"),
+        )
+        .explained(both("新的在前，每页20张。", "Newest first, 20 a page."))
+        .get("/ops/vouchers/{id}", one, both("一张优惠券", "A voucher"))
+        .explained(both("秒杀券带秒杀的全部条件。", "With the terms of the sale for a flash sale."))
+        .put("/voucher/{id}", edit, both("修改优惠券", "Change a voucher"))
+        .explained(both(
+            "没有给出的字段保持不变。秒杀接受抢购期间不能改价（`SALE_IS_ON`：请先暂停）；\
+                订单按抢购时的价格计算。",
+            "Omitted fields stay unchanged. The price of a sale is fixed while the sale takes \
+                claims (`SALE_IS_ON`: pause first); an order costs the price at the time of the \
+                claim.",
+        ))
 }
 
 /// A voucher as its operator sees it.
