@@ -1,7 +1,7 @@
 //! The languages that the mall speaks, over HTTP and on the command line.
 
 /// A language the mall speaks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum Language {
     /// Chinese: spoken over HTTP unless asked otherwise.
     #[default]

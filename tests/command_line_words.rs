@@ -286,3 +286,35 @@ fn the_printed_example_is_a_file_that_serves() {
         "{banner}\n{file}"
     );
 }
+
+#[test]
+fn the_manual_is_printed_in_both_languages_and_an_unknown_topic_names_the_known_ones() {
+    for (language, about, title, wrong) in [
+        (
+            "en",
+            "fixture         A mall for tests: ",
+            "# Running a sale\n",
+            "the manual has no topic tests; the topics are ",
+        ),
+        (
+            "zh",
+            "fixture         测试用的商城：",
+            "# 运营一场秒杀\n",
+            "手册里没有“tests”这个主题；可选的主题：",
+        ),
+    ] {
+        let (code, list, error) = said(&["manual", "--lang", language]);
+        assert!(code == 0 && error.is_empty(), "{code} {error}");
+        assert!(list.contains(about) && list.contains("`mallbox manual commands`"), "{list}");
+        let (code, page, error) = said(&["manual", "sale", "--lang", language]);
+        assert!(code == 0 && error.is_empty() && page.starts_with(title), "{code} {error} {page}");
+        let (code, page, _) = said(&["manual", "api", "--lang", language]);
+        assert!(code == 0 && page.contains("`GET /ops/overview`") && !page.contains("<!--"), "{page}");
+        for unknown in ["tests", "../../README", "index.zh"] {
+            let (code, page, error) = said(&["manual", unknown, "--lang", language]);
+            assert!(code == 2 && page.is_empty() && error.lines().count() == 1, "{code} {page} {error}");
+            assert!(error.contains("commands") && error.contains("redis-mysql"), "{error}");
+            assert!(unknown != "tests" || error.contains(wrong), "{error}");
+        }
+    }
+}

@@ -25,7 +25,7 @@ const TOP: [&str; 13] = [
     "web",
 ];
 const FOLDERS: [&str; 5] = ["src", "storage", "tests", "benches", "web"];
-/// Words in README.md: the rest belongs into the manual.
+/// Words in README.md; the manual has room for more.
 const README_MAX_WORDS: usize = 1_600;
 /// Columns of prose; a Chinese character takes two.
 const PROSE_MAX_COLUMNS: usize = 110;
@@ -67,7 +67,7 @@ fn lines_with(folder: &str, words: &[&str]) -> Vec<String> {
     found
 }
 
-/// The text of a document, by the path from the root.
+/// Reads a document by path from the root.
 fn document(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }

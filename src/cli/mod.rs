@@ -9,6 +9,7 @@ mod fixture;
 mod house;
 mod import;
 mod log;
+mod manual;
 mod serve;
 mod user;
 mod verify;
@@ -64,6 +65,8 @@ enum Command {
     Doctor(doctor::Doctor),
     /// A throw-away mall for tests in any language; its address is a line of JSON.
     Fixture(fixture::Fixture),
+    /// Prints a page of the manual, or the list of topics.
+    Manual(manual::Manual),
     /// Load and comparisons.
     #[command(subcommand)]
     Bench(bench::Bench),
@@ -102,6 +105,7 @@ fn run(command: Command, l: Language, asked: Option<Spoken>) -> anyhow::Result<b
         Command::Fixture(fixture) => {
             fixture::run(fixture, asked.map_or(Language::Zh, Language::from)).map(|()| true)
         }
+        Command::Manual(manual) => manual::run(&manual, l).map(|()| true),
         Command::Bench(bench) => bench::run(bench),
     }
 }

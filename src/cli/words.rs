@@ -59,6 +59,8 @@ pub(super) enum Misuse {
     NoMallOnServers,
     /// A fixture that cannot be as asked.
     OfFixture(Told),
+    /// No such page of the manual; which there are.
+    NoTopic(String, Vec<String>),
 }
 
 /// Something is in the way of a command that was typed rightly.
@@ -207,6 +209,14 @@ impl Misuse {
                 "there is no mall in this MySQL database; look at --mysql again"
             ),
             Self::OfFixture(told) => told.spoken(l).to_owned(),
+            Self::NoTopic(topic, topics) => {
+                let (zh, en) = (topics.join("、"), topics.join(", "));
+                sentence!(
+                    l,
+                    "手册里没有“{topic}”这个主题；可选的主题：{zh}",
+                    "the manual has no topic {topic}; the topics are {en}"
+                )
+            }
         }
     }
 }

@@ -97,7 +97,7 @@ impl Files {
 
     /// mallbox's own are below `/mall/`, the console at `/console` as well, and the others too where no other front end is.
     async fn page(&self, path: &str, asked: &Parts) -> Response {
-        let own = |place| self.own.page(place, &asked.headers);
+        let own = |place| self.own.page(place, asked);
         if let Some(asset) = self.own.asset(path, &asked.headers) {
             return asset;
         }

@@ -53,6 +53,7 @@ mod headers;
 mod health;
 mod json;
 mod log_budget;
+pub(crate) mod manual;
 mod metrics;
 mod note_html;
 mod own_pages;
@@ -62,6 +63,7 @@ mod picture_list;
 mod qr;
 mod request_id;
 mod server;
+mod web_files;
 
 pub use address_gate::AddressGate;
 pub use arrival::Arrives;

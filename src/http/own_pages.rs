@@ -10,31 +10,36 @@ use std::sync::{Arc, OnceLock};
 
 use axum::body::Body;
 use axum::http::header::{
-    ACCEPT_ENCODING, ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
-    ETAG, VARY,
+    ACCEPT_ENCODING, ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LANGUAGE,
+    CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, LOCATION, VARY,
 };
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use mallbox_storage::hex;
-use rust_embed::{EmbeddedFile, RustEmbed};
+use rust_embed::EmbeddedFile;
 use sha2::{Digest as _, Sha256};
 
 use super::encodings::{Encoding, accepted, gzip, takes_gzip};
 use super::error::ApiError;
 use super::headers::{ASK_AGAIN, FOR_EVER, PICTURE_POLICY, is_known, quoted};
-
-/// What is in `web/`. In a release build each file is there compressed as well, see `src/build.rs`.
-#[derive(RustEmbed)]
-#[cfg_attr(compressed_pages, folder = "$OUT_DIR/web")]
-#[cfg_attr(not(compressed_pages), folder = "web/")]
-struct Web;
+use super::manual;
+use super::web_files::{Web, text};
+use crate::language::Language;
 
 /// Where what pages load is; the version comes next.
 const ASSETS: &str = "/mall/assets/";
 /// The pages, by their place below `/` or `/mall/`.
 const PAGES: [(&str, &str); 3] = [("", "index.html"), ("console", "console.html"), ("api.html", "api.html")];
+/// Prefix of the manual's pages.
+const MANUAL: &str = "manual/";
+const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+/// Pages of the manual depend on the request's language.
+const BY_LANGUAGE: HeaderValue = HeaderValue::from_static("accept-encoding, accept-language");
+
 /// mallbox's own pages, made when one is first asked for: most malls of tests never are.
 #[derive(Clone)]
 pub(super) struct OwnPages {
@@ -45,12 +50,26 @@ pub(super) struct OwnPages {
 
 /// The pages, ready to be sent, and what stands behind them.
 struct Made {
-    pages: BTreeMap<&'static str, Page>,
+    pages: BTreeMap<Place, Page>,
+    /// Made on the first request for the manual.
+    manual: OnceLock<BTreeMap<Place, Page>>,
     version: String,
 }
 
+/// Where a page is.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    /// Path and file.
+    Own(&'static str, &'static str),
+    /// A topic of the manual, the index page with an empty name.
+    Manual(String, Language),
+    /// The index of the manual's search.
+    Search(Language),
+}
+
 struct Page {
-    html: String,
+    content_type: HeaderValue,
+    text: String,
     gzip: Option<Vec<u8>>,
     etag: HeaderValue,
     policy: HeaderValue,
@@ -66,17 +85,25 @@ impl OwnPages {
         self.made.get_or_init(|| Made::new(&self.api))
     }
 
-    /// The page at this place, if there is one.
-    pub(super) fn page(&self, place: &str, headers: &HeaderMap) -> Option<Response> {
-        if !PAGES.iter().any(|page| page.0 == place) {
-            return None;
+    /// The page at this path below `/` or `/mall/`, if there is one.
+    pub(super) fn page(&self, path: &str, asked: &Parts) -> Option<Response> {
+        if Some(path) == MANUAL.strip_suffix('/') {
+            let to = [(LOCATION, "/mall/manual/")];
+            return Some((StatusCode::PERMANENT_REDIRECT, to).into_response());
         }
-        if cfg!(compressed_pages) {
-            self.made().pages.get(place).map(|page| page.answer(headers))
+        let place = Place::of(path, asked.uri.query().unwrap_or_default())?;
+        let mut response = if cfg!(compressed_pages) {
+            self.made().page(&place, &self.api)?.answer(&asked.headers)
         } else {
             // They are being worked on.
-            Made::new(&self.api).pages.get(place).map(|page| page.answer(headers))
+            made(&place, &version(), &self.api)?.answer(&asked.headers)
+        };
+        if let Place::Manual(_, language) = place {
+            let headers = response.headers_mut();
+            headers.insert(CONTENT_LANGUAGE, HeaderValue::from_static(language.tag()));
+            headers.insert(VARY, BY_LANGUAGE);
         }
+        Some(response)
     }
 
     /// What is at this path below [`ASSETS`], if the path leads there.
@@ -88,36 +115,90 @@ impl OwnPages {
     }
 }
 
+impl Place {
+    fn of(path: &str, query: &str) -> Option<Self> {
+        let Some(topic) = path.strip_prefix(MANUAL) else {
+            return PAGES.iter().find(|page| page.0 == path).map(|(path, file)| Self::Own(path, file));
+        };
+        match topic {
+            "search.zh.json" => return Some(Self::Search(Language::Zh)),
+            "search.en.json" => return Some(Self::Search(Language::En)),
+            _ => {}
+        }
+        let language = match query.split('&').find_map(|part| part.strip_prefix("lang=")) {
+            Some("zh") => Language::Zh,
+            Some("en") => Language::En,
+            _ => Language::spoken(),
+        };
+        Some(Self::Manual(topic.to_owned(), language))
+    }
+
+    /// Every place of the manual.
+    fn of_manual() -> impl Iterator<Item = Self> {
+        [Language::Zh, Language::En].into_iter().flat_map(|language| {
+            let topics = manual::topics(language).into_iter().map(|topic| topic.name);
+            let pages = topics.chain([String::new()]).map(move |topic| Self::Manual(topic, language));
+            pages.chain([Self::Search(language)])
+        })
+    }
+}
+
 impl Made {
     fn new(api: &str) -> Self {
         let version = version();
-        let page =
-            |(place, file): (&'static str, &str)| Some((place, Page::new(&text(file)?, &version, api)));
-        Self { pages: PAGES.into_iter().filter_map(page).collect(), version }
+        let own = PAGES.into_iter().map(|(path, file)| Place::Own(path, file));
+        Self { pages: all(own, &version, api), manual: OnceLock::new(), version }
+    }
+
+    fn page(&self, place: &Place, api: &str) -> Option<&Page> {
+        if let Place::Own(..) = place {
+            return self.pages.get(place);
+        }
+        self.manual.get_or_init(|| all(Place::of_manual(), &self.version, api)).get(place)
+    }
+}
+
+fn all(places: impl Iterator<Item = Place>, version: &str, api: &str) -> BTreeMap<Place, Page> {
+    places.filter_map(|place| made(&place, version, api).map(|page| (place, page))).collect()
+}
+
+fn made(place: &Place, version: &str, api: &str) -> Option<Page> {
+    match place {
+        Place::Own(_, file) => Some(Page::html(&text(file)?, version, api, &[])),
+        Place::Manual(topic, language) => {
+            let chapter = manual::chapter(topic, *language)?;
+            Some(Page::html(&text("manual.html")?, version, api, &chapter))
+        }
+        Place::Search(language) => {
+            let entries = serde_json::to_string(&manual::entries(*language)).ok()?;
+            Some(Page::new(JSON, entries, policy("")))
+        }
     }
 }
 
 impl Page {
-    fn new(source: &str, version: &str, api: &str) -> Self {
+    /// Fills the placeholders of a source: the common ones, then `own` in order.
+    fn html(source: &str, version: &str, api: &str, own: &[(&str, String)]) -> Self {
         let (source, style) = styled(source);
-        let html = filled(&source, version, api);
-        Self {
-            gzip: gzip(&html),
-            etag: quoted(&hex(&Sha256::digest(&html)[..16])),
-            policy: policy(&style),
-            html,
-        }
+        let html =
+            own.iter().fold(filled(&source, version, api), |html, (place, text)| html.replace(place, text));
+        Self::new(HTML, html, policy(&style))
+    }
+
+    fn new(content_type: HeaderValue, text: String, policy: HeaderValue) -> Self {
+        let etag = quoted(&hex(&Sha256::digest(&text)[..16]));
+        Self { content_type, gzip: gzip(&text), etag, policy, text }
     }
 
     fn answer(&self, headers: &HeaderMap) -> Response {
-        let kind = HeaderValue::from_static("text/html; charset=utf-8");
+        let kind = self.content_type.clone();
         let mut response = if is_known(headers, &self.etag) {
             StatusCode::NOT_MODIFIED.into_response()
         } else if let Some(gzip) = self.gzip.as_ref().filter(|_| takes_gzip(headers)) {
             let encoding = HeaderValue::from_static(Encoding::Gzip.name());
             ([(CONTENT_TYPE, kind), (CONTENT_ENCODING, encoding)], gzip.clone()).into_response()
         } else {
-            ([(CONTENT_TYPE, kind)], self.html.clone()).into_response()
+            ([(CONTENT_TYPE, kind)], self.text.clone()).into_response()
         };
         let headers = response.headers_mut();
         headers.insert(ETAG, self.etag.clone());
@@ -198,10 +279,6 @@ fn compressed(name: &str, headers: &HeaderMap) -> Option<(Encoding, EmbeddedFile
 fn content_type(mime: &str) -> HeaderValue {
     let text = if mime.starts_with("text/") { format!("{mime}; charset=utf-8") } else { mime.to_owned() };
     HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("application/octet-stream"))
-}
-
-fn text(name: &str) -> Option<String> {
-    String::from_utf8(Web::get(name)?.data.into_owned()).ok()
 }
 
 /// Stands for the content of all files.

@@ -14,6 +14,7 @@ mod front_end;
 mod home;
 mod live;
 mod manual;
+mod manual_pages;
 mod nearby;
 mod notes;
 mod openapi;

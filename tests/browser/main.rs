@@ -10,6 +10,7 @@ mod customer;
 mod dialogs;
 mod harness;
 mod kiosk;
+mod manual;
 mod notes;
 mod operator;
 mod own;

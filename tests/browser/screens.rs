@@ -43,6 +43,10 @@ const SCREENS: &[Entry] = &[
     ("me-password", ANNE, "/#/me/password", ["密码", "assword"]),
     ("sign-in", ANNE, "/#/sign-in", ["签到", "ign in"]),
     ("api", NOBODY, "/api.html", ["登录", "Log in"]),
+    ("manual", NOBODY, "/mall/manual/", ["每页独立成篇", "Each page stands alone"]),
+    ("manual-tables", NOBODY, "/mall/manual/redis-mysql", ["持久性", "Durability"]),
+    ("manual-code", NOBODY, "/mall/manual/fixture", ["控制接口", "Controls"]),
+    ("manual-api", NOBODY, "/mall/manual/api", ["全部接口", "All calls"]),
     ("nowhere", NOBODY, "/#/note/seven", ["没有这个页面", "There is no such page"]),
     ("kiosk", NOBODY, "/?kiosk", ["点一下就开始", "Touch to begin"]),
     ("kiosk-sale", NOBODY, "/?kiosk#/sale/51", ["登录后抢购", "Log in to buy"]),
@@ -123,8 +127,8 @@ fn look(way: &str, dressed: impl Fn(Browser) -> Browser) {
             _ => page.rests(),
         }
         page.fits();
-        // That of the API shows code, which is in English.
-        if *name != "api" {
+        // The API's page and the manual show code, and names that are the same in both languages.
+        if *name != "api" && !name.starts_with("manual") {
             words::speaks(&page, language);
         }
         if way == "desktop" {

@@ -19,7 +19,8 @@ let hasFailed = false;
 function show() {
   fill(head,
     h("div", { class: "row wrap apart" }, h("h1", { class: "row" }, icon("list"), "mallbox API"),
-      h("button", { class: "button bare", type: "button", lang: both("en", "zh-CN"), onclick: () => speak(language() === "zh" ? "en" : "zh") }, both("English", "中文"))),
+      h("div", { class: "row wrap" }, h("a", { class: "link", href: "/mall/manual/" }, both("手册", "Manual")),
+        h("button", { class: "button bare", type: "button", lang: both("en", "zh-CN"), onclick: () => speak(language() === "zh" ? "en" : "zh") }, both("English", "中文")))),
     h("p", { class: "quiet" }, both("这座商城的每个调用，由代码生成。", "Every call of this mall, made from its code.")));
   fill(list,
     h("form", { class: "access", autocomplete: "off", onsubmit: (/** @type {Event} */ event) => event.preventDefault() },

@@ -52,7 +52,7 @@ export function frame(rail, path) {
     h("div", { class: "rail-foot" },
       h("p", { class: "pulse small", role: "status" }),
       isOperator && me(),
-      h("div", { class: "row wrap" }, tongue(), isOperator && logOutButton())));
+      h("div", { class: "row wrap" }, manual(), tongue(), isOperator && logOutButton())));
   pulse(rail);
   showWaiting(rail);
   if (focused >= 0) pressable()[focused]?.focus();
@@ -123,13 +123,17 @@ function showMore() {
     const areas = h("ul", { class: "more-areas" }, AREAS.slice(FIRST).map((area) => h("li", null,
       h("a", { class: "button wide", href: `#${area.to}`, onclick: close }, icon(area.icon), both(area.zh, area.en), area.waits && badge(area.waits)))));
     showWaiting(areas);
-    return [areas, h("div", { class: "row apart" }, tongue(close), logOutButton(close))];
+    return [areas, h("div", { class: "row wrap apart" }, manual(), tongue(close), logOutButton(close))];
   });
 }
 
 function me() {
   const person = knownMe();
   return person && h("p", { class: "small quiet cut rail-me" }, person.nickName);
+}
+
+function manual() {
+  return h("a", { class: "link small", href: "/mall/manual/" }, both("手册", "Manual"));
 }
 
 /** @param {() => void} [first] what is done before */

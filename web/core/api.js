@@ -164,6 +164,17 @@ export async function raw(method, path, asking = {}) {
 }
 
 /**
+ * A file that the mall serves beside the API.
+ * @param {string} path as seen from the page
+ * @returns {Promise<string>}
+ */
+export async function file(path) {
+  const response = await fetch(path, { signal: AbortSignal.timeout(PATIENCE_MS) });
+  if (!response.ok) throw new Unreachable(String(response.status));
+  return response.text();
+}
+
+/**
  * How the mall is, and what it is on; not below the API.
  * @returns {Promise<any>}
  */

@@ -22,6 +22,6 @@ export async function open({ root, signal, title }) {
       `This is a demo: its operator is ${DEMO_OPERATOR}. Send the code, then fill in the one that came.`)),
     form.root,
     h("p", { class: "quiet small" }, both("只有管理员能进入。", "For operators only.")),
-    h("div", { class: "row small" }, tongue(), h("a", { class: "link", href: "/mall/" }, both("去逛商城", "To the mall's shops")))));
+    h("div", { class: "row small" }, tongue(), h("a", { class: "link", href: "/mall/" }, both("去逛商城", "To the mall's shops")), h("a", { class: "link", href: "/mall/manual/" }, both("手册", "Manual")))));
   form.focus();
 }

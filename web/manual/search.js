@@ -1,0 +1,95 @@
+// A search over all pages of the manual, in the browser: the mall serves every section with its text once.
+
+import { file } from "../core/api.js";
+import { fill, h } from "../core/dom.js";
+import { both, language } from "../core/language.js";
+
+/** @typedef {{topic: string, title: string, anchor: string, heading: string, text: string}} Entry */
+
+/** More hits would say no more. */
+const HITS_MAX = 20;
+/** Characters of an excerpt before and behind the first hit. */
+const BEFORE = 40;
+const BEHIND = 120;
+
+/** @type {Promise<Entry[]> | null} */
+let entries = null;
+
+/** Puts the field into the head of the page. */
+export function search() {
+  const [place, found, article] = ["search", "found", "article"].map((id) => /** @type {HTMLElement} */ (document.getElementById(id)));
+  const label = both("搜索手册", "Search the manual");
+  const input = h("input", { class: "input", type: "search", id: "find", spellcheck: "false", autocomplete: "off", placeholder: label, "aria-label": label });
+  input.addEventListener("input", show);
+  fill(place, input);
+
+  async function show() {
+    const wanted = input.value;
+    const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
+    article.hidden = words.length > 0;
+    found.hidden = words.length === 0;
+    if (words.length === 0) return;
+    try {
+      const all = await index();
+      // Somebody typed on while the index came.
+      if (input.value === wanted) fill(found, results(hits(all, words), words));
+    } catch {
+      fill(found, h("p", { class: "notice bad", role: "alert" }, both("无法读取搜索索引", "The search index cannot be read")));
+    }
+  }
+}
+
+/** @returns {Promise<Entry[]>} */
+function index() {
+  entries ??= file(`search.${language()}.json`).then(JSON.parse);
+  // A failure is tried again with the next letter.
+  entries.catch(() => (entries = null));
+  return entries;
+}
+
+/**
+ * Sections with every word, those with more words in their headings first.
+ * @param {Entry[]} all
+ * @param {string[]} words
+ */
+function hits(all, words) {
+  const ranked = all.flatMap((entry) => {
+    const heading = `${entry.title} ${entry.heading}`.toLowerCase();
+    const text = entry.text.toLowerCase();
+    if (!words.every((word) => heading.includes(word) || text.includes(word))) return [];
+    const rank = words.filter((word) => entry.heading.toLowerCase().includes(word)).length * 2 + words.filter((word) => heading.includes(word)).length;
+    return [{ entry, rank }];
+  });
+  return ranked.sort((a, b) => b.rank - a.rank).map(({ entry }) => entry);
+}
+
+/**
+ * @param {Entry[]} found
+ * @param {string[]} words
+ */
+function results(found, words) {
+  const count = found.length;
+  const asked = new URLSearchParams(location.search).get("lang");
+  return [
+    h("h1", null, both("搜索结果", "Search results")),
+    h("p", { class: "quiet", role: "status" }, count === 0 ? both("没有找到。", "Nothing found.") : both(`${count}处`, count === 1 ? "1 section" : `${count} sections`)),
+    h("ol", { class: "hits" }, found.slice(0, HITS_MAX).map((entry) => h("li", null,
+      h("a", { href: `${entry.topic}${asked ? `?lang=${language()}` : ""}#${entry.anchor}` }, entry.title, entry.heading !== entry.title && ` › ${entry.heading}`),
+      h("p", { class: "small" }, excerpt(entry.text, words))))),
+  ];
+}
+
+/**
+ * The text around the first word, with all words marked.
+ * @param {string} text
+ * @param {string[]} words
+ * @returns {(Node | string)[]}
+ */
+function excerpt(text, words) {
+  const first = Math.min(...words.map((word) => text.toLowerCase().indexOf(word)).filter((at) => at >= 0), text.length);
+  const from = first === text.length ? 0 : Math.max(0, first - BEFORE);
+  const part = text.slice(from, (first === text.length ? 0 : first) + BEHIND);
+  const marks = new RegExp(`(${words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|")})`, "gi");
+  const parts = part.split(marks).map((piece, at) => (at % 2 ? h("mark", null, piece) : piece));
+  return [from > 0 ? "…" : "", ...parts, from + part.length < text.length ? "…" : ""];
+}
