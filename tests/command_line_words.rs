@@ -318,3 +318,22 @@ fn the_manual_is_printed_in_both_languages_and_an_unknown_topic_names_the_known_
         }
     }
 }
+
+#[test]
+fn a_demo_says_where_the_manual_is() {
+    for (language, wanted) in
+        [("en", "manual      http://127.0.0.1:"), ("zh", "手册        http://127.0.0.1:")]
+    {
+        let dir = tempfile::tempdir().unwrap();
+        let arguments = ["demo", "--data", text(dir.path()), "--listen", "127.0.0.1:0", "--lang", language];
+        let mut demo = mallbox(&arguments, &[]);
+        let mut child = demo.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+        // The calls to try come last.
+        let said: Vec<_> = lines.take_while(|line| !line.starts_with("curl ")).collect();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let line = said.iter().find(|line| line.starts_with(wanted));
+        assert!(line.is_some_and(|line| line.contains("/mall/manual/")), "{said:#?}");
+    }
+}
