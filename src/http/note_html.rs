@@ -93,5 +93,8 @@ mod tests {
     fn a_long_text_of_open_brackets_takes_no_long_time() {
         let text = "<p".repeat(100_000);
         assert_eq!(escaped(&text), "&lt;p".repeat(100_000));
+        // Where the end of a tag is looked for no further, whatever the machine's speed.
+        let blanks = " ".repeat(LONGEST_TAG);
+        assert_eq!(escaped(&format!("<p{blanks}>")), format!("&lt;p{blanks}&gt;"));
     }
 }

@@ -77,10 +77,11 @@ async fn a_start_without_room_did_not_know_the_pending_claims() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_mall_is_made_when_there_is_room_and_not_before() {
     let closed = World::open(Durability::Process).await.closed().await;
-    fs::remove_dir_all(closed.dir().join("log")).unwrap();
+    let log = closed.dir().join("log");
+    fs::remove_dir_all(&log).unwrap();
     closed.faults.set_full(true);
     let world = closed.open().await;
-    assert!(world.claim(1).await.is_err());
+    assert!(world.claim(1).await.is_err() && !log.exists());
     world.faults.set_full(false);
     assert_eq!(world.claim(1).await.unwrap(), ClaimAnswer::Accepted);
     let world = world.reopen().await;
