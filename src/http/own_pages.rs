@@ -373,6 +373,22 @@ mod tests {
     }
 
     #[test]
+    fn every_page_of_the_manual_is_kept_once_it_was_made() {
+        let made = Made::new("/api");
+        assert!(made.manual.get().is_none(), "nobody has requested the manual yet");
+        for language in [Language::Zh, Language::En] {
+            for topic in manual::topics(language).into_iter().map(|topic| topic.name).chain([String::new()]) {
+                let page = made.page(&Place::Manual(topic.clone(), language), "/api");
+                assert!(page.is_some_and(|page| page.text.contains("<article")), "{topic}");
+            }
+            let index = made.page(&Place::Search(language), "/api").map(|page| &page.text);
+            assert!(index.is_some_and(|index| index.starts_with("[{\"topic\":")));
+        }
+        assert_eq!(made.manual.get().map(BTreeMap::len), Some(Place::of_manual().count()));
+        assert!(made.page(&Place::Manual("index".to_owned(), Language::En), "/api").is_none());
+    }
+
+    #[test]
     fn imports_are_told_from_what_looks_like_them() {
         let source = "import { h } from \"../core/dom.js\";\nimport {\n  a,\n} from \"./a.js\";\nconst x = \"./b.js\";\n";
         assert_eq!(imports(source).collect::<Vec<_>>(), ["../core/dom.js", "./a.js"]);
