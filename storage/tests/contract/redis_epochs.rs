@@ -154,6 +154,24 @@ async fn live_stock_of_a_new_master_missed_a_unit_that_a_worker_had_in_hand() {
     assert_eq!(there.sales.units(voucher).await.unwrap().unwrap().taken, 3);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server")]
+async fn an_old_master_that_is_back_showed_a_claim_that_its_replica_never_had() {
+    let (first, second) = pair().await;
+    let w = production_world::fresh(first.url()).await;
+    let (voucher, other) = (w.sale(Some(5)).await, w.sale(None).await);
+    tell(&first.url(), &["WAIT", "1", "5000"]);
+    tell(&second.url(), &["REPLICAOF", "NO", "ONE"]);
+    let lost = claim(voucher, 1, 1);
+    assert!(accepted(&w.storage, lost).await);
+    fail_over(&w, &second, other).await;
+    // This instance is connected to the old master still.
+    let found = w.storage.order_log.find(lost.order).await;
+    assert!(is_refused(&found), "{found:?}");
+    let found = w.storage.order_log.of_user(lost.user).await;
+    assert!(is_refused(&found), "{found:?}");
+}
+
 /// The answer as soon as there is one.
 async fn recovers_there(there: &Storage, claim: mallbox_storage::Claim) -> ClaimAnswer {
     let until = Instant::now() + Duration::from_secs(20);

@@ -15,17 +15,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use futures_util::future::join_all;
+use futures_util::future::{join_all, try_join_all};
 use parking_lot::Mutex;
 use redis::{FromRedisValue, Value};
 use tokio::time::Instant;
 
-use super::epochs::{Known, ServerEpochs};
+use super::epochs::{Known, Need, ServerEpochs};
 use super::in_hand::{InHand, Taking};
 use super::keys::{Keys, LogKeys, partition_of, partition_of_order};
 use super::link::Repeat;
 use super::log_entries::{by_user, claims_in, from_by_order, from_by_user, handed_out, place_text};
-use super::script::{Call, DONE, LOG_STATE, PUT_BACK, RECLAIM, TAKE};
+use super::script::{Call, DONE, FIND_PENDING, LOG_STATE, PENDING_OF_USER, PUT_BACK, RECLAIM, TAKE};
 use super::wake_ups::{ALL, WakeUps};
 use crate::production::{EpochScope, ServerEpoch};
 use crate::{
@@ -49,6 +49,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 pub(super) struct RedisOrderLog {
     epochs: Arc<ServerEpochs>,
     logs: Vec<LogKeys>,
+    /// By partition: the key of the epoch that its server was compared with a moment ago.
+    compared: Vec<String>,
     wake_ups: Arc<WakeUps>,
     consumers: Arc<Consumers>,
     /// Where the next look at all partitions begins, so that none is always last.
@@ -121,6 +123,7 @@ impl RedisOrderLog {
         Self {
             epochs,
             logs: (0..PARTITIONS).map(|partition| keys.log(partition)).collect(),
+            compared: (0..PARTITIONS).map(|partition| keys.epoch_compared(partition)).collect(),
             wake_ups,
             consumers: Arc::new(Consumers::new()),
             turn: AtomicU64::new(0),
@@ -133,8 +136,20 @@ impl RedisOrderLog {
     }
 
     fn log(&self, partition: u64) -> &LogKeys {
-        // Partitions are counted to as many as there are logs.
-        &self.logs[usize::try_from(partition % PARTITIONS).unwrap_or(0)]
+        &self.logs[index(partition)]
+    }
+
+    /// Runs a script that reads pending claims, once the epoch of the partition is open. An old master that is back may
+    /// still have claims that the epoch in force never heard of, and a new one may lack claims that workers have in hand.
+    async fn read_pending<T: FromRedisValue>(
+        &self,
+        op: &'static str,
+        partition: u64,
+        call: Call,
+    ) -> Result<T, StoreError> {
+        let scope = EpochScope::partition(partition);
+        let (found, _) = self.epochs.run((op, Repeat::Safe), (scope, Need::Open), call).await?;
+        Ok(found)
     }
 
     /// Takes up to `max` claims from these partitions, the same share from each, and then the rest from those that have
@@ -289,6 +304,11 @@ impl RedisOrderLog {
     }
 }
 
+/// Partitions are counted up to the number of logs.
+fn index(partition: u64) -> usize {
+    usize::try_from(partition % PARTITIONS).unwrap_or(0)
+}
+
 #[async_trait]
 impl OrderLog for RedisOrderLog {
     async fn take(&self, worker: &str, max: usize, wait: Duration) -> Result<Vec<Logged>, StoreError> {
@@ -407,25 +427,19 @@ impl OrderLog for RedisOrderLog {
 
     async fn find(&self, order: OrderId) -> Result<Option<Claim>, StoreError> {
         const OP: &str = "order_log.find";
-        let mut command = redis::cmd("HGET");
-        command.arg(&self.log(partition_of_order(order)).pending).arg(order.get());
-        let found: Option<String> = self.epochs.link.query(OP, Repeat::Safe, &command).await?;
+        let partition = partition_of_order(order);
+        let call = FIND_PENDING.on([&self.log(partition).pending, &self.compared[index(partition)]]);
+        let found: Option<String> = self.read_pending(OP, partition, call.arg(order.get())).await?;
         found.map(|entry| from_by_order(OP, order, &entry)).transpose()
     }
 
     async fn of_user(&self, user: UserId) -> Result<Vec<Claim>, StoreError> {
         const OP: &str = "order_log.of_user";
-        let commands: Vec<redis::Cmd> = self
-            .logs
-            .iter()
-            .map(|log| {
-                let mut command = redis::cmd("ZRANGEBYLEX");
-                // A semicolon comes right after the colon.
-                command.arg(&log.by_user).arg(format!("[{user}:")).arg(format!("({user};"));
-                command
-            })
-            .collect();
-        let found: Vec<Vec<String>> = self.epochs.link.query_all(OP, &commands).await?;
+        let calls = (0..PARTITIONS).map(|partition| {
+            let call = PENDING_OF_USER.on([&self.log(partition).by_user, &self.compared[index(partition)]]);
+            self.read_pending::<Vec<String>>(OP, partition, call.arg(user.get()))
+        });
+        let found: Vec<Vec<String>> = try_join_all(calls).await?;
         let claims = found.iter().flatten().map(|entry| from_by_user(OP, entry));
         let mut claims = claims.collect::<Result<Vec<_>, _>>()?;
         // Order ids rise with time.

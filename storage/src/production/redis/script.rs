@@ -19,7 +19,7 @@ macro_rules! scripts {
 
 scripts! {
     SERVER_ID = "server_id.lua";
-    CLAIM = "fence_claim.lua", "claim.lua";
+    CLAIM = "fence_cached.lua", "claim.lua";
     PUT = "fence.lua", "put.lua";
     LOAD = "fence.lua", "load.lua";
     SWITCH_ON = "fence.lua", "switch_on.lua";
@@ -32,6 +32,8 @@ scripts! {
     PUT_BACK = "fence.lua", "put_back.lua";
     RECLAIM = "fence.lua", "reclaim.lua";
     RESCUE = "fence.lua", "rescue.lua";
+    FIND_PENDING = "fence_cached.lua", "find_pending.lua";
+    PENDING_OF_USER = "fence_cached.lua", "pending_of_user.lua";
     LOG_STATE = "log_state.lua";
     SET_DEADLINES = "fence.lua", "set_deadlines.lua";
     DUE = "fence.lua", "due.lua";
