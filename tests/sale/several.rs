@@ -125,7 +125,10 @@ async fn loading_many_sales_keeps_nobody_from_changing_one() {
     let loading = tokio::spawn(async move { counter.load(now).await });
     for voucher in [sales[0], sales[14]] {
         tokio::time::sleep(Duration::from_millis(100)).await;
-        w.sale_office.pause(w.by(), voucher).await.unwrap();
+        // On a busy machine a change may give up before its turn: who asked for it does so again.
+        while let Err(error) = w.sale_office.pause(w.by(), voucher).await {
+            assert!(!loading.is_finished(), "{error}");
+        }
         assert!(!loading.is_finished());
     }
     assert_eq!(loading.await.unwrap().unwrap(), SALES);
