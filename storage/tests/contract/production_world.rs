@@ -6,7 +6,7 @@ use mallbox_storage::production::redis::RedisOptions;
 use mallbox_storage::{Place, Storage};
 use mallbox_test_servers::{Database, Ground};
 
-use crate::world::World;
+use crate::world::{World, opened};
 
 /// On one Redis and one MariaDB, over TLS and with passwords.
 pub async fn single() -> World {
@@ -49,11 +49,11 @@ impl World {
     pub async fn on_redis_at(&self, url: String) -> Storage {
         let options = self.production();
         let redis = RedisOptions { url, ..options.redis.clone() };
-        Storage::open(&Place::Production(ProductionOptions { redis, ..options.clone() })).await.unwrap()
+        opened(&Place::Production(ProductionOptions { redis, ..options.clone() })).await
     }
 
     /// The same mall as another instance sees it: over connections of its own.
     pub async fn other_instance(&self) -> Storage {
-        Storage::open(self.place()).await.unwrap()
+        opened(self.place()).await
     }
 }

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use mallbox_storage::{
-    Cents, Claim, Logged, NewSale, OrderId, Place, ShopId, Storage, Terms, Timestamp, UserId, VoucherId,
-    VoucherStatus, VoucherText,
+    Cents, Claim, Logged, NewSale, OpenError, OrderId, Place, ShopId, Storage, Terms, Timestamp, UserId,
+    VoucherId, VoucherStatus, VoucherText,
 };
+use mallbox_test_patience::Deadline;
 use mallbox_test_servers::Ground;
 
 /// Noon of 2026-11-21, UTC.
@@ -26,11 +27,23 @@ pub async fn embedded() -> World {
     World::on(Ground::directory()).await
 }
 
+/// Opens the storage of a test that is about something else: on a busy machine servers respond later than a start waits.
+pub async fn opened(place: &Place) -> Storage {
+    let limit = Deadline::after(Duration::from_secs(20));
+    loop {
+        match Storage::open(place).await {
+            Err(OpenError::Unreachable { .. }) if !limit.is_over() => {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+            opened => return opened.unwrap(),
+        }
+    }
+}
+
 impl World {
     /// One that is here.
     pub async fn on(ground: Ground) -> Self {
-        let storage = Storage::open(ground.place()).await.unwrap();
-        Self { storage, ground }
+        Self { storage: opened(ground.place()).await, ground }
     }
 
     /// Where it is.

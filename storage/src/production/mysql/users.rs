@@ -18,6 +18,9 @@ use crate::{
 
 pub(super) struct MysqlUsers(pub(super) Database);
 
+/// Inserts of a new user before the call fails: each but the last met a log-in that was rolled back at the same moment.
+const CREATE_TRIES: u32 = 3;
+
 /// Every query for users begins with it; [`user`] reads it.
 const SELECT: &str =
     "SELECT id, phone, nick_name, icon, role, created_ms, blocked_ms, block_reason FROM users";
@@ -38,13 +41,18 @@ impl Users for MysqlUsers {
         self.0
             .write_at_once(op, |conn| {
                 run(async move {
-                    match create(conn, phone, nick_name, now).await {
-                        // Somebody else was quicker.
-                        Err(fault) if fault.is_taken_key() => by_phone(conn, phone)
-                            .await?
-                            .ok_or_else(|| Fault::refused("the phone is taken and free at once")),
-                        made => made,
+                    for _ in 0..CREATE_TRIES {
+                        match create(conn, phone, nick_name, now).await {
+                            // Another log-in was quicker, or was rolled back since: its time was over, or it was killed.
+                            Err(fault) if fault.is_taken_key() => {
+                                if let Some(user) = by_phone(conn, phone).await? {
+                                    return Ok(user);
+                                }
+                            }
+                            made => return made,
+                        }
                     }
+                    Err(Fault::refused("the phone is taken and free at once"))
                 })
             })
             .await
