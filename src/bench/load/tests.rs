@@ -8,6 +8,7 @@ mod server;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use mallbox_test_patience as patience;
 use server::Server;
 
 use super::{Answer, Fault, Load, Progress, Report, Script, get, run};
@@ -56,6 +57,9 @@ impl Script for Counted {
     }
 }
 
+/// Of [`drive`], two cases of which wait for the timeout.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(1);
+
 fn load(address: SocketAddr, connections: usize) -> Load {
     let request_timeout = Duration::from_secs(5);
     Load { addresses: vec![address], connections, stop_at: None, request_timeout, rate: None }
@@ -64,11 +68,8 @@ fn load(address: SocketAddr, connections: usize) -> Load {
 /// Sends `requests` over one connection at a time when `connections` is 1; each must come out as
 /// an answer or a loss.
 fn drive(server: &Server, connections: usize, requests: u64) -> (Counted, Report) {
-    let load = Load {
-        // Short, for the sake of the cases that wait for it.
-        request_timeout: Duration::from_millis(200),
-        ..load(server.address, connections)
-    };
+    let load =
+        Load { request_timeout: patience::scaled(REQUEST_TIMEOUT), ..load(server.address, connections) };
     let progress = Progress::default();
     let (script, report) = run(&load, Counted::requests(requests), &progress).unwrap();
     assert_eq!(script.ok + script.sold_out, report.answered);

@@ -6,7 +6,7 @@ use mallbox_test_patience as patience;
 
 use super::super::{Answer, Errors, Fault, Load, LoadError, Progress, Report, Script, Unreadable, run};
 use super::server::{Deed, Server};
-use super::{Counted, OK, drive, load};
+use super::{Counted, OK, REQUEST_TIMEOUT, drive, load};
 
 /// Drives one connection over six requests of which the third goes wrong.
 fn third_goes_wrong(deed: fn() -> Deed) -> (Counted, Report) {
@@ -42,7 +42,7 @@ fn an_answer_that_does_not_come_is_a_timeout() {
     let (script, report) = third_goes_wrong(|| Deed::send(OK).after(Duration::from_secs(60)));
     assert_eq!(script.lost, [Fault::Timeout]);
     assert_eq!(report.errors, errors(Fault::Timeout));
-    assert!(report.elapsed >= Duration::from_millis(200));
+    assert!(report.elapsed >= REQUEST_TIMEOUT);
     assert!(patience::is_within(report.elapsed, Duration::from_secs(5)));
 }
 
