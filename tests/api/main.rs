@@ -1,4 +1,4 @@
-//! The HTTP API as `API.md` has it: a real mall behind the real server, and every call that exists.
+//! The HTTP API: a real mall behind the real server, and every call of the OpenAPI description.
 
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
 

@@ -16,7 +16,7 @@ pub const EVENING: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 pub const OPERATOR: &str = "13900000001";
 pub const CUSTOMER: &str = "13900000002";
 pub const OTHER: &str = "13900000003";
-/// No call takes longer (DESIGN.md, section 8).
+/// Longest time of a call: `mallbox::http`'s deadline.
 const LONGEST: Duration = Duration::from_millis(1_500);
 /// How long claims may take to become orders.
 const PATIENCE: Duration = Duration::from_secs(20);

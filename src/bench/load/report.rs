@@ -133,12 +133,6 @@ impl Report {
         self.quantile(0.99)
     }
 
-    /// The latency that 999 answers in 1,000 did not exceed.
-    #[must_use]
-    pub fn p999(&self) -> Duration {
-        self.quantile(0.999)
-    }
-
     /// The longest latency.
     #[must_use]
     pub fn max(&self) -> Duration {
