@@ -10,6 +10,7 @@ crate::contract! {
     units_of_closed_orders_come_back_together_and_once,
     a_unit_bought_again_meanwhile_stays_with_its_new_order,
     a_rush_of_cancellations_gives_every_unit_back_once,
+    a_unit_whose_claim_became_an_order_meanwhile_was_given_back,
 }
 
 /// Claims that were accepted and became orders.
@@ -140,4 +141,29 @@ async fn a_rush_of_cancellations_gives_every_unit_back_once(w: &World) {
         ended.unwrap();
     }
     assert_eq!((left(w, voucher).await, stock(w, voucher).await), (Some(300), Some(300)));
+}
+
+/// A repeated release of an old order's unit, while the user's next claim is being written.
+async fn a_unit_whose_claim_became_an_order_meanwhile_was_given_back(w: &World) {
+    const USERS: u64 = 40;
+    let voucher = w.sale(None).await;
+    let old = ordered(w, voucher, 1..USERS + 1).await;
+    let _ = w.storage.orders.cancel(&ids(&old), NOON).await.unwrap();
+    w.storage.sales.release_all(&units(&old)).await.unwrap();
+    for (user, old) in (1..).zip(&old) {
+        let next = claim(voucher, user, 1_000 + user);
+        assert_eq!(w.storage.sales.claim(next).await.unwrap(), ClaimAnswer::Accepted);
+        let (sales, again) = (w.storage.sales.clone(), units(&[*old]));
+        let releasing = tokio::spawn(async move {
+            loop {
+                sales.release_all(&again).await.unwrap();
+            }
+        });
+        w.persist_all().await;
+        releasing.abort();
+        let _ = releasing.await;
+        let repeat = w.storage.sales.claim(claim(voucher, user, 2_000 + user)).await.unwrap();
+        assert_eq!(repeat, ClaimAnswer::AlreadyBought(next.order), "user {user}");
+    }
+    assert_eq!(w.storage.sales.units(voucher).await.unwrap().unwrap().taken, USERS);
 }

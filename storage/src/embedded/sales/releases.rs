@@ -15,6 +15,9 @@ pub(super) struct Look {
     pub(super) order: OrderId,
     units: u64,
     removals: u64,
+    /// A claim of the buyer was pending. The claim may become an order after the database was read and before the second
+    /// look: neither then accounts for the unit.
+    is_pending: bool,
 }
 
 impl Memory {
@@ -23,19 +26,21 @@ impl Memory {
         let sale = self.sale_to_change(voucher)?;
         let buyer = sale.buyers.lock(user);
         let (units, removals) = (buyer.units(), buyer.removals());
+        let is_pending = !self.pending.holdings(voucher, user).is_empty();
         drop(buyer);
-        (units > 0).then_some(Look { sale, voucher, user, order, units, removals })
+        (units > 0).then_some(Look { sale, voucher, user, order, units, removals, is_pending })
     }
 }
 
 impl Look {
     /// Gives the unit back if the database accounts for fewer than the user holds. `own`: removals from the shard by the
-    /// caller since the look. `None`: something else happened meanwhile, or a claim is pending; nothing changed.
+    /// caller since the look. `None`: something else happened meanwhile, or a claim is or was pending; nothing changed.
     pub(super) fn release(&self, pending: &Pending, recorded: &HashSet<OrderId>, own: u64) -> Option<bool> {
         let standing = self.sale.standing.read().unwrap_or_else(PoisonError::into_inner);
         let mut buyer = self.sale.buyers.lock(self.user);
         let is_as_seen = buyer.units() == self.units && buyer.removals() == self.removals + own;
-        if !is_as_seen || !pending.holdings(self.voucher, self.user).is_empty() {
+        let is_pending = self.is_pending || !pending.holdings(self.voucher, self.user).is_empty();
+        if !is_as_seen || is_pending {
             return None;
         }
         if buyer.units() <= recorded.len() as u64 {
