@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mallbox_storage::production::redis::{RedisOptions, RedisPorts};
-use mallbox_storage::{Claim, ClaimAnswer, Logged, Place, Release, Step, Storage};
-use mallbox_test_patience as patience;
+use mallbox_storage::{Claim, ClaimAnswer, Logged, Place, Release, Step, Storage, StoreError};
+use mallbox_test_patience::{self as patience, Deadline};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -15,7 +15,7 @@ use crate::production_world;
 use crate::redis_world::{accepted, connect_beside};
 use crate::world::{NOON, WORKER, claim};
 
-const SILENCE: Duration = Duration::from_millis(400);
+const SILENCE: Duration = Duration::from_millis(800);
 
 async fn take(storage: &Storage, wait: Duration) -> Vec<Logged> {
     storage.order_log.take(WORKER, 1000, wait).await.unwrap()
@@ -187,7 +187,8 @@ async fn a_release_that_is_repeated_gives_back_once() {
 
 /// The address of something in front of a server that is in no hurry to pass on what it is sent.
 async fn slow_way_to(url: &str) -> String {
-    const EACH_WAY: Duration = Duration::from_millis(300);
+    /// Twice this, for a script that the server does not know yet, is less than a call waits.
+    const EACH_WAY: Duration = Duration::from_millis(200);
     let server = url.strip_prefix("redis://").unwrap().to_owned();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let slow = format!("redis://{}", listener.local_addr().unwrap());
@@ -212,6 +213,14 @@ async fn slow_way_to(url: &str) -> String {
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
 async fn a_unit_that_passes_to_an_order_which_was_closed_meanwhile_comes_back() {
+    let limit = Deadline::after(Duration::from_secs(20));
+    // On a busy machine the slow way may take longer than a call waits: what became of the unit is then unknown.
+    while let Err(error) = pass_a_unit_on_to_an_order_that_is_closed().await {
+        assert!(!limit.is_over(), "{error}");
+    }
+}
+
+async fn pass_a_unit_on_to_an_order_that_is_closed() -> Result<(), StoreError> {
     let w = production_world::plain().await;
     let voucher = w.sale(Some(9)).await;
     let (first, second) = (claim(voucher, 1, 1), claim(voucher, 1, 2));
@@ -228,9 +237,7 @@ async fn a_unit_that_passes_to_an_order_which_was_closed_meanwhile_comes_back() 
     tokio::time::sleep(Duration::from_millis(100)).await;
     let _ = w.storage.orders.step(first.order, Step::Cancel, NOON).await.unwrap();
     let _ = w.storage.sales.release(voucher, first.user, first.order).await.unwrap();
-    if late.await.unwrap().is_err() {
-        // The slow way took longer than a call waits. The job of outbox entries then releases the unit again.
-        let _ = w.storage.sales.release(voucher, second.user, second.order).await.unwrap();
-    }
+    let _ = late.await.unwrap()?;
     assert_eq!(w.storage.sales.units(voucher).await.unwrap().unwrap().taken, 0);
+    Ok(())
 }
