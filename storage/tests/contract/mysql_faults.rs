@@ -56,7 +56,7 @@ async fn fails_soon<T: std::fmt::Debug>(call: impl Future<Output = Result<T, Sto
 }
 
 /// Calls until the answer is there, which takes no mending.
-async fn recovers<T, F: Future<Output = Result<T, StoreError>>>(call: impl Fn() -> F) -> T {
+pub async fn recovers<T, F: Future<Output = Result<T, StoreError>>>(call: impl Fn() -> F) -> T {
     let until = Deadline::after(Duration::from_secs(20));
     loop {
         match call().await {

@@ -1,19 +1,18 @@
 //! Several processes on one record.
 
 use std::collections::HashSet;
-use std::time::Duration;
 
 use mallbox_storage::production::Holder;
 use mallbox_storage::{
     Cents, Claim, DeadReason, Logged, OrderCounts, OrderId, Page, PaymentState, Persisted, Phone, Step,
-    Stepped, Storage, StoreError, UserFilter, UserId,
+    Stepped, Storage, UserFilter, UserId,
 };
-use mallbox_test_patience::Deadline;
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom as _;
 use tokio::task::JoinSet;
 
+use crate::mysql_faults::recovers;
 use crate::orders::{logged, persist, stock};
 use crate::production_world::{self, record};
 use crate::world::{NOON, claim};
@@ -101,16 +100,8 @@ async fn sixty_four_log_ins_with_one_phone_are_one_user() {
     for number in 0..64 {
         let users = if number % 2 == 0 { w.storage.users.clone() } else { other.users.clone() };
         let phone = phone.clone();
-        log_ins.spawn(async move {
-            let limit = Deadline::after(Duration::from_secs(20));
-            loop {
-                match users.find_or_create(&phone, "a", NOON).await {
-                    // Everybody else's turn took longer than a call waits.
-                    Err(StoreError::Unavailable { .. }) if !limit.is_over() => tokio::task::yield_now().await,
-                    user => return user.unwrap(),
-                }
-            }
-        });
+        // Everybody else's turn may take longer than a call waits.
+        log_ins.spawn(async move { recovers(|| users.find_or_create(&phone, "a", NOON)).await });
     }
     let users = log_ins.join_all().await;
     assert!(users.windows(2).all(|pair| pair[0] == pair[1]));

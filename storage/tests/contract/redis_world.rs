@@ -9,7 +9,6 @@ use mallbox_test_patience::Deadline;
 use mallbox_test_servers::{Database, Redis, RedisOptions as ServerOptions};
 
 use crate::production_world;
-use crate::world::World;
 
 /// What is in Redis, of a mall whose record is empty.
 pub async fn connect(options: &RedisOptions) -> Result<RedisPorts, OpenError> {
@@ -64,11 +63,11 @@ pub async fn attempt(storage: &Storage, claim: Claim) -> Result<ClaimAnswer, Sto
     storage.sales.claim(claim).await
 }
 
-/// Calls until it is answered again.
-pub async fn recovers(w: &World, claim: Claim) -> ClaimAnswer {
+/// Repeats a claim until the mall responds to claims again.
+pub async fn recovers(storage: &Storage, claim: Claim) -> ClaimAnswer {
     let until = Deadline::after(Duration::from_secs(20));
     loop {
-        match attempt(&w.storage, claim).await {
+        match attempt(storage, claim).await {
             Ok(answer) => return answer,
             Err(error) => assert!(!until.is_over(), "{error}"),
         }
