@@ -63,7 +63,7 @@ impl Pictures {
 
     /// With what was fetched of other addresses.
     pub(super) fn with(self, fetched: Fetched) -> Self {
-        let reason = |(why, addresses): (Why, Vec<String>)| {
+        let reason = |(why, addresses): (Why, BTreeSet<String>)| {
             // A stranger's text on the operator's terminal.
             let shown = |address: &String| address.escape_debug().take(100).collect();
             let examples = addresses.iter().take(EXAMPLES).map(shown).collect();

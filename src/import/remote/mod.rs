@@ -81,8 +81,8 @@ impl Why {
 pub struct Fetched {
     /// By address, where pages find the picture now.
     pub(super) paths: BTreeMap<String, String>,
-    /// What was not fetched, by reason.
-    pub(super) failed: BTreeMap<Why, Vec<String>>,
+    /// Addresses that were not fetched, by reason: sorted, since fetches end in any order.
+    pub(super) failed: BTreeMap<Why, BTreeSet<String>>,
 }
 
 /// Fetches pictures into a folder of uploads. `progress` is told how many of how many are done.
@@ -127,7 +127,9 @@ async fn fetch_by(
                 let path = keep(uploads, &address, kind, &content)?;
                 fetched.paths.insert(address, path);
             }
-            Err(why) => fetched.failed.entry(why).or_default().push(address),
+            Err(why) => {
+                fetched.failed.entry(why).or_default().insert(address);
+            }
         }
         done += 1;
         progress(done, count);

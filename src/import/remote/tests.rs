@@ -143,7 +143,7 @@ async fn pictures_are_fetched_and_drawn_anew_and_failures_are_told_by_reason() {
         (Why::NoPicture, 1),
         (Why::Unreachable, 2),
     ] {
-        assert_eq!(fetched.failed.get(&why).map(Vec::len), Some(of), "{why:?}: {fetched:?}");
+        assert_eq!(fetched.failed.get(&why).map(BTreeSet::len), Some(of), "{why:?}: {fetched:?}");
     }
     assert!(!uploads.path().join(".part").exists());
 }
