@@ -1,4 +1,4 @@
-//! People: logging in and out; what they tell about themselves; what they may do.
+//! Accounts: login codes, passwords, sessions, public profiles and roles.
 
 mod cards;
 
@@ -15,23 +15,23 @@ use super::{Context, Failure, Mistake, Random, Refusal};
 
 pub use cards::{CardEdit, FullCard};
 
-/// What somebody logs in with.
+/// The credential of a login.
 #[derive(Clone, Copy)]
 pub enum Proof<'a> {
-    /// The code that was sent to the phone.
+    /// The one-time code sent by SMS.
     Code(&'a str),
-    /// The password that was set before.
+    /// The password that the user has set.
     Password(&'a str),
 }
 
-/// A person as others see them.
+/// The public part of a user: id, name and picture.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Brief {
-    /// Who.
+    /// The user's id.
     pub id: UserId,
-    /// The name others see.
+    /// The display name.
     pub nick_name: String,
-    /// Path of the picture, `""` if none.
+    /// Path of the profile picture, `""` if none.
     pub icon: String,
 }
 
@@ -42,14 +42,14 @@ impl From<User> for Brief {
 }
 
 impl Brief {
-    /// Of these users, in their order; ids of nobody are left out.
+    /// Loads the given users, in the order of `users`. Unknown ids are left out.
     pub(super) async fn of(context: &Context, users: &[UserId]) -> Result<Vec<Self>, Failure> {
         let users = context.storage.users.those(users).await?;
         Ok(users.into_iter().map(Self::from).collect())
     }
 }
 
-/// Logs people in and out, and keeps what they tell about themselves.
+/// Logins, sessions, passwords and profiles.
 pub struct Accounts {
     context: Context,
     random: Arc<Random>,
@@ -58,12 +58,15 @@ pub struct Accounts {
     inbox: Option<Arc<Inbox>>,
 }
 
-/// Passwords tried per phone, right ones included, since a limit on wrong ones would have to be looked at first and
-/// counted later, which a crowd of concurrent tries slips through. One more every two minutes.
+/// Password attempts per phone: a burst of five, then one more every two minutes.
+///
+/// Correct passwords count too. A limit on wrong passwords alone would be checked before the hash and counted
+/// after it, and a burst of concurrent attempts would slip through.
 const PASSWORD_TRIES: Limit = Limit { count: 5, per: Duration::from_secs(600) };
 
 impl Accounts {
-    /// `inbox` is what `GET /demo/inbox` reads; `sms` must then send to it too.
+    /// Creates the service. `inbox` is the source of `GET /demo/inbox`; if given, `sms` must send to `inbox`
+    /// as well.
     #[must_use]
     pub fn new(
         context: Context,
@@ -76,11 +79,12 @@ impl Accounts {
 
     /// Sends a login code to a phone.
     ///
-    /// The code is stored before it is sent. If sending fails, that code still counts for the limits: the next one
-    /// can be asked for after the usual gap, since the gateway may have taken this one.
+    /// The code is stored before it is sent. If sending fails, the code still counts towards the limits,
+    /// because the gateway may have accepted the message. The next code is available after the usual gap.
     ///
     /// # Errors
-    /// [`Mistake::Phone`]; [`Mistake::CodeTooSoon`] with the seconds to wait; [`Refusal::Busy`] if sending failed.
+    /// [`Mistake::Phone`]; [`Mistake::CodeTooSoon`] with the seconds to wait; [`Refusal::Busy`] if sending
+    /// failed.
     pub async fn send_code(&self, phone: &str, now: Timestamp) -> Result<(), Failure> {
         let phone = Phone::parse(phone).ok_or(Mistake::Phone)?;
         let code = self.random.code();
@@ -92,19 +96,20 @@ impl Accounts {
             }
         }
         self.sms.send(&phone, &code).await.map_err(|error| {
-            tracing::error!(%error, "a login code could not be sent");
+            tracing::error!(%error, "could not send a login code");
             Refusal::Busy.into()
         })
     }
 
-    /// Begins a session and answers its token.
+    /// Begins a session and returns its token.
     ///
-    /// A phone that nobody has becomes a new user if the code is right. A code is used up by being right, whatever
-    /// happens after. A phone without a user or without a password is refused like a wrong password, and as slowly.
+    /// With a correct code, an unknown phone becomes a new user. A correct code is consumed, whatever happens
+    /// afterwards. A phone without a user or without a password is refused like a wrong password, after the
+    /// same time.
     ///
     /// # Errors
     /// [`Mistake::Phone`], [`Mistake::Code`], [`Mistake::NoCode`], [`Mistake::Password`];
-    /// [`Refusal::RateLimited`] for too many passwords tried; [`Refusal::Blocked`].
+    /// [`Refusal::RateLimited`] after too many password attempts; [`Refusal::Blocked`].
     pub async fn log_in(&self, phone: &str, proof: Proof<'_>, now: Timestamp) -> Result<String, Failure> {
         let phone = Phone::parse(phone).ok_or(Mistake::Phone)?;
         let user = match proof {
@@ -114,7 +119,8 @@ impl Accounts {
         self.begin(user, self.context.settings.session_ttl, now).await
     }
 
-    /// Begins a session without any proof, for who runs a fixture. A phone that nobody has becomes a new user.
+    /// Begins a session without a credential, for the operator of a fixture. An unknown phone becomes a new
+    /// user.
     ///
     /// # Errors
     /// [`Mistake::Phone`]; [`Refusal::Blocked`].
@@ -133,8 +139,8 @@ impl Accounts {
         let token = self.random.token();
         let storage = &self.context.storage;
         storage.sessions.begin(hash_of(&token), user, ttl, now).await?;
-        // Only now that the session is there: a block that is not seen here comes later, and ends it. Nobody has the
-        // token yet.
+        // Check only after the session exists: a block that this check misses is set later and ends the
+        // session. Nobody has the token yet.
         if storage.users.get(user).await?.is_some_and(|user| user.blocked.is_some()) {
             storage.sessions.end(hash_of(&token)).await?;
             return Err(Refusal::Blocked.into());
@@ -160,13 +166,14 @@ impl Accounts {
     ) -> Result<UserId, Failure> {
         self.count_password_try(phone, now).await?;
         let user = self.context.storage.users.by_phone(phone).await?.map(|user| user.id);
-        // Ids begin with 1: the look-up of nobody's password takes the time of anybody's.
+        // Ids start at 1, so id 0 has no password. The look-up takes the same time for unknown phones as for
+        // users.
         let stored = self.context.storage.users.password(user.unwrap_or(UserId::new(0))).await?;
         let right = self.passwords.matches(password, stored.clone()).await?;
         let user = user.filter(|_| right).ok_or(Mistake::Password)?;
         if let Some(old) = stored.filter(|stored| Passwords::is_outdated(stored)) {
             let new = self.passwords.hash(password).await?;
-            // Not if it was changed a moment ago: that password is the newer one.
+            // Compare-and-set: a password changed a moment ago is newer and stays.
             self.context.storage.users.replace_password(user, &old, &new, now).await?;
         }
         Ok(user)
@@ -180,10 +187,10 @@ impl Accounts {
         }
     }
 
-    /// Ends a session; no error if there is none.
+    /// Ends a session. An unknown session is no error.
     ///
     /// # Errors
-    /// Only if the store is in trouble: the session may then still be live.
+    /// [`Failure::Store`] if the store fails: the session may then still be live.
     pub async fn log_out(&self, token: &str) -> Result<(), Failure> {
         if is_token(token) {
             self.context.storage.sessions.end(hash_of(token)).await?;
@@ -191,70 +198,74 @@ impl Accounts {
         Ok(())
     }
 
-    /// Whose live session this is, extended by the call. A dead, unknown or malformed token is nobody's.
+    /// Returns the user of a live session, and extends the session. Returns `None` for a dead, unknown or
+    /// malformed token.
     ///
-    /// Every request with a token comes through here: one SHA-256 and one look-up in memory.
+    /// Every request with a token makes this call: one SHA-256 and one look-up, in memory or in Redis.
     ///
     /// # Errors
-    /// Only if the store is in trouble.
+    /// [`Failure::Store`] if the store fails.
     pub async fn who(&self, token: &str, now: Timestamp) -> Result<Option<UserId>, Failure> {
         let Some(session) = Self::session_of(token) else { return Ok(None) };
-        // Judged by the time that passed, extended by the clock.
+        // Expiry is judged by elapsed time; the extension follows the clock.
         let doubted = self.context.doubted();
         let ttl = self.context.settings.session_ttl + doubted;
         Ok(self.context.storage.sessions.find(session, ttl, now - doubted).await?)
     }
 
-    /// Whose live session this is, which the call does not extend: for what asks again and again by itself.
+    /// Returns the user of a live session without extending the session: for pages that poll on their own.
     ///
     /// # Errors
-    /// Only if the store is in trouble.
+    /// [`Failure::Store`] if the store fails.
     pub async fn who_is_still_there(&self, token: &str, now: Timestamp) -> Result<Option<UserId>, Failure> {
         let Some(session) = Self::session_of(token) else { return Ok(None) };
         let now = self.context.expiry_now(now);
         Ok(self.context.storage.sessions.find(session, Duration::ZERO, now).await?)
     }
 
-    /// Under what the session of a token is kept, if there is one; `None` for what has not the form of a token.
+    /// Returns the storage key of a token's session, whether or not the session exists; `None` if the text is
+    /// not formed like a token.
     #[must_use]
     pub fn session_of(token: &str) -> Option<TokenHash> {
         is_token(token).then(|| hash_of(token))
     }
 
-    /// What a user may do, as the record has it now; a customer's rights for no user, and for one who is blocked.
+    /// Returns a user's current role from the database. Unknown and blocked users get [`Role::Customer`].
     ///
     /// # Errors
-    /// Only if the store is in trouble.
+    /// [`Failure::Store`] if the store fails.
     pub async fn role(&self, user: UserId) -> Result<Role, Failure> {
         let user = self.context.storage.users.get(user).await?;
         Ok(user.filter(|user| user.blocked.is_none()).map_or(Role::Customer, |user| user.role))
     }
 
-    /// A user as others see them; `None` for no user.
+    /// Returns the public part of a user, from the cache; `None` for an unknown user.
     ///
     /// # Errors
-    /// [`Refusal::Busy`], or the store is in trouble.
+    /// [`Refusal::Busy`] if the read is rejected by load shedding; [`Failure::Store`] if the store fails.
     pub async fn brief(&self, user: UserId, now: Timestamp) -> Result<Option<Brief>, Failure> {
         let person = self.context.copies.people.get(user, now).await?;
         Ok(person.map(|Person { nick_name, icon, .. }| Brief { id: user, nick_name, icon }))
     }
 
-    /// The user with this phone, made if there is none.
+    /// Returns the user with this phone, and creates the user if there is none.
     async fn user_of(&self, phone: &Phone, now: Timestamp) -> Result<UserId, Failure> {
         let Context { storage, copies, .. } = &self.context;
         let user = storage.users.find_or_create(phone, &self.random.nick_name(), now).await?;
         if user.created == now {
-            // Somebody may have asked for them too early.
+            // An earlier read of this id may have left a negative cache entry.
             copies.people.changed(&[user.id]).await;
         }
         Ok(user.id)
     }
 
-    /// Sets a password. Who has one already must give it; tries are limited like those of logging in.
+    /// Sets a password. A user who already has a password must supply the old one; attempts count towards the
+    /// limit of password logins.
     ///
     /// # Errors
-    /// [`Mistake::PasswordLength`]; [`Mistake::Missing`] and [`Mistake::OldPassword`] if there is an old one and it was not given
-    /// rightly.
+    /// [`Mistake::PasswordLength`]. If an old password exists: [`Mistake::Missing`] if `old` is absent,
+    /// [`Mistake::OldPassword`] if `old` is wrong, [`Refusal::RateLimited`] after too many attempts.
+    /// [`Refusal::NotFound`] for an unknown user.
     pub async fn set_password(
         &self,
         user: UserId,
@@ -280,7 +291,7 @@ impl Accounts {
         Ok(())
     }
 
-    /// The last code that was sent to a phone; `None` if there was none, or if this mall has no inbox.
+    /// Returns the last code sent to a phone; `None` if there is none, or if this mall has no inbox.
     ///
     /// # Errors
     /// [`Mistake::Phone`].
@@ -290,7 +301,7 @@ impl Accounts {
     }
 }
 
-/// Whether this has the form of a token: 48 hexadecimal digits in lower case.
+/// Returns whether `text` is formed like a token: 48 lower-case hexadecimal digits.
 fn is_token(text: &str) -> bool {
     text.len() == 48 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
@@ -299,7 +310,7 @@ fn hash_of(token: &str) -> TokenHash {
     TokenHash(Sha256::digest(token.as_bytes()).into())
 }
 
-/// Rounded up, so that who waits so long waits long enough.
+/// Rounds up to whole seconds, so that a client that waits for the result waits long enough.
 fn whole_seconds(span: Duration) -> u64 {
     span.as_secs() + u64::from(span.subsec_nanos() > 0)
 }

@@ -1,15 +1,17 @@
-//! Text that people write, made legible. Markup stays as it was written: whoever shows a text inserts it as text, or
-//! escapes it.
+//! Normalisation of user-written text. Markup is kept verbatim: every page must insert text as text, or
+//! escape it.
 
 use super::Mistake;
 
-/// One line: for names and titles. Control characters go, white space at the ends and around line ends too.
+/// Normalises text to a single line, for names and titles. Removes control characters, and white space at
+/// both ends and around line breaks.
 #[must_use]
 pub fn line(text: &str) -> String {
     lines(text).split('\n').map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Several lines: for notes, rules and introductions. As [`line`], with line ends kept as `\n`.
+/// Normalises text of several lines, for notes, rules and introductions. Like [`line`], but keeps line
+/// breaks, as `\n`.
 #[must_use]
 pub fn lines(text: &str) -> String {
     let bare = text.replace("\r\n", "\n").replace(['\r', '\t'], " ");
@@ -18,7 +20,7 @@ pub fn lines(text: &str) -> String {
     kept.trim().to_owned()
 }
 
-/// A text of at most so many characters.
+/// Returns `text` if it has at most `most` characters.
 ///
 /// # Errors
 /// [`Mistake::OutOfRange`] with the field's name.
@@ -26,7 +28,7 @@ pub fn within(name: &'static str, text: String, most: usize) -> Result<String, M
     if text.chars().count() <= most { Ok(text) } else { Err(Mistake::OutOfRange(name)) }
 }
 
-/// Directional overrides: with them a name can be shown as another one.
+/// Directional overrides and isolates can make one name look like another.
 fn turns_text_around(c: char) -> bool {
     matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }

@@ -1,4 +1,4 @@
-//! Passwords: hashed with Argon2id, on threads of their own, two at a time.
+//! Password hashing with Argon2id on blocking threads, at most two at a time.
 
 mod argon;
 
@@ -11,36 +11,37 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use self::argon::Argon;
 use super::{Failure, Mistake, Random, Refusal, salted_md5};
 
-/// Hashes and compares passwords.
+/// Hashes and verifies passwords.
 ///
-/// One hash takes some 15 ms and 19 MiB, which are reused. At most [`AT_ONCE`](Self::AT_ONCE) run at a time, off the request threads;
-/// who has waited [`PATIENCE`](Self::PATIENCE) for a turn is told to come again.
+/// One hash takes about 15 ms and 19 MiB of reused memory. At most [`AT_ONCE`](Self::AT_ONCE) hashes run at a
+/// time, off the request threads. Callers that wait longer than [`PATIENCE`](Self::PATIENCE) are rejected by
+/// load shedding.
 pub struct Passwords {
     turns: Arc<Semaphore>,
     argon: Arc<Argon>,
     random: Arc<Random>,
 }
 
-/// What is compared with when there is no password to compare with, so that it takes just as long.
-/// It is nobody's: these are not the bytes of any hash that was made.
+/// Dummy hash, compared with when no password is stored, so that the call takes the same time. No password
+/// matches: the bytes were never the output of a hash.
 const NOBODYS: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$bWFsbGJveCBub2JvZHknIQ$bm9ib2R5J3MgcGFzc3dvcmQgaGFzIHRoaXMgaGFzaC4";
 
 impl Passwords {
-    /// So many run at a time: what a small box has cores, and 38 MiB.
+    /// Maximum number of concurrent hashes: the cores of a small machine, and 38 MiB.
     pub const AT_ONCE: usize = 2;
-    /// A request has to be answered within 1.5 s.
+    /// Longest wait for a free slot. A request must get its response within 1.5 s.
     pub const PATIENCE: Duration = Duration::from_secs(1);
-    /// The fewest and the most characters of a password.
+    /// Allowed length of a password, in characters.
     pub const LENGTHS: std::ops::RangeInclusive<usize> = 8..=72;
 
-    /// With the mall's randomness for the salts.
+    /// Creates a hasher. `random` supplies the salts.
     #[must_use]
     pub fn new(random: Arc<Random>) -> Self {
         Self { turns: Arc::new(Semaphore::new(Self::AT_ONCE)), argon: Arc::default(), random }
     }
 
-    /// Whether a new password is of an allowed length.
+    /// Checks the length of a new password.
     ///
     /// # Errors
     /// [`Mistake::PasswordLength`].
@@ -48,23 +49,23 @@ impl Passwords {
         if Self::LENGTHS.contains(&password.chars().count()) { Ok(()) } else { Err(Mistake::PasswordLength) }
     }
 
-    /// Whether a stored text is a hash that [`matches`](Self::matches) can compare with.
+    /// Returns whether [`matches`](Self::matches) can verify a stored text.
     #[must_use]
     pub fn is_hash(stored: &str) -> bool {
         salted_md5::is_one(stored) || PasswordHash::new(stored).is_ok()
     }
 
-    /// Whether a stored hash is of a kind that is no longer made: it came with a mall that moved in, and whoever logs in
-    /// with it is to get a new one.
+    /// Returns whether a stored hash has an outdated format from an imported mall; the next login replaces
+    /// it.
     #[must_use]
     pub fn is_outdated(stored: &str) -> bool {
         salted_md5::is_one(stored)
     }
 
-    /// The text to store for a password.
+    /// Hashes a password for storage.
     ///
     /// # Errors
-    /// [`Refusal::Busy`] if no turn comes.
+    /// [`Refusal::Busy`] if no slot becomes free in time.
     pub async fn hash(&self, password: &str) -> Result<String, Failure> {
         let (password, salt) = (password.to_owned(), self.random.salt());
         let argon = Arc::clone(&self.argon);
@@ -73,18 +74,18 @@ impl Passwords {
         hashed.await?.map_err(|error| Failure::Bug(format!("a password could not be hashed: {error}")))
     }
 
-    /// Whether this is the password that was stored. Without a stored hash the answer is `false`, and takes as long.
+    /// Verifies a password against a stored hash. Without a stored hash, returns `false` after the same time.
     ///
     /// # Errors
-    /// [`Refusal::Busy`] if no turn comes.
+    /// [`Refusal::Busy`] if no slot becomes free in time.
     pub async fn matches(&self, password: &str, stored: Option<String>) -> Result<bool, Failure> {
         if password.chars().count() > *Self::LENGTHS.end() {
-            // Nobody's password; how long hashing it takes says nothing about anybody.
+            // Longer than any password; the time that hashing takes would reveal nothing about a user.
             return Ok(false);
         }
         let (password, argon) = (password.to_owned(), Arc::clone(&self.argon));
         self.in_turn(move || {
-            // A right one of the outdated kind is hashed anew at once, which takes the time that this one saves.
+            // Hashing a correct outdated password anew follows at once and takes up the time saved here.
             if stored.as_deref().is_some_and(|text| salted_md5::matches(text, &password)) {
                 return true;
             }
@@ -102,7 +103,8 @@ impl Passwords {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Failure> {
         let turn = self.turn().await?;
-        // The turn moves into the thread: a client that goes away does not end its hash, so the turn is not free yet.
+        // The permit moves into the thread. A disconnected client does not stop its hash, so the slot is not
+        // free yet.
         tokio::task::spawn_blocking(move || {
             let done = work();
             drop(turn);
@@ -115,7 +117,7 @@ impl Passwords {
     async fn turn(&self) -> Result<OwnedSemaphorePermit, Failure> {
         match tokio::time::timeout(Self::PATIENCE, self.turns.clone().acquire_owned()).await {
             Ok(Ok(turn)) => Ok(turn),
-            // The semaphore is never closed, so this is the patience that ended.
+            // The semaphore is never closed, so only the timeout can end the wait.
             Ok(Err(_)) | Err(_) => Err(Refusal::Busy.into()),
         }
     }

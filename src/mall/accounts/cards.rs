@@ -1,45 +1,46 @@
-//! What people tell about themselves.
+//! User profiles: reading and editing.
 
 use mallbox_storage::{Card, FollowCounts, Timestamp, UserId};
 
 use super::Accounts;
 use crate::mall::{Context, Failure, Mistake, Refusal, clean_text, picture_path, wall_time};
 
-/// A person's card, with how many follow.
+/// A user's profile with follower counts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FullCard {
-    /// Who.
+    /// The user's id.
     pub user: UserId,
-    /// What they tell about themselves.
+    /// The user's own description: city, introduction, gender and birthday; also credits and level.
     pub card: Card,
-    /// How many follow them.
+    /// Number of followers.
     pub fans: u64,
-    /// How many they follow.
+    /// Number of users followed.
     pub followee: u64,
 }
 
-/// What a person changes about themselves: what is `None` stays. Credits and level are not theirs to change.
+/// A partial update of a profile: `None` leaves a field unchanged. Credits and level cannot be edited by the
+/// user.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct CardEdit {
-    /// The name others see: 1 to 32 characters.
+    /// Display name, 1 to 32 characters.
     pub nick_name: Option<String>,
     /// Path of the picture on this mall, `""` for none.
     pub icon: Option<String>,
     /// City, at most 64 characters.
     pub city: Option<String>,
-    /// A few words, at most 128 characters.
+    /// Short introduction, at most 128 characters.
     pub introduce: Option<String>,
-    /// `false` = male, as hm-dianping has it.
+    /// `false` = male, as in hm-dianping.
     pub gender: Option<bool>,
-    /// `2000-01-31`; `""` takes it back.
+    /// Date such as `2000-01-31`, not in the future; `""` clears the birthday.
     pub birthday: Option<String>,
 }
 
 impl Accounts {
-    /// A user's card; `None` for no user.
+    /// Returns a user's profile and follower counts; `None` for an unknown user.
     ///
     /// # Errors
-    /// [`Refusal::Busy`], or the store is in trouble.
+    /// [`Refusal::Busy`] if the read is rejected by load shedding; [`Failure::Store`] if the store fails.
     pub async fn card(&self, user: UserId, now: Timestamp) -> Result<Option<FullCard>, Failure> {
         let Context { storage, copies, .. } = &self.context;
         let Some(person) = copies.people.get(user, now).await? else { return Ok(None) };
@@ -47,10 +48,11 @@ impl Accounts {
         Ok(Some(FullCard { user, card: person.card, fans, followee: followees }))
     }
 
-    /// Changes one's name, picture and card.
+    /// Updates a user's name, picture and profile.
     ///
     /// # Errors
-    /// [`Mistake::Missing`] for an empty name, [`Mistake::OutOfRange`] with the value's name; nothing changed then.
+    /// [`Mistake::Missing`] for an empty name, [`Mistake::OutOfRange`] with the field's name,
+    /// [`Refusal::NotFound`] for an unknown user; nothing has changed then.
     pub async fn put_card(&self, user: UserId, edit: &CardEdit, now: Timestamp) -> Result<(), Failure> {
         let users = &self.context.storage.users;
         let (Some(mut is), Some(mut card)) = (users.get(user).await?, users.card(user).await?) else {
@@ -79,7 +81,7 @@ impl Accounts {
             card.birthday = self.birthday(birthday, now)?;
         }
         let put = users.put_card(user, &is.nick_name, &is.icon, &card, now).await;
-        // Also if no answer came: it may have been written.
+        // Invalidate after an error too: the write may have happened although the reply was lost.
         self.context.copies.people.changed(&[user]).await;
         if !put? {
             return Err(Refusal::NotFound("user").into());
@@ -92,7 +94,7 @@ impl Accounts {
             return Ok(None);
         }
         let today = wall_time::day(now, &self.context.zone);
-        // Both have four digits, two and two: they sort as they follow each other.
+        // Both have the form YYYY-MM-DD, so text order is date order.
         if !wall_time::is_day(text) || *text > *today {
             return Err(Mistake::OutOfRange("birthday"));
         }

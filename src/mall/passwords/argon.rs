@@ -1,21 +1,22 @@
-//! Argon2id in memory that is allocated once.
+//! Argon2id in reused memory.
 //!
-//! A hash works in 19 MiB. Allocated anew for each hash, on whichever thread it runs, an allocator keeps that for each thread
-//! that ever hashed: 64 log-ins at once left 731 MiB behind. Reused, it is one buffer per hash that runs at once.
+//! A hash needs 19 MiB. With a fresh allocation per hash, the allocator keeps that memory for each thread
+//! that ever ran a hash: 64 concurrent logins left 731 MiB behind. With reuse, memory is one buffer per
+//! concurrent hash.
 
 use argon2::password_hash::phc::{Output, ParamsString, PasswordHash, Salt};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 use parking_lot::Mutex;
 
-/// Hashes and verifies. Holds as many buffers as calls ever ran at the same time.
+/// Hashes and verifies. Keeps as many buffers as calls ever ran at the same time.
 #[derive(Debug, Default)]
 pub(super) struct Argon {
-    /// Buffers of [`Params::DEFAULT`] that no call works in at present.
+    /// Idle buffers of [`Params::DEFAULT`].
     free: Mutex<Vec<Vec<Block>>>,
 }
 
 impl Argon {
-    /// Hashes a password at today's cost.
+    /// Hashes a password with the current parameters.
     pub(super) fn hash(&self, password: &[u8], salt: &[u8]) -> argon2::password_hash::Result<PasswordHash> {
         let (algorithm, version) = (Algorithm::default(), Version::default());
         let output = self.output(password, salt, (algorithm, version, Params::DEFAULT))?;
@@ -28,7 +29,7 @@ impl Argon {
         })
     }
 
-    /// Whether a hash, of any cost, is this password's. The comparison takes the same time wherever the two differ.
+    /// Verifies a password against a hash with any parameters. The comparison runs in constant time.
     pub(super) fn is_of(&self, password: &[u8], hash: &PasswordHash) -> bool {
         let (Some(salt), Some(expected)) = (&hash.salt, &hash.hash) else { return false };
         let Ok(algorithm) = Algorithm::try_from(hash.algorithm.as_str()) else { return false };
@@ -56,7 +57,8 @@ impl Argon {
         Ok(Output::new(output)?)
     }
 
-    /// Memory beyond today's cost, for a hash that moved in, is not kept.
+    /// Runs `work` with a reused buffer. Hashes from an import that need more memory than the current
+    /// parameters get a temporary buffer.
     fn in_memory<T>(&self, blocks: usize, work: impl FnOnce(&mut [Block]) -> T) -> T {
         let usual = Params::DEFAULT.block_count();
         if blocks > usual {
