@@ -1,13 +1,13 @@
-//! Reading through a cache, with a defence against each of the ways in which that goes wrong.
+//! Cache-aside reads of the database, with a defence against each common failure.
 //!
-//! | what may happen | what is done |
+//! | failure | defence |
 //! | --- | --- |
-//! | many ask for what is not there | that it is not there is kept too, briefly; a filter of ids refuses most of them before |
-//! | much expires at one instant | spans are shortened by up to a tenth, each entry's by its own share |
-//! | what all ask for expires | one reads the record for all who wait; what is a little too old is served meanwhile |
-//! | several instances need the same | they take turns, by a lock that is not waited for long |
-//! | the record is slow | only so many ask it, and so many wait; the others are turned away, and the old is served on |
-//! | a reader is overtaken by a change | what it read is not kept: see [`Cache`](mallbox_storage::Cache) |
+//! | cache penetration: reads of ids that do not exist | a Bloom filter, then short negative cache entries |
+//! | mass expiry at one instant | TTL jitter of up to 10 % per entry |
+//! | a hot entry expires | single-flight: one read for all waiters; stale-while-revalidate |
+//! | several instances miss the same key | a distributed lock, waited for only briefly |
+//! | a slow database | a concurrency limit and bounded waiting, then load shedding; stale entries are served |
+//! | a write overtakes a read | leases: the old value is not stored, see [`Cache`](mallbox_storage::Cache) |
 
 mod entry;
 mod figures;
@@ -32,39 +32,42 @@ use super::{Failure, Refusal};
 pub use self::figures::{CacheFigures, Counted};
 pub use self::ids::{CacheId, IdFilter, Listed};
 
-/// Something in the record of which copies are kept.
+/// A value in the database that is cached.
 #[async_trait]
 pub trait Cached: Clone + Serialize + DeserializeOwned + Send + Sync + 'static {
-    /// What it is called: letters and `-`.
+    /// The first part of the cache key: letters and `-`.
     const KIND: &'static str;
-    /// What it is known by.
+    /// The id under which the value is cached.
     type Id: CacheId;
 
-    /// Reads it in the record, as it is at `now`.
+    /// Reads the value from the database, as of `now`.
     ///
     /// # Errors
-    /// [`StoreError`].
+    /// [`StoreError`] if the database cannot be read.
     async fn load(storage: &Storage, id: Self::Id, now: Timestamp) -> Result<Option<Self>, StoreError>;
 }
 
-/// How copies of a kind are kept. The spans are by the mall's clock, but for `patience` and `slow`.
+/// Cache policy for one kind of values. Durations are measured by the mall's clock, except `patience` and
+/// `slow`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Policy {
-    /// How long a copy is served and nobody looks: what is changed past the mall is seen so late.
+    /// TTL of a fresh entry, served without any revalidation. A change made directly in the database shows up
+    /// only after this time.
     pub fresh: Duration,
-    /// How long after that it is served still, while one looks. Zero: not at all.
+    /// Stale-while-revalidate window after `fresh`. Zero disables stale reads.
     pub stale: Duration,
-    /// How long it is known that there is nothing. Zero: not at all.
+    /// TTL of a negative cache entry. Zero disables negative caching.
     pub absent: Duration,
-    /// Whether instances take turns to read what none of them has.
+    /// Whether a distributed lock lets only one instance at a time load a missing value.
     pub turns: bool,
-    /// How many may wait for one of them at once.
+    /// Maximum number of callers that wait for one key.
     pub waiters: usize,
-    /// How many may be read at once.
+    /// Maximum number of concurrent database reads.
     pub loads: usize,
-    /// How long one waits, in real time, before it is turned away.
+    /// Longest wait of a caller before load shedding, in real time.
     pub patience: Duration,
-    /// A record that takes so long, in real time, is slow: until it is quick again, one at a time asks it.
+    /// Threshold at which a database read counts as slow, in real time. While reads are slow, only one runs
+    /// at a time.
     pub slow: Duration,
 }
 
@@ -75,17 +78,17 @@ impl Default for Policy {
             stale: Duration::from_secs(10 * 60),
             absent: Duration::from_secs(5),
             turns: true,
-            // Each is a task of less than 1 KiB.
+            // Each waiter is a task of less than 1 KiB.
             waiters: 20_000,
             loads: 64,
-            // A call answers within 1.5 s.
+            // A call must return within 1.5 s.
             patience: Duration::from_secs(1),
             slow: Duration::from_millis(400),
         }
     }
 }
 
-/// Copies of one kind of things. Cheap to clone; clones are one.
+/// Cache of one kind of values. Cheap to clone; clones share their state.
 #[derive(Clone)]
 pub struct CacheAside<V: Cached> {
     inner: Arc<Inner<V>>,
@@ -98,12 +101,12 @@ struct Inner<V: Cached> {
     gate: Gate,
     flights: Flights<V::Id, Result<Option<Arc<V>>, Trouble>>,
     turns: Locker,
-    /// Of the turns of this instance.
+    /// Owner of this instance's distributed locks.
     owner: LockOwner,
 }
 
 impl<V: Cached> CacheAside<V> {
-    /// Kept like this.
+    /// Creates a cache with the given policy.
     #[must_use]
     pub fn new(storage: &Storage, policy: Policy) -> Self {
         let inner = Inner {
@@ -118,13 +121,13 @@ impl<V: Cached> CacheAside<V> {
         Self { inner: Arc::new(inner) }
     }
 
-    /// What has been counted.
+    /// Returns the counters.
     #[must_use]
     pub fn figures(&self) -> Arc<CacheFigures> {
         Arc::clone(&self.inner.figures)
     }
 
-    /// The same, unless the filter knows that there is no such thing.
+    /// Returns the value as [`get`](Self::get) does, unless the Bloom filter rules out the id.
     ///
     /// # Errors
     /// As [`get`](Self::get).
@@ -144,10 +147,11 @@ impl<V: Cached> CacheAside<V> {
         Ok(None)
     }
 
-    /// A copy that may be as old as the [`Policy`] says; `None` for nothing.
+    /// Returns a value that may be as old as the [`Policy`] allows; `None` if the database has none.
     ///
     /// # Errors
-    /// [`Refusal::Busy`] if the record is slow and there is no copy; or it is in trouble.
+    /// [`Refusal::Busy`] if there is no cached entry and the read is shed because the database is slow or too
+    /// many callers wait; [`Failure::Store`] if the database fails.
     pub async fn get(&self, id: V::Id, now: Timestamp) -> Result<Option<V>, Failure> {
         let Inner { figures, .. } = &*self.inner;
         let Some((entry, is_near)) = self.inner.kept(id, now).await else {
@@ -165,19 +169,20 @@ impl<V: Cached> CacheAside<V> {
         Ok(entry.value)
     }
 
-    /// These have changed in the record: from now on nobody here gets what was before, and nobody elsewhere once they have
-    /// heard of it.
+    /// Invalidates entries after a change in the database. From now on no reader in this process gets an
+    /// earlier value; readers in other instances follow once the invalidation message arrives.
     pub async fn changed(&self, ids: &[V::Id]) {
         let keys: Vec<CacheKey> = ids.iter().map(|id| key::<V>(*id)).collect();
         if let Err(error) = self.inner.storage.cache.forget(&keys).await {
-            tracing::warn!(kind = V::KIND, %error, "other instances may serve what was before a change");
+            tracing::warn!(kind = V::KIND, %error, "could not invalidate cached entries on all instances");
         }
         for id in ids {
             self.inner.flights.part(id);
         }
     }
 
-    /// Has it rebuilt while the old one is served, unless somebody is at it, or the record has enough to do.
+    /// Revalidates in the background while the stale entry is served. Skipped if a load of this key is under
+    /// way or the database is overloaded.
     fn rebuild_behind(&self, id: V::Id, now: Timestamp) {
         if self.inner.gate.is_shut() {
             self.inner.figures.count(Counted::Shed);
@@ -186,7 +191,7 @@ impl<V: Cached> CacheAside<V> {
         }
     }
 
-    /// Waits for a reading of the record that is shared with all who wait.
+    /// Waits for a database read that all callers of this key share.
     async fn rebuilt(&self, id: V::Id, now: Timestamp) -> Result<Option<V>, Failure> {
         let Policy { waiters, patience, .. } = self.inner.policy;
         if self.inner.flights.waiting(&id) >= waiters {
@@ -205,7 +210,7 @@ impl<V: Cached> CacheAside<V> {
         Refusal::Busy.into()
     }
 
-    /// In a task of its own: who gives up waiting breaks off nothing that others wait for.
+    /// Loads in a task of its own, so that a caller that gives up does not cancel the load for other waiters.
     fn spawned(&self, id: V::Id, now: Timestamp) -> tokio::task::JoinHandle<Result<Option<Arc<V>>, Trouble>> {
         let inner = Arc::clone(&self.inner);
         tokio::spawn(async move { inner.flights.share(id, || inner.rebuild(id, now)).await })
@@ -217,7 +222,7 @@ fn key<V: Cached>(id: V::Id) -> CacheKey {
 }
 
 impl<V: Cached> Inner<V> {
-    /// What is kept, and whether near. A cache that is away has nothing.
+    /// Returns the cached entry, and whether the local cache had it. An unreachable cache counts as a miss.
     async fn kept(&self, id: V::Id, now: Timestamp) -> Option<(Entry<V>, bool)> {
         let kept = self.storage.cache.get(&key::<V>(id), now).await.ok()??;
         Some((Entry::read(&kept.bytes, now)?, kept.is_near))

@@ -1,4 +1,4 @@
-//! Copies of what one service reads and others change: shops, notes, people as others see them, and the payment mode.
+//! Caches shared by several services: shops, notes, public profiles and the payment mode.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,20 +11,21 @@ use serde::{Deserialize, Serialize};
 
 use super::cache_aside::{CacheAside, CacheFigures, Cached, Policy};
 
-/// Cheap to clone; clones are one. Whoever changes one of these in the record says so here.
+/// The shared caches. Cheap to clone; clones share their state. Code that changes a cached value in the
+/// database must invalidate the entry here.
 #[derive(Clone)]
 pub struct Copies {
-    /// Shops.
+    /// Shops by id.
     pub(super) shops: CacheAside<Shop>,
-    /// Notes, whoever may see them, with their counts.
+    /// Notes with their counts, hidden and deleted ones included.
     pub(super) notes: CacheAside<Note>,
-    /// People.
+    /// Public profiles of users.
     pub(super) people: CacheAside<Person>,
-    /// How new orders are paid for.
+    /// Payment mode for new orders.
     pub(super) payment: CacheAside<PaymentSetting>,
 }
 
-/// The stored payment mode, as it stands: a newer version may have written one that this version does not know.
+/// The payment mode as stored. A newer version may have written a mode unknown to this version.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct PaymentSetting(pub(super) Option<String>);
 
@@ -38,14 +39,13 @@ impl Cached for PaymentSetting {
     }
 }
 
-/// A person as others see them.
+/// The public profile of a user.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Person {
-    /// The name others see.
     pub(super) nick_name: String,
-    /// Path of the picture, `""` if none.
+    /// Path of the profile picture, `""` if none.
     pub(super) icon: String,
-    /// What they tell about themselves.
+    /// The user's own description.
     pub(super) card: Card,
 }
 
@@ -83,15 +83,16 @@ impl Cached for Person {
 }
 
 impl Copies {
-    /// Of what is stored there.
+    /// Creates empty caches over `storage`.
     #[must_use]
     pub fn of(storage: &Storage) -> Self {
-        // A note that many read is liked by many, and all of them look at its count.
+        // A note with many readers also gets many likes, and all those readers look at the count.
         let (fresh, stale) = (Duration::from_secs(5), Duration::from_secs(30));
         let notes = Policy { fresh, stale, ..Policy::default() };
-        // Nobody is asked for by so many that instances had to take turns.
+        // No single user is read often enough to need a distributed lock between instances.
         let people = Policy { turns: false, ..Policy::default() };
-        // Nobody buys by a mode that another instance changed longer ago, even if its message was lost.
+        // Bounds how long buyers can use a mode that another instance has changed, even if the message is
+        // lost.
         let payment = Policy { fresh, stale: Duration::ZERO, turns: false, ..Policy::default() };
         Self {
             shops: CacheAside::new(storage, Policy::default()),
@@ -101,14 +102,15 @@ impl Copies {
         }
     }
 
-    /// A note is another than before; and what is copied of a comment, nothing, is what it was.
+    /// Invalidates the entry of a note. Comments are not cached.
     pub(super) async fn changed(&self, post: Post) {
         if let Post::Note(note) = post {
             self.notes.changed(&[note]).await;
         }
     }
 
-    /// What has been counted about them, but for shops, of which [their directory](super::ShopDirectory) tells.
+    /// Returns the metrics of these caches, except shops, which [their directory](super::ShopDirectory)
+    /// reports.
     #[must_use]
     pub(super) fn figures(&self) -> [Arc<CacheFigures>; 3] {
         [self.notes.figures(), self.people.figures(), self.payment.figures()]

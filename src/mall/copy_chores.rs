@@ -1,4 +1,4 @@
-//! Keeps what is known of the record's ids right, and reads what is likely to be asked for.
+//! Refreshes the Bloom filters of ids and warms the caches after a start.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,8 @@ use mallbox_storage::{StoreError, Timestamp};
 use super::chores::{Chore, Every};
 use super::{SaleCounter, ShopDirectory};
 
-/// Due at once, and no start waits for it: without it everything is looked up, and the first who ask wait.
+/// Due at once, but no start waits for it: until it has run, every id is looked up and the first readers
+/// wait.
 pub(super) struct LookAfterCopies {
     every: Every,
     shops: Arc<ShopDirectory>,
@@ -19,7 +20,7 @@ pub(super) struct LookAfterCopies {
 }
 
 impl LookAfterCopies {
-    /// What is deleted passes the filters so long. A million ids are read in about a second.
+    /// How long a deleted id keeps passing the filters. Reading a million ids takes about a second.
     const SPAN: Duration = Duration::from_secs(600);
 
     pub(super) fn new(shops: &Arc<ShopDirectory>, sales: &SaleCounter) -> Self {
@@ -50,12 +51,12 @@ impl Chore for LookAfterCopies {
     async fn run(&self, now: Timestamp) {
         self.every.ran(now);
         if let Err(error) = self.learn_ids().await {
-            tracing::warn!(%error, "which shops and vouchers there are is not learned anew");
+            tracing::warn!(%error, "could not refresh the Bloom filters of shops and vouchers");
         }
         if !self.is_warm.swap(true, Ordering::Relaxed)
             && let Err(error) = self.shops.warm_up(now).await
         {
-            tracing::warn!(%error, "what is likely to be asked for is not read yet");
+            tracing::warn!(%error, "could not warm the shop caches");
         }
     }
 }

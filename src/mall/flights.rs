@@ -1,4 +1,4 @@
-//! One call for many who want the same.
+//! Single-flight: concurrent callers with the same key share one call.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -8,10 +8,10 @@ use mallbox_storage::StoreError;
 use parking_lot::Mutex;
 use tokio::sync::OnceCell;
 
-/// Calls under way, by key. Whoever asks for a key while a call for it is under way shares that call's answer.
+/// Calls in progress, by key. A caller whose key has a call in progress shares the result.
 ///
-/// If the caller who does the work goes away, the next who waits takes it over. Nothing is kept once a call has
-/// answered.
+/// If the task that does the work is cancelled, the next waiter does the work instead. Nothing is kept after
+/// a call has completed.
 #[derive(Debug)]
 pub(super) struct Flights<K: Hash + Eq + Copy, V> {
     under_way: Mutex<HashMap<K, Arc<OnceCell<V>>>>,
@@ -24,7 +24,7 @@ impl<K: Hash + Eq + Copy, V> Default for Flights<K, V> {
 }
 
 impl<K: Hash + Eq + Copy, V: Clone> Flights<K, V> {
-    /// The answer of the call under way for `key`, or of `work` if there is none.
+    /// Returns the result of the call in progress for `key`, or of `work` if there is none.
     pub(super) async fn share<F: Future<Output = V>>(&self, key: K, work: impl FnOnce() -> F) -> V {
         let cell = Arc::clone(self.under_way.lock().entry(key).or_default());
         let seat = Seat { flights: self, key, cell };
@@ -33,24 +33,26 @@ impl<K: Hash + Eq + Copy, V: Clone> Flights<K, V> {
         answer
     }
 
-    /// How many wait for the call under way for `key`, whoever makes it included.
+    /// Returns the number of callers in the call for `key`, the one doing the work included.
     pub(super) fn waiting(&self, key: &K) -> usize {
-        // The map has one as well.
+        // The map holds one reference as well.
         self.under_way.lock().get(key).map_or(0, |cell| Arc::strong_count(cell) - 1)
     }
 
-    /// Whoever asks from now on gets a call of its own: what it is about has changed.
+    /// Detaches the call in progress: later callers start a new call, because the underlying value has
+    /// changed.
     pub(super) fn part(&self, key: &K) {
         self.under_way.lock().remove(key);
     }
 }
 
-/// The trouble of a call that several waited for, said to each of them.
+/// Converts the error of a shared call into an error for one of its callers.
 pub(super) fn shared(op: &'static str, error: &Arc<StoreError>) -> StoreError {
     StoreError::Unavailable { op, source: error.to_string().into() }
 }
 
-/// One who waits. The first to leave after the answer, or the last to give up before it, clears the place.
+/// One caller of a shared call. The first caller to leave after completion, or the last to give up before,
+/// removes the map entry.
 struct Seat<'a, K: Hash + Eq + Copy, V> {
     flights: &'a Flights<K, V>,
     key: K,
@@ -59,7 +61,7 @@ struct Seat<'a, K: Hash + Eq + Copy, V> {
 
 impl<K: Hash + Eq + Copy, V> Drop for Seat<'_, K, V> {
     fn drop(&mut self) {
-        /// The map's and one's own.
+        /// References held by the map and by this caller.
         const NOBODY_ELSE: usize = 2;
         let mut under_way = self.flights.under_way.lock();
         let is_mine = under_way.get(&self.key).is_some_and(|cell| Arc::ptr_eq(cell, &self.cell));

@@ -1,4 +1,4 @@
-//! How a copy stands in the cache.
+//! Encoding and lifetime of a cache entry.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,23 +8,24 @@ use serde::{Deserialize, Serialize};
 
 use super::{CacheId, Cached, Policy};
 
-/// How far the clocks of instances may be apart.
+/// Tolerated clock difference between instances.
 const CLOCKS_DIFFER: Duration = Duration::from_secs(5);
 
-/// A copy. Written as JSON: an instance of another version that has other fields sees that it cannot read it.
+/// A cache entry, stored as JSON. `deny_unknown_fields` makes an entry of another version with other fields
+/// unreadable, and so a miss.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Entry<V> {
-    /// When the record was read.
+    /// Time of the database read.
     pub(super) made: Timestamp,
-    /// From then on it is served only while one looks.
+    /// End of the fresh period; afterwards the entry is served only while a revalidation runs.
     pub(super) fresh_until: Timestamp,
-    /// `None`: there is nothing.
+    /// The value; `None` marks a negative cache entry.
     pub(super) value: Option<V>,
 }
 
 impl<V: Cached> Entry<V> {
-    /// Of what was read at `now`. Answers also when it is to be dropped.
+    /// Creates an entry for a value read at `now`. Also returns when the entry expires.
     pub(super) fn new(id: V::Id, value: Option<V>, policy: &Policy, now: Timestamp) -> (Self, Timestamp) {
         let (fresh, stale) = match value {
             Some(_) => (policy.fresh, policy.stale),
@@ -34,7 +35,8 @@ impl<V: Cached> Entry<V> {
         (Self { made: now, fresh_until, value }, fresh_until + stale)
     }
 
-    /// `None` if it cannot be read, or was made later than now: the clock has been set back.
+    /// Decodes an entry. Returns `None` if it is unreadable, or was made later than `now` because the clock
+    /// has been set back.
     pub(super) fn read(bytes: &[u8], now: Timestamp) -> Option<Self> {
         serde_json::from_slice(bytes).ok().filter(|entry: &Self| entry.made <= now + CLOCKS_DIFFER)
     }
@@ -44,11 +46,10 @@ impl<V: Cached> Entry<V> {
     }
 }
 
-/// Shorter by up to a tenth, by a share that differs from entry to entry and from time to time, and is the same for the same
-/// of both.
+/// Shortens a TTL by up to 10 %, deterministic in (id, now).
 fn jittered(span: Duration, id: u64, now: Timestamp) -> Duration {
     let mut mixed = id ^ now.as_millis().unsigned_abs().rotate_left(32);
-    // The mixing of splitmix64: neighbours come to lie far apart.
+    // The splitmix64 finaliser: neighbouring inputs give distant outputs.
     mixed = mixed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -1,30 +1,31 @@
-//! What is counted about copies of one kind.
+//! Cache metrics for one kind of values.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// What became of a question, or what was done for it.
+/// A counted cache event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Counted {
-    /// Answered by what all instances share.
+    /// A hit in the cache shared by all instances.
     Hit,
-    /// Answered by this process' own memory.
+    /// A hit in this process's local cache.
     NearHit,
-    /// Not answered by either.
+    /// A miss in both caches.
     Miss,
-    /// Of the hits: that there is nothing.
+    /// A hit on a negative cache entry; also counted as a hit.
     Absent,
-    /// Of the hits: with something that is being rebuilt.
+    /// A hit on a stale entry that is being revalidated; also counted as a hit.
     Stale,
-    /// The record was read.
+    /// A read of the database.
     Rebuild,
-    /// Answered by the filter of ids: there is nothing.
+    /// A read rejected by the Bloom filter: the id does not exist.
     Filtered,
-    /// Somebody was turned away, or something stale was not rebuilt: the record is slow, or too many wait.
+    /// A caller rejected, or a revalidation skipped, by load shedding: the database is slow or too many
+    /// callers wait.
     Shed,
 }
 
 impl Counted {
-    /// All of them, with their names in `/metrics`.
+    /// All events with their names in `/metrics`.
     pub const ALL: [(Self, &'static str); 8] = [
         (Self::Hit, "hit"),
         (Self::NearHit, "near_hit"),
@@ -37,7 +38,7 @@ impl Counted {
     ];
 }
 
-/// Counts since the start.
+/// Event counters since the process started.
 #[derive(Debug)]
 pub struct CacheFigures {
     kind: &'static str,
@@ -45,19 +46,19 @@ pub struct CacheFigures {
 }
 
 impl CacheFigures {
-    /// Of copies of this kind.
+    /// Creates counters at zero for values of this kind.
     #[must_use]
     pub fn new(kind: &'static str) -> Self {
         Self { kind, counts: Default::default() }
     }
 
-    /// Of which kind.
+    /// Returns the kind of the cached values.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         self.kind
     }
 
-    /// How often.
+    /// Returns the number of events of this type.
     #[must_use]
     pub fn of(&self, what: Counted) -> u64 {
         self.counts[what as usize].load(Relaxed)

@@ -1,4 +1,4 @@
-//! How many may ask the record at once.
+//! Concurrency limit for database reads.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
@@ -6,7 +6,8 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::Instant;
 
-/// Lets so many through; one at a time while what is behind it is slow.
+/// Concurrency limit with load shedding: `most` reads at once, but only one while reads take longer than
+/// `slow`.
 pub(super) struct Gate {
     places: Semaphore,
     most: usize,
@@ -19,7 +20,7 @@ impl Gate {
         Self { places: Semaphore::new(most), most, slow, is_slow: AtomicBool::new(false) }
     }
 
-    /// Does it, if there is a place soon.
+    /// Runs `work` if a permit is free within `slow`; otherwise returns `None`.
     pub(super) async fn pass<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         let _place = self.place().await?;
         let began = Instant::now();
@@ -27,7 +28,7 @@ impl Gate {
         let answer = match tokio::time::timeout(self.slow, work.as_mut()).await {
             Ok(answer) => answer,
             Err(_) => {
-                // Those who come while it lasts need not find out for themselves.
+                // Callers that arrive during the slow read need not find out for themselves.
                 self.is_slow.store(true, Relaxed);
                 work.await
             }
@@ -36,7 +37,7 @@ impl Gate {
         Some(answer)
     }
 
-    /// Whether whoever comes now is turned away: it is slow, and somebody tries already.
+    /// Whether new callers are rejected: reads are slow, and one probe is already running.
     pub(super) fn is_shut(&self) -> bool {
         self.is_slow.load(Relaxed) && self.places.available_permits() < self.most
     }

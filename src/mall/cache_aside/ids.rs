@@ -1,4 +1,4 @@
-//! Which ids there are, as far as a filter can tell.
+//! Bloom filters of existing ids.
 
 use std::hash::Hash;
 use std::marker::PhantomData;
@@ -9,19 +9,19 @@ use fastbloom::BloomFilter;
 use mallbox_storage::{NoteId, ShopId, Storage, StoreError, UserId, VoucherId};
 use parking_lot::RwLock;
 
-/// What a cached thing is known by.
+/// The id of a cached value.
 pub trait CacheId: Copy + Eq + Hash + Send + Sync + 'static {
-    /// It, as a number.
+    /// Returns the id as a number.
     fn number(self) -> u64;
 }
 
-/// An id that can be listed, and is given out in rising order.
+/// An id that can be listed and is assigned in rising order.
 #[async_trait]
 pub trait Listed: CacheId {
-    /// Those above a number that there are, by number, no more than `max`.
+    /// Returns at most `max` existing ids above `number`, in rising order.
     ///
     /// # Errors
-    /// [`StoreError`].
+    /// [`StoreError`] if the database cannot be read.
     async fn above(storage: &Storage, number: u64, max: u32) -> Result<Vec<Self>, StoreError>;
 }
 
@@ -55,27 +55,28 @@ macro_rules! listed {
 numbers! { ShopId, VoucherId, NoteId, UserId }
 listed! { ShopId in shops, VoucherId in vouchers }
 
-/// Says of most ids that are not there that they are not, and never of one that is. Cheap to clone; clones are one.
+/// A Bloom filter of existing ids: false positives are possible, false negatives are not. Cheap to clone;
+/// clones share their state.
 ///
-/// Whatever is newer than what it was filled with passes, so that nobody has to tell it of what is added, here or by another
-/// instance. What is taken away passes until it is filled anew.
+/// Ids newer than the last fill always pass, so additions need no notification, neither here nor from other
+/// instances. Deleted ids pass until the next fill.
 #[derive(Clone)]
 pub struct IdFilter<I: Listed> {
-    /// None before it is filled the first time: everything passes.
+    /// `None` before the first fill: every id passes.
     filled: Arc<RwLock<Option<Filled>>>,
     of: PhantomData<I>,
 }
 
 struct Filled {
     bloom: BloomFilter,
-    /// The largest id that it was certainly told of if it is there.
+    /// Every existing id up to this one is certainly in the filter.
     up_to: u64,
 }
 
-/// Of ids that are not there, this share passes.
+/// False-positive rate of the Bloom filter.
 const PASS_BY_CHANCE: f64 = 0.01;
-/// Ids given out at the same time may become visible out of order. So many of the newest pass in any case: far more than
-/// there are transactions at once.
+/// Ids assigned at the same time may become visible out of order. This number of newest ids always passes:
+/// far more than there are concurrent transactions.
 const IN_FLIGHT: u64 = 1_024;
 
 impl<I: Listed> Default for IdFilter<I> {
@@ -85,7 +86,7 @@ impl<I: Listed> Default for IdFilter<I> {
 }
 
 impl<I: Listed> IdFilter<I> {
-    /// Whether there may be such a thing.
+    /// Whether the id may exist.
     #[must_use]
     pub fn may_be(&self, id: I) -> bool {
         let number = id.number();
@@ -95,12 +96,13 @@ impl<I: Listed> IdFilter<I> {
             .is_none_or(|filled| number > filled.up_to || filled.bloom.contains(&number))
     }
 
-    /// Fills it with what there is now. 8 bytes an id while it lasts, and 1.2 from then on.
+    /// Replaces the filter with the ids that exist now. Memory per id: 8 bytes during the fill, 1.2 bytes
+    /// afterwards.
     ///
     /// # Errors
-    /// [`StoreError`]: it is as it was.
+    /// [`StoreError`]: the filter is unchanged.
     pub async fn fill(&self, storage: &Storage) -> Result<(), StoreError> {
-        /// Ids read at once.
+        /// Ids per read.
         const PAGE: u32 = 20_000;
         let mut numbers: Vec<u64> = Vec::new();
         loop {
@@ -125,7 +127,7 @@ mod tests {
 
     use super::*;
 
-    /// More than are let through because they are new.
+    /// More vouchers than the newest ids that always pass.
     const VOUCHERS: u64 = IN_FLIGHT + 500;
 
     async fn add(storage: &Storage, vouchers: u64) {
@@ -162,7 +164,7 @@ mod tests {
             assert!((1..=VOUCHERS + 5).all(|id| filter.may_be(VoucherId::new(id))));
             filter.fill(&storage).await.unwrap();
         }
-        // As if all but these were gone.
+        // Simulates the deletion of all other vouchers.
         let few = [3_u64, 5];
         let bloom = BloomFilter::with_false_pos(PASS_BY_CHANCE).seed(&0).items(few.iter());
         *filter.filled.write() = Some(Filled { bloom, up_to: VOUCHERS - IN_FLIGHT });

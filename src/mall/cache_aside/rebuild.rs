@@ -1,4 +1,4 @@
-//! Reading the record for everybody.
+//! Loading a missing or stale value from the database, once for all callers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,25 +7,25 @@ use mallbox_storage::{CacheKey, HeldLock, Looked, StoreError, Timestamp};
 
 use super::{Cached, Counted, Entry, Inner, key};
 
-/// How long a turn outlives an instance that died in it.
+/// Lease of the distributed lock: how long the lock outlives an instance that dies while loading.
 const LEASE: Duration = Duration::from_secs(2);
-/// How long another instance's turn is waited for. A holder that takes longer is not the last hope.
+/// Longest wait for another instance's lock. After a longer wait, this instance reads the database too.
 const TURN_WITHIN: Duration = Duration::from_millis(400);
 
-/// Why nothing can be said.
+/// Why a load returned no value.
 #[derive(Clone, Debug)]
 pub(super) enum Trouble {
-    /// The record is slow, and enough ask it.
+    /// Rejected by load shedding: the database is slow, and enough reads are running.
     Slow,
-    /// It does not answer.
+    /// The database failed.
     Store(Arc<StoreError>),
 }
 
 impl<V: Cached> Inner<V> {
-    /// What there is, from the record unless somebody else has just kept it.
+    /// Loads the value from the database, unless another instance has just cached a fresh one.
     pub(super) async fn rebuild(&self, id: V::Id, now: Timestamp) -> Result<Option<Arc<V>>, Trouble> {
         let key = key::<V>(id);
-        // Left when this is done, so that the next one finds what was kept.
+        // Released at the end: the next holder then finds the entry in the cache.
         let _turn = self.turn(&key).await;
         let looked = self.storage.cache.look(&key, now).await.ok();
         if let Some(entry) = looked.as_ref().and_then(|looked| fresh::<V>(looked, now)) {
@@ -43,23 +43,24 @@ impl<V: Cached> Inner<V> {
         Ok(found.map(Arc::new))
     }
 
-    /// What cannot be kept is read again.
+    /// Stores the value in the cache. If that fails, the next caller reads the database again.
     async fn keep(&self, key: &CacheKey, looked: Looked, id: V::Id, found: Option<V>, now: Timestamp) {
         let (entry, expires_at) = Entry::<V>::new(id, found, &self.policy, now);
         let Some(bytes) = entry.bytes().filter(|_| now < expires_at) else { return };
         if let Err(error) = self.storage.cache.put(key, looked.ticket, bytes, expires_at, now).await {
-            tracing::debug!(key = %key, %error, "a copy could not be kept");
+            tracing::debug!(key = %key, %error, "could not store a cache entry");
         }
     }
 
-    /// This instance's turn among all; `None` without others, or if it does not come: then several read the same.
+    /// Acquires the distributed lock for this key. Returns `None` without other instances, or if the lock is
+    /// not acquired in time: then several instances read the same value.
     async fn turn(&self, key: &CacheKey) -> Option<HeldLock> {
         if !self.policy.turns || !self.storage.locks.are_shared() {
             return None;
         }
         let name = format!("cache:{key}");
         let turn = self.turns.hold(&name, self.owner, LEASE, TURN_WITHIN);
-        // Locks that do not answer are not waited for longer than those that are held.
+        // The timeout also covers a lock service without a response.
         tokio::time::timeout(TURN_WITHIN, turn).await.ok()?.ok()?
     }
 }
