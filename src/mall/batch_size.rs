@@ -1,16 +1,16 @@
-//! How many claims a worker takes at once.
+//! Adaptive batch size of the order workers.
 
 use std::time::Duration;
 
-/// About 4 MB of SQLite pages: more at once only makes others wait.
+/// About 4 MB of SQLite pages. Larger transactions would only delay other writers.
 const MOST: usize = 4_096;
 const FIRST: usize = 256;
 
-/// Adapts to what the record can take.
+/// The number of claims per transaction, adapted to the speed of the database.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BatchSize {
     claims: usize,
-    /// What one transaction should take.
+    /// Target duration of one transaction.
     aim: Duration,
 }
 
@@ -23,7 +23,8 @@ impl BatchSize {
         self.claims
     }
 
-    /// Writing so many took so long.
+    /// Adapts the size after a transaction that wrote `written` claims in `took`. One step at most doubles or
+    /// halves the size.
     pub(super) fn observe(&mut self, written: usize, took: Duration) {
         let would_fit = written as f64 * self.aim.as_secs_f64() / took.as_secs_f64().max(1e-6);
         let (least, most) = (self.claims / 2, self.claims.saturating_mul(2));
@@ -36,7 +37,7 @@ impl BatchSize {
             let wanted = would_fit as usize;
             self.claims = wanted.clamp(least, self.claims).clamp(1, MOST);
         } else if written >= self.claims {
-            // Only a full batch says that a larger one would do.
+            // Only a full batch is evidence that a larger batch would fit.
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
@@ -47,7 +48,7 @@ impl BatchSize {
         }
     }
 
-    /// At most so many next time.
+    /// Caps the size of the next batch at `most`.
     pub(super) fn limit(&mut self, most: usize) {
         self.claims = self.claims.min(most).max(1);
     }

@@ -1,4 +1,4 @@
-//! Work that falls due by the mall's clock.
+//! Background jobs that fall due by the mall's clock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -10,46 +10,48 @@ use tokio_util::sync::CancellationToken;
 
 use super::Clock;
 
-/// Something to be done now and then.
+/// A periodic background job.
 #[async_trait]
 pub trait Chore: Send + Sync {
-    /// Its name, for the log.
+    /// Returns the job's name, for the log.
     fn name(&self) -> &'static str;
 
-    /// When it is to run next; at or before `now` = at once, `None` = not as things stand.
+    /// Returns the time of the next run: at or before `now` means at once, `None` means not as things stand.
     async fn next_due(&self, now: Timestamp) -> Option<Timestamp>;
 
-    /// Does what is due at `now`, all of it, and says in the log what went wrong. Safe to repeat.
+    /// Does all work that is due at `now` and logs failures. Safe to repeat.
     async fn run(&self, now: Timestamp);
 
-    /// As [`run`](Self::run), but ends soon after `stop`: what is left is due again. For chores that may have much to do.
+    /// Does as [`run`](Self::run), but returns soon after `stop`; the remaining work stays due. For jobs with
+    /// long runs.
     async fn run_until(&self, now: Timestamp, stop: &CancellationToken) {
         let _ = stop;
         self.run(now).await;
     }
 }
 
-/// A chore, and whose turn it is with it: it never runs twice at once.
+/// A job with the lock that keeps two runs of the job from overlapping.
 struct Entry {
     chore: Arc<dyn Chore>,
     turn: tokio::sync::Mutex<()>,
 }
 
-/// The mall's chores. Each is driven by itself, so that one that waits for a gateway keeps none of the others.
+/// Runs the mall's background jobs. Each job has a driver of its own, so a job waiting for a gateway delays
+/// no other.
 pub struct Chores {
     clock: Arc<dyn Clock>,
     entries: Vec<Arc<Entry>>,
 }
 
 impl Chores {
-    /// These chores by this clock.
+    /// Creates the runner for `chores`, driven by `clock`.
     #[must_use]
     pub fn new(clock: Arc<dyn Clock>, chores: Vec<Arc<dyn Chore>>) -> Self {
         let entry = |chore| Arc::new(Entry { chore, turn: tokio::sync::Mutex::default() });
         Self { clock, entries: chores.into_iter().map(entry).collect() }
     }
 
-    /// Runs each chore whenever it is due, until `stop`. A run that has begun is finished, or ended between two batches.
+    /// Runs each job whenever due, until `stop`. A run in progress finishes, or ends between two batches.
     pub async fn run(&self, stop: CancellationToken) {
         let mut driven = tokio::task::JoinSet::new();
         for entry in &self.entries {
@@ -57,16 +59,17 @@ impl Chores {
         }
         while let Some(ended) = driven.join_next().await {
             if let Err(error) = ended {
-                tracing::error!(%error, "the driver of a chore broke off");
+                tracing::error!(%error, "the driver of a chore ended abnormally");
             }
         }
     }
 
-    /// Runs chores until none is due at `now`: what follows a move of the clock.
+    /// Runs jobs until none is due at `now`, for use after a move of the clock.
     ///
-    /// Before the move, see that the order log is [drained](super::order_workers::drained).
+    /// Before moving the clock, make sure that the order log is [drained](super::order_workers::drained).
     pub async fn run_all_due(&self, now: Timestamp) {
-        /// One chore may make work for another; a chore that stays due is in trouble, and its driver goes on with it.
+        /// One job may create work for another. A job that stays due is failing, and its driver keeps
+        /// retrying.
         const ROUNDS: usize = 8;
         let never = CancellationToken::new();
         for _ in 0..ROUNDS {
@@ -78,10 +81,10 @@ impl Chores {
                 return;
             }
         }
-        tracing::warn!(now_ms = now.as_millis(), "a chore is still due after {ROUNDS} runs");
+        tracing::warn!(now_ms = now.as_millis(), "a chore is still due after {ROUNDS} rounds");
     }
 
-    /// The names of those that are due at `now`.
+    /// Returns the names of the jobs due at `now`.
     pub async fn due(&self, now: Timestamp) -> Vec<&'static str> {
         let mut due = Vec::new();
         for entry in &self.entries {
@@ -94,25 +97,26 @@ impl Chores {
 }
 
 impl Entry {
-    /// Runs the chore if it is due. Answers whether it was.
+    /// Runs the job if it is due. Returns whether it was due.
     async fn run_if_due(self: &Arc<Self>, now: Timestamp, stop: &CancellationToken) -> bool {
         let _turn = self.turn.lock().await;
         if self.chore.next_due(now).await.is_none_or(|due| due > now) {
             return false;
         }
-        // A task of its own, so that a chore that panics is said to have done so and runs again.
+        // A separate task: if the job panics, the panic is logged and the job runs again.
         let (chore, stop) = (Arc::clone(&self.chore), stop.clone());
         if let Err(error) = tokio::spawn(async move { chore.run_until(now, &stop).await }).await {
-            tracing::error!(chore = self.chore.name(), %error, "a chore broke off");
+            tracing::error!(chore = self.chore.name(), %error, "a chore ended abnormally");
         }
         true
     }
 }
 
 async fn drive(entry: Arc<Entry>, clock: Arc<dyn Clock>, stop: CancellationToken) {
-    /// Something may have become due earlier since it was last asked: the mall's time between two questions.
+    /// Longest wait before `next_due` is asked again, by the mall's clock: the job may have become due
+    /// earlier meanwhile.
     const ASK_AGAIN: Duration = Duration::from_secs(1);
-    /// Real time before a chore that could not do its work tries again.
+    /// Real time between retries of a job that could not do its work.
     const PAUSE: Duration = Duration::from_millis(100);
     while !stop.is_cancelled() {
         let now = clock.now();
@@ -132,7 +136,7 @@ async fn drive(entry: Arc<Entry>, clock: Arc<dyn Clock>, stop: CancellationToken
     }
 }
 
-/// Due once in a span, and at once the first time or when the clock went back.
+/// A fixed interval: due at once the first time, and also when the clock has been set back.
 #[derive(Debug)]
 pub(super) struct Every {
     span: Duration,
@@ -163,7 +167,7 @@ mod tests {
 
     const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 
-    /// Writes down when it ran.
+    /// A job that records its runs.
     struct Bell {
         every: Every,
         rang: Mutex<Vec<Timestamp>>,

@@ -1,4 +1,4 @@
-//! The mall's one source of time.
+//! The mall's only source of time.
 
 use std::time::{Duration, Instant};
 
@@ -10,27 +10,28 @@ use tokio::sync::Notify;
 
 use super::clock_jump::{ClockJump, JumpDetector};
 
-/// Time as the mall sees it. Whatever depends on time asks this once a request and hands the answer on.
+/// Time as the mall sees it. Time-dependent code reads the clock once per request and passes the value on.
 #[async_trait]
 pub trait Clock: Send + Sync {
-    /// Now.
+    /// Returns the current time.
     fn now(&self) -> Timestamp;
 
-    /// The jump of this clock that is in doubt. A clock that is moved on purpose makes none.
+    /// Returns the jump of this clock that is in doubt. A clock moved on purpose reports none.
     fn doubt(&self) -> Option<ClockJump> {
         None
     }
 
-    /// Whether this is the machine's clock, which anybody may set, and not one that is moved on purpose.
+    /// Whether this is the machine's clock, which can be set from outside, rather than a clock moved on
+    /// purpose.
     fn is_machines(&self) -> bool {
         false
     }
 
-    /// Returns when `now() >= at`, or earlier: look again.
+    /// Sleeps until `now() >= at`. May return earlier: callers must check again.
     async fn reach(&self, at: Timestamp);
 }
 
-/// The machine's clock, read once.
+/// The machine's clock, without jump detection.
 #[derive(Debug, Default)]
 pub struct SystemClock;
 
@@ -43,29 +44,31 @@ impl Clock for SystemClock {
     }
 
     async fn reach(&self, at: Timestamp) {
-        /// A clock that is set forward is noticed after this long.
+        /// Longest sleep, and so the delay until a clock set forward is noticed.
         const LONGEST: Duration = Duration::from_secs(1);
         tokio::time::sleep(at.since(self.now()).min(LONGEST)).await;
     }
 }
 
-/// The machine's clock, compared at each look with one that nobody can set and that counts suspension.
+/// The machine's clock, compared on every read with a steady clock that cannot be set and that counts
+/// suspension.
 #[derive(Debug, Default)]
 pub struct WatchedClock {
     jumps: JumpDetector,
 }
 
 impl WatchedClock {
-    /// Time since the machine started, suspension included.
+    /// Returns the time since the machine booted, suspension included.
     fn steady() -> Duration {
         let since = clock_gettime(ClockId::Boottime);
         let seconds = u64::try_from(since.tv_sec).unwrap_or_default();
         Duration::new(seconds, u32::try_from(since.tv_nsec).unwrap_or_default())
     }
 
-    /// Both clocks at one moment. A thread that is held up between two looks would see a jump where none was.
+    /// Reads both clocks at one moment. If the thread is suspended between the reads, a jump would be seen
+    /// where none was.
     fn both() -> (Timestamp, Duration) {
-        /// A look takes less than a microsecond.
+        /// Longest accepted time for one pair of reads; normal is less than a microsecond.
         const HELD_UP: Duration = Duration::from_secs(1);
         loop {
             let before = Self::steady();
@@ -105,7 +108,7 @@ impl Clock for WatchedClock {
     }
 }
 
-/// A clock that goes where it is told: it stands, or runs from where it was put.
+/// A clock set by hand: frozen, or running from the instant where it was put.
 #[derive(Debug)]
 pub struct ManualClock {
     motion: Mutex<Motion>,
@@ -126,7 +129,7 @@ impl Motion {
         }
     }
 
-    /// The same from this instant on.
+    /// Returns the same kind of motion, starting at `now`.
     fn at(self, now: Timestamp) -> Self {
         match self {
             Self::Stands { .. } => Self::Stands { at: now },
@@ -136,33 +139,34 @@ impl Motion {
 }
 
 impl ManualClock {
-    /// Stands at `start`.
+    /// Creates a clock frozen at `start`.
     #[must_use]
     pub fn new(start: Timestamp) -> Self {
         Self { motion: Mutex::new(Motion::Stands { at: start }), moved: Notify::new() }
     }
 
-    /// Moves to an instant, forwards or backwards; it goes on standing or running there.
+    /// Moves the clock to an instant, forwards or backwards. A frozen clock stays frozen, a running one keeps
+    /// running.
     pub fn set(&self, now: Timestamp) {
         self.change(|motion| motion.at(now));
     }
 
-    /// Moves forwards by a span.
+    /// Moves the clock forwards by a span.
     pub fn advance(&self, span: Duration) {
         self.change(|motion| motion.at(motion.now() + span));
     }
 
-    /// Stands from now on.
+    /// Freezes the clock at the current instant.
     pub fn freeze(&self) {
         self.change(|motion| Motion::Stands { at: motion.now() });
     }
 
-    /// Runs from now on, as fast as the machine's clock.
+    /// Lets the clock run at the speed of real time.
     pub fn run(&self) {
         self.change(|motion| Motion::Runs { from: motion.now(), since: Instant::now() });
     }
 
-    /// Whether it stands.
+    /// Whether the clock is frozen.
     #[must_use]
     pub fn is_frozen(&self) -> bool {
         matches!(*self.motion.lock(), Motion::Stands { .. })
@@ -193,7 +197,7 @@ impl Clock for ManualClock {
             if self.is_frozen() {
                 moved.await;
             } else {
-                // Moved or frozen meanwhile: then it is looked at anew.
+                // Either the span is over, or the clock was moved or frozen: check again.
                 let _ = tokio::time::timeout(left, moved).await;
             }
         }

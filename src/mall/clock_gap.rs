@@ -1,4 +1,4 @@
-//! Whether this machine's clock is the store's.
+//! Difference between this machine's clock and the store's.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,11 +7,11 @@ use mallbox_storage::{Health, Timestamp};
 
 use super::Context;
 
-/// Clocks that machines set by the network differ by less.
+/// Clocks set by NTP differ by less.
 const TOLERATED: Duration = Duration::from_millis(200);
 
-/// How far the mall's clock is from its servers', when that is too far: one mall's sales would open and its orders end at
-/// several times.
+/// The difference between the mall's clock and its servers', if too large. With such a gap, a sale would open
+/// and orders would expire at several times in one mall.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ClockGap {
     by: Duration,
@@ -19,14 +19,15 @@ pub struct ClockGap {
 }
 
 impl ClockGap {
-    /// The servers' clock said `theirs` at some moment between two looks at ours.
+    /// Computes the gap from a server time read between two reads of the local clock. Returns `None` within
+    /// [`TOLERATED`].
     fn between(before: Timestamp, theirs: Timestamp, after: Timestamp) -> Option<Self> {
         let (ahead, behind) = (before.since(theirs), theirs.since(after));
         let (by, is_ahead) = if ahead > behind { (ahead, true) } else { (behind, false) };
         (by > TOLERATED).then_some(Self { by, is_ahead })
     }
 
-    /// In milliseconds, for the log.
+    /// Returns the gap in milliseconds, for the log.
     #[must_use]
     pub fn as_millis(self) -> u64 {
         u64::try_from(self.by.as_millis()).unwrap_or(u64::MAX)
@@ -41,7 +42,7 @@ impl fmt::Display for ClockGap {
 }
 
 impl Context {
-    /// How the store is, now, and how far its clock is from ours if that is too far.
+    /// Returns the health of the store, and the clock gap if it is too large.
     pub async fn health(&self) -> (Health, Option<ClockGap>) {
         let before = self.now();
         let health = self.storage.upkeep.health().await;

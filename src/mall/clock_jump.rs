@@ -1,4 +1,4 @@
-//! Whether the machine's clock moved by more than the time that passed.
+//! Detection of jumps of the machine's clock: moves by more than the elapsed time.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -7,36 +7,38 @@ use std::time::Duration;
 use mallbox_storage::Timestamp;
 use parking_lot::Mutex;
 
-/// A clock that the network sets moves by less at once, and unpaid orders by minutes: smaller steps are followed silently.
+/// A clock under NTP steps by less at once, and unpaid orders have minutes: smaller steps are followed
+/// silently.
 const TOLERATED_MS: u64 = 10_000;
-/// Offsets this close to the last one are not compared further: rounding, and a thread held up between its two readings.
+/// Offsets this close to the last one are not compared further: rounding, or a thread suspended between its
+/// two reads.
 const UNREMARKABLE_MS: u64 = 100;
-/// How long a jump stays in doubt: longer than a buyer has to pay and a session lasts without use, usually.
+/// How long a jump stays in doubt: usually longer than the payment deadline and the TTL of an idle session.
 const DOUBTED_FOR: Duration = Duration::from_secs(60 * 60);
 
-/// A move of the wall clock that the time that passed does not explain.
+/// A move of the wall clock that elapsed time does not explain.
 ///
-/// Nobody but the operator knows whether the clock was wrong before or is wrong now. While that is in doubt, what expires
-/// is judged by the time that passed: nobody loses an order or a session to a clock.
+/// Only the operator knows whether the clock was wrong before or is wrong now. While the jump is in doubt,
+/// expiry is judged by elapsed time, so that no user loses an order or a session to a clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ClockJump {
     by_ms: i64,
 }
 
 impl ClockJump {
-    /// A move forward.
+    /// Creates a jump forward.
     #[must_use]
     pub fn forward(by: Duration) -> Self {
         Self { by_ms: millis(by) }
     }
 
-    /// How far ahead of the time that passed the clock is now; zero after a move backwards.
+    /// Returns how far the clock is now ahead of elapsed time; zero after a jump backwards.
     #[must_use]
     pub fn ahead(self) -> Duration {
         Duration::from_millis(u64::try_from(self.by_ms).unwrap_or_default())
     }
 
-    /// Whole seconds, negative for a move backwards; for the log.
+    /// Returns the jump in whole seconds, negative for a jump backwards; for the log.
     #[must_use]
     pub fn seconds(self) -> i64 {
         self.by_ms / 1_000
@@ -56,10 +58,10 @@ impl fmt::Display for ClockJump {
     }
 }
 
-/// Compares wall clock and a clock that nobody can set.
+/// Compares the wall clock with a steady clock that cannot be set.
 #[derive(Debug)]
 pub(super) struct JumpDetector {
-    /// Wall clock − steady clock, in milliseconds, when last compared; [`UNKNOWN`] before.
+    /// Wall clock − steady clock in milliseconds at the last comparison; [`UNKNOWN`] before the first.
     offset_ms: AtomicI64,
     doubt: DoubtCell,
 }
@@ -67,20 +69,21 @@ pub(super) struct JumpDetector {
 #[derive(Clone, Copy, Debug)]
 struct Doubt {
     jump: ClockJump,
-    /// By the steady clock.
+    /// End of the doubt, by the steady clock.
     until: Duration,
 }
 
-/// The jump in doubt, behind a flag: while none is in doubt, reading costs one atomic load.
+/// The jump in doubt, behind a flag: without a doubt, reading costs one atomic load.
 #[derive(Debug, Default)]
 struct DoubtCell {
-    /// Whether `doubt` may hold a jump; changed under its lock.
+    /// Whether `doubt` may hold a jump; written only while `doubt` is locked.
     is_in_doubt: AtomicBool,
     doubt: Mutex<Option<Doubt>>,
 }
 
 impl DoubtCell {
-    /// Returns the jump in doubt. Reads the steady clock only if there may be one, and drops a doubt that is over.
+    /// Returns the jump in doubt. Reads the steady clock only if there may be a doubt, and drops an expired
+    /// one.
     fn jump(&self, steady: impl FnOnce() -> Duration) -> Option<ClockJump> {
         if !self.is_in_doubt.load(Ordering::Acquire) {
             return None;
@@ -102,21 +105,22 @@ impl Default for JumpDetector {
 }
 
 impl JumpDetector {
-    /// Returns whether the two clocks, read one after the other, stand to each other as when last compared. One atomic load.
+    /// Returns whether two consecutive readings agree with the last comparison. Costs one atomic load.
     pub(super) fn agrees(&self, wall: Timestamp, steady: Duration) -> bool {
         let before = self.offset_ms.load(Ordering::Acquire);
         before != UNKNOWN && offset_ms(wall, steady).abs_diff(before) < UNREMARKABLE_MS
     }
 
-    /// Compares the two clocks, read at one moment.
+    /// Compares two readings taken at one moment.
     ///
-    /// Returns the jump, the first time that it is seen.
+    /// Returns a jump only the first time it is seen.
     pub(super) fn observe(&self, wall: Timestamp, steady: Duration) -> Option<ClockJump> {
         let offset = offset_ms(wall, steady);
         let before = self.offset_ms.load(Ordering::Acquire);
         let by_ms = offset.saturating_sub(before);
         if before == UNKNOWN || by_ms.unsigned_abs() < TOLERATED_MS {
-            // Slewed, or rounded. A reading from before another thread's must not undo the offset of a jump.
+            // Slewing or rounding. Compare-and-set: a reading older than another thread's must not undo the
+            // offset of a jump.
             let _ = self.offset_ms.compare_exchange(before, offset, Ordering::AcqRel, Ordering::Relaxed);
             return None;
         }
@@ -125,19 +129,20 @@ impl JumpDetector {
             // Another thread saw the same jump.
             return None;
         }
-        // The flag before the offset: a thread that finds the clocks to agree again finds the doubt too.
+        // Set the flag before the offset: a thread for which the clocks agree again must find the doubt too.
         self.doubt.is_in_doubt.store(true, Ordering::Release);
         self.offset_ms.store(offset, Ordering::Release);
         let earlier = doubt.filter(|doubt| steady < doubt.until).map_or(0, |doubt| doubt.jump.by_ms);
         let jump = ClockJump { by_ms: earlier.saturating_add(by_ms) };
-        // Back where it was: nothing is in doubt.
+        // Back at the earlier offset: nothing is in doubt.
         let is_over = jump.by_ms.unsigned_abs() < TOLERATED_MS;
         *doubt = (!is_over).then(|| Doubt { jump, until: steady + DOUBTED_FOR });
         self.doubt.is_in_doubt.store(!is_over, Ordering::Release);
         Some(ClockJump { by_ms })
     }
 
-    /// The jump that is in doubt. `steady` reads the steady clock, and is called only if there may be one.
+    /// Returns the jump in doubt. `steady` reads the steady clock, and is called only if there may be a
+    /// doubt.
     pub(super) fn doubt(&self, steady: impl FnOnce() -> Duration) -> Option<ClockJump> {
         self.doubt.jump(steady)
     }
@@ -210,7 +215,7 @@ mod tests {
         assert!(detector.observe(NOON, seconds(0)).is_some());
         assert_eq!(detector.doubt(unread), None);
 
-        // Set anew, cleared by the first look after the hour.
+        // Set again, cleared by the first check after the hour.
         assert!(detector.observe(NOON + HOUR, seconds(0)).is_some());
         assert_eq!(detector.doubt(|| HOUR), None);
         assert_eq!(detector.doubt(unread), None);

@@ -1,4 +1,4 @@
-//! What time it was when this mall last ran.
+//! A stored time of the mall's last run, to detect a wrong clock at start.
 
 use std::time::Duration;
 
@@ -8,18 +8,19 @@ use mallbox_storage::{StoreError, Timestamp};
 use super::Context;
 use super::chores::{Chore, Every};
 
-/// The setting with the latest instant at which the mall ran, in milliseconds.
+/// Setting with the latest instant at which the mall ran, in milliseconds.
 const LAST_RUN: &str = "clock: last run ms";
 const NOTED_EVERY: Duration = Duration::from_secs(60);
-/// Notes are as old as this, and clocks of several instances differ by less.
+/// Longer than a stored time is old and than the clocks of several instances differ.
 const BEHIND: Duration = Duration::from_secs(2 * 60);
-/// A mall that nobody started for so long is rarer than a wrong clock.
+/// A mall that was stopped for this long is rarer than a wrong clock.
 const AHEAD: Duration = Duration::from_secs(400 * 24 * 60 * 60);
 
-/// Warns if the clock stands before the last run, or far beyond it. Only warns: the clock may have been wrong then.
+/// Logs a warning if the clock stands before the last run, or far beyond it. Never refuses the start: the
+/// clock may have been wrong during the last run.
 ///
 /// # Errors
-/// The setting cannot be read.
+/// [`StoreError`] if the setting cannot be read.
 pub(super) async fn compare_with_last_run(context: &Context) -> Result<(), StoreError> {
     let last = context.storage.upkeep.setting(LAST_RUN).await?;
     let Some(last) = last.and_then(|ms| ms.parse().ok()).map(Timestamp::from_millis) else { return Ok(()) };
@@ -41,7 +42,7 @@ fn warning(last: Timestamp, now: Timestamp) -> Option<String> {
     })
 }
 
-/// Notes the time once a minute.
+/// Stores the current time once a minute.
 pub(super) struct NoteTime {
     every: Every,
     context: Context,
@@ -68,7 +69,7 @@ impl Chore for NoteTime {
         if let Err(error) =
             self.context.storage.upkeep.put_setting(LAST_RUN, &now.as_millis().to_string()).await
         {
-            tracing::debug!(%error, "the time could not be noted");
+            tracing::debug!(%error, "could not store the time of the last run");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What every service needs: the store, the time, the settings.
+//! Shared dependencies of every service: store, caches, clock, settings.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,59 +9,61 @@ use mallbox_storage::{Limit, Pass, PaymentMode, Storage, StoreError, Timestamp, 
 use super::clock_jump::ClockJump;
 use super::{Clock, Copies, Failure, Refusal, Settings};
 
-/// Handed to every service; cheap to clone. Nothing of it is process-wide, so two malls live in one process.
+/// Dependencies passed to every service; cheap to clone. Nothing here is process-wide, so two malls can live
+/// in one process.
 #[derive(Clone)]
 pub struct Context {
-    /// What the mall remembers.
+    /// Storage ports of the back end.
     pub storage: Storage,
-    /// Copies of some of that.
+    /// Caches of some stored values.
     pub copies: Copies,
-    /// What time it is.
+    /// The mall's clock.
     pub clock: Arc<dyn Clock>,
-    /// The zone in which times are written for people.
+    /// Time zone for times shown to people.
     pub zone: TimeZone,
-    /// How the mall behaves.
+    /// Settings of the mall.
     pub settings: Arc<Settings>,
 }
 
 impl Context {
-    /// Of a mall that remembers this, and has no copies of it yet.
+    /// Creates a context with empty caches.
     #[must_use]
     pub fn new(storage: Storage, clock: Arc<dyn Clock>, zone: TimeZone, settings: Arc<Settings>) -> Self {
         Self { copies: Copies::of(&storage), storage, clock, zone, settings }
     }
 
-    /// The mall's time.
+    /// Returns the mall's current time.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
-    /// The instant by which anything is judged that expires to a user's harm: `now`, less a forward jump of the clock
-    /// that is in doubt.
+    /// Returns the instant by which expiry to a user's disadvantage is judged: `now` minus a forward clock
+    /// jump in doubt.
     #[must_use]
     pub fn expiry_now(&self, now: Timestamp) -> Timestamp {
         now - self.doubted()
     }
 
-    /// By how much the clock may be ahead of the time that passed, while a jump is in doubt; zero otherwise.
+    /// Returns how far the clock may be ahead of elapsed time while a jump is in doubt; zero otherwise.
     #[must_use]
     pub fn doubted(&self) -> Duration {
         self.clock.doubt().map_or(Duration::ZERO, ClockJump::ahead)
     }
 
-    /// Returns how orders that are written now are paid for, from a copy. A mode that another instance
-    /// [set](Self::set_payment_mode) is seen once its message arrives, and within five seconds if the message is lost.
+    /// Returns the payment mode for new orders, from the cache. A mode [set](Self::set_payment_mode) by
+    /// another instance is seen when its invalidation message arrives, or within five seconds if the message
+    /// is lost.
     ///
     /// # Errors
-    /// There is no copy and the database cannot be read, or the stored mode is unknown to this version.
+    /// No cached mode exists and the database cannot be read, or the stored mode is unknown to this version.
     pub async fn payment_mode(&self) -> Result<PaymentMode, Failure> {
         let stored = self.copies.payment.get((), self.now()).await?.and_then(|setting| setting.0);
         PaymentMode::from_setting(stored.as_deref())
             .ok_or_else(|| Failure::Bug(format!("the payment mode {stored:?} is unknown to this version")))
     }
 
-    /// Stores how orders that are written from now on are paid for, and drops the copies of all instances.
+    /// Stores the payment mode for new orders and invalidates the caches of all instances.
     ///
     /// # Errors
     /// [`StoreError`]: the mode may or may not be stored.
@@ -71,7 +73,7 @@ impl Context {
         Ok(())
     }
 
-    /// Stores how new orders are paid for, unless a mode is stored.
+    /// Stores the payment mode for new orders, unless a mode is already stored.
     ///
     /// # Errors
     /// [`StoreError`]: the mode may or may not be stored.
@@ -81,10 +83,10 @@ impl Context {
         Ok(())
     }
 
-    /// Counts a call of a user, if there is a limit on what they do.
+    /// Counts an action of a user against a rate limit, if there is a limit. `what` names the action.
     ///
     /// # Errors
-    /// [`Refusal::RateLimited`]; or the store is in trouble.
+    /// [`Refusal::RateLimited`] above the limit; [`Failure::Store`] if the store fails.
     pub async fn within(
         &self,
         limit: Option<Limit>,

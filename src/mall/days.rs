@@ -1,16 +1,16 @@
-//! Days on the mall's wall, and those that operators look at.
+//! Calendar days in the mall's time zone, and the day ranges of operators' queries.
 
 use mallbox_storage::{Day, DaySpan, Timestamp};
 
 use super::{Context, Failure, Refusal, wall_time};
 
-/// Days that operators look at, unless they say which.
+/// Default length of a range, in days.
 const LOOKED_AT: i32 = 7;
-/// Days that they can look at: a month.
+/// Maximum length of a range, in days: a month.
 const LOOKED_AT_AT_MOST: usize = 31;
 
 impl Context {
-    /// The day at this instant; `None` in a year that has none.
+    /// Returns the day at an instant; `None` in a year outside the supported range.
     pub(super) fn day_of(&self, at: Timestamp) -> Option<Day> {
         let date = wall_time::date(at, &self.zone);
         Day::of(date.year().into(), usize::try_from(date.month()).ok()?, date.day().into())
@@ -21,8 +21,8 @@ impl Context {
             .ok_or_else(|| Failure::Bug("the mall's clock shows a year of none of its days".into()))
     }
 
-    /// From one day to another, each `2026-11-21`: up to today and for a week, unless it is said otherwise by other than
-    /// `""`; for a month at the most.
+    /// Parses a range of days such as `2026-11-21`. An empty `to` means today; an empty `from` means a week
+    /// that ends with `to`. A range has at most 31 days.
     pub(super) fn days_looked_at(&self, from: &str, to: &str, now: Timestamp) -> Result<DaySpan, Failure> {
         let read = |text: &str, name| Day::parse(text).ok_or(Refusal::BadValue(name));
         let to = if to.is_empty() { self.today(now)? } else { read(to, "to")? };

@@ -1,8 +1,8 @@
-//! Work that is done to the end even if whoever asked for it goes away.
+//! Work that finishes even if the caller is cancelled.
 
 use super::Failure;
 
-/// Does it to the end even if the caller goes away: several stores are written, one after the other.
+/// Runs `work` in a separate task. A cancelled caller cannot stop the task between writes to several stores.
 pub(super) async fn detached<T: Send + 'static>(
     work: impl Future<Output = Result<T, Failure>> + Send + 'static,
 ) -> Result<T, Failure> {

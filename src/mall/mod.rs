@@ -1,4 +1,4 @@
-//! The business rules, one area a file. Nothing here sees sled, SQL or axum.
+//! Business rules, by area. No file depends on sled, SQL or axum.
 
 mod clock;
 pub mod clock_gap;
