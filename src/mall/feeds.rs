@@ -1,4 +1,4 @@
-//! Feeds, as people read them: a page at a time, each going on where the last one ended.
+//! Feeds of notes by followed users, read page by page with a cursor.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,26 +11,27 @@ use super::chores::{Chore, Every};
 use super::sparse_log::SparseLog;
 use super::{Context, Failure};
 
-/// Notes on a page.
+/// Notes per page.
 const PAGE: u32 = 10;
-/// Of one instant, no page goes further.
+/// Maximum number of entries of one instant that a cursor can skip.
 const OF_AN_INSTANT: u32 = 10_000;
-/// Entries looked at together where nobody is to see what was found first.
+/// Further entries read at once after a read without enough visible notes.
 const FURTHER: u32 = 100;
-/// So often, for one page. A page that finds nothing to be seen by then is empty, and the next goes on behind it.
+/// Maximum number of reads per page. If no note is visible by then, the page is empty and the next page
+/// continues from there.
 const LOOKS: usize = 20;
 
-/// Where a feed is read on: at an instant, behind so many entries of just that instant.
+/// Feed cursor: an instant, and the number of entries of exactly that instant already read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FeedPlace {
-    /// The instant.
+    /// The instant of the last entry read.
     pub at: Timestamp,
-    /// Entries of it that were read.
+    /// Number of entries of this instant already read.
     pub read: u32,
 }
 
 impl FeedPlace {
-    /// Behind this entry.
+    /// Advances the cursor past `entry`.
     fn pass(&mut self, entry: FeedEntry) {
         let of_the_same = if entry.written == self.at { self.read } else { 0 };
         *self = Self { at: entry.written, read: of_the_same.saturating_add(1) };
@@ -42,27 +43,29 @@ impl FeedPlace {
 pub struct FeedPage {
     /// The notes, newest first.
     pub notes: Vec<Note>,
-    /// Where the next page begins.
+    /// Cursor of the next page.
     pub next: FeedPlace,
 }
 
-/// Brings people what those whom they follow have written.
+/// The feed service: notes by the users that a reader follows.
 pub struct FeedBook {
     context: Context,
 }
 
 impl FeedBook {
-    /// Of this mall.
+    /// Creates the service.
     #[must_use]
     pub fn new(context: Context) -> Self {
         Self { context }
     }
 
-    /// A page of ten notes; `None` when there is nothing more. None is left out and none shown twice, however many share an
-    /// instant, and whoever writes or deletes in between.
+    /// Returns a page of up to ten notes; `None` at the end of the feed.
+    ///
+    /// No note is skipped or repeated, even if many notes share an instant or are written and deleted between
+    /// pages. A page may be empty although the feed continues.
     ///
     /// # Errors
-    /// Only if the store is in trouble.
+    /// [`Failure::Store`] if the store fails.
     pub async fn page(
         &self,
         reader: UserId,
@@ -89,14 +92,14 @@ impl FeedBook {
         Ok(Some(page))
     }
 
-    /// What passes on notes whose writer could not.
+    /// Returns the background job that completes unfinished fan-outs.
     #[must_use]
     pub fn passer(context: &Context) -> Arc<dyn Chore> {
         let every = Every::new(PassOnTheRest::AFTER);
         Arc::new(PassOnTheRest { every, context: context.clone(), log: SparseLog::default() })
     }
 
-    /// The notes of entries, of those that are to be seen.
+    /// Loads the visible notes of these entries.
     async fn notes(&self, entries: &[FeedEntry]) -> Result<HashMap<NoteId, Note>, Failure> {
         let ids: Vec<NoteId> = entries.iter().map(|entry| entry.note).collect();
         let notes = self.context.storage.notes.those(&ids).await?;
@@ -105,7 +108,7 @@ impl FeedBook {
 }
 
 impl FeedPage {
-    /// Adds those of `entries` that are to be seen. Answers whether the page is full.
+    /// Appends the visible notes of `entries`. Returns whether the page is full.
     fn add(&mut self, entries: &[FeedEntry], mut notes: HashMap<NoteId, Note>) -> bool {
         for entry in entries {
             self.next.pass(*entry);
@@ -118,7 +121,8 @@ impl FeedPage {
     }
 }
 
-/// Passes on notes whose writer went away in the middle: the process that had them died, or a store was in trouble.
+/// Completes the fan-out of notes whose author's request died midway: its process was killed, or a store
+/// failed.
 struct PassOnTheRest {
     every: Every,
     context: Context,
@@ -126,7 +130,7 @@ struct PassOnTheRest {
 }
 
 impl PassOnTheRest {
-    /// Whoever writes a note has passed it on by then, or never will.
+    /// A request either finishes its fan-out within this time, or never does.
     const AFTER: Duration = Duration::from_secs(5);
     const AT_ONCE: u32 = 100;
 }
@@ -147,7 +151,7 @@ impl Chore for PassOnTheRest {
         if let Err(error) = feeds.pass_on_the_rest(now - Self::AFTER, Self::AT_ONCE, now).await
             && let Some(times) = self.log.again()
         {
-            tracing::warn!(%error, times, "notes are still to come to feeds");
+            tracing::warn!(%error, times, "could not complete the fan-out of notes");
         }
     }
 }

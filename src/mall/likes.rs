@@ -1,4 +1,4 @@
-//! Who likes what.
+//! Likes of notes and comments.
 
 use std::collections::HashSet;
 
@@ -7,34 +7,34 @@ use mallbox_storage::{CommentId, LikeChange, Liked, NoteId, Page, Post, Timestam
 use super::accounts::Brief;
 use super::{Context, Failure, Refusal};
 
-/// Of those who like a note, so many are shown.
+/// Number of likers shown with a note.
 const FIRST: u32 = 5;
 
-/// Keeps who likes what.
+/// The service for likes.
 pub struct LikeBook {
     context: Context,
 }
 
 impl LikeBook {
-    /// Of this mall.
+    /// Creates the service.
     #[must_use]
     pub fn new(context: Context) -> Self {
         Self { context }
     }
 
-    /// Likes a note, or takes that back.
+    /// Toggles the user's like of a note.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] for one that nobody sees.
+    /// [`Refusal::NotFound`] for an unknown or invisible note.
     pub async fn toggle_note(&self, user: UserId, note: NoteId, now: Timestamp) -> Result<Liked, Failure> {
         let liked = self.toggle(user, Post::Note(note), now).await?;
         Ok(liked.ok_or(Refusal::NotFound("note"))?)
     }
 
-    /// Likes a comment, or takes that back.
+    /// Toggles the user's like of a comment.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] for one that nobody sees.
+    /// [`Refusal::NotFound`] for an unknown or invisible comment.
     pub async fn toggle_comment(
         &self,
         user: UserId,
@@ -47,22 +47,22 @@ impl LikeBook {
 
     async fn toggle(&self, user: UserId, what: Post, now: Timestamp) -> Result<Option<Liked>, Failure> {
         let liked = self.context.storage.likes.change(user, what, LikeChange::Toggle, now).await;
-        // Also if no answer came: it may have been written.
+        // Invalidate after an error too: the write may have happened although the reply was lost.
         self.context.copies.changed(what).await;
         Ok(liked?)
     }
 
-    /// The first five who liked a note, in that order.
+    /// Returns the first five users who liked a note, oldest like first.
     ///
     /// # Errors
-    /// Only if the store is in trouble.
+    /// [`Failure::Store`] if the store fails.
     pub async fn first_likers(&self, note: NoteId) -> Result<Vec<Brief>, Failure> {
         let likers = self.context.storage.likes.likers(Post::Note(note), Page::new(1, FIRST)).await?;
         Brief::of(&self.context, &likers).await
     }
 }
 
-/// Those of these that somebody likes; whoever is not logged in likes none.
+/// Returns the posts of `among` that the user likes; none without a logged-in user.
 pub(super) async fn liked(
     context: &Context,
     user: Option<UserId>,

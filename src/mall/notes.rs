@@ -1,4 +1,4 @@
-//! Notes: what people write about shops, and who may take it away again.
+//! Notes about shops: writing, reading, reporting and deletion.
 
 mod comments;
 mod removal;
@@ -17,36 +17,36 @@ use super::{Context, Failure, Mistake, PictureAlbum, Refusal, clean_text, pictur
 
 pub use comments::{CommentBook, CommentView, ThreadView};
 
-/// Notes on a page.
+/// Notes per page.
 const PAGE: u32 = 10;
-/// Pictures of a note, at the most.
+/// Maximum number of pictures per note.
 const PICTURES: usize = 9;
 
-/// What somebody writes, stored as written.
+/// User input for a new note, stored verbatim.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct NoteForm {
-    /// About which shop, if about one.
+    /// The shop that the note is about, if any.
     pub shop: Option<ShopId>,
-    /// 1 to 255 characters.
+    /// Title, 1 to 255 characters.
     pub title: String,
-    /// At most 2,048 characters.
+    /// Content, at most 2,048 characters.
     pub content: String,
     /// Comma-separated paths below `/imgs/`, at most nine.
     pub images: String,
 }
 
-/// A note as somebody sees it.
+/// A note as shown to a reader.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NoteView {
-    /// The note.
+    /// The stored note.
     pub note: Note,
-    /// Who wrote it.
+    /// The note's author.
     pub author: Brief,
-    /// Whether who reads it likes it.
+    /// Whether the reader likes the note.
     pub is_liked: bool,
 }
 
-/// Keeps what people write about shops.
+/// The service for notes.
 pub struct NoteBook {
     context: Context,
     audit: AuditLog,
@@ -54,18 +54,19 @@ pub struct NoteBook {
 }
 
 impl NoteBook {
-    /// Of this mall.
+    /// Creates the service.
     #[must_use]
     pub fn new(context: Context, audit: AuditLog, pictures: PictureAlbum) -> Self {
         Self { context, audit, pictures }
     }
 
-    /// Writes a note, and brings it into the feeds of those who follow its author.
+    /// Stores a note and fans it out to the feeds of the author's followers. If the fan-out fails, a
+    /// background job completes it.
     ///
     /// # Errors
-    /// [`Mistake::Missing`] for its title, [`Mistake::OutOfRange`] with the value's name; [`Refusal::NotFound`] for a shop
-    /// that is named and not there, and for a picture below `/imgs/blogs/` that is no upload of theirs;
-    /// [`Refusal::RateLimited`].
+    /// [`Mistake::Missing`] for the title, [`Mistake::OutOfRange`] with the field's name;
+    /// [`Refusal::NotFound`] for an unknown shop, and for a picture below `/imgs/blogs/` that the author did
+    /// not upload; [`Refusal::RateLimited`].
     pub async fn write(&self, author: UserId, form: &NoteForm, now: Timestamp) -> Result<NoteId, Failure> {
         let text = form.text()?;
         let storage = &self.context.storage;
@@ -75,16 +76,17 @@ impl NoteBook {
         within_limit(&self.context, author, now).await?;
         self.check_uploads(author, &text, now).await?;
         let note = storage.notes.insert(author, &text, now).await?;
-        // Somebody may have asked for it too early.
+        // An earlier read of this id may have left a negative cache entry.
         self.context.copies.notes.changed(&[note]).await;
-        // It is written; a chore passes on what cannot be passed on now.
+        // The note is stored; a background job completes the fan-out if it fails now.
         if let Err(error) = storage.feeds.pass_on(FeedEntry { note, written: now }, author, now).await {
-            tracing::warn!(%note, %error, "a note is not yet in all feeds");
+            tracing::warn!(%note, %error, "could not fan out a note to all feeds");
         }
         Ok(note)
     }
 
-    /// Nobody shows what somebody else uploaded, who may take it away. Theirs stay until the note is there to keep them.
+    /// Rejects pictures uploaded by others, who could delete them. The author's own uploads are protected
+    /// from the sweep until the note refers to them.
     async fn check_uploads(&self, author: UserId, text: &NoteText, now: Timestamp) -> Result<(), Failure> {
         let uploads: Vec<String> =
             text.pictures().into_iter().filter(|name| name.starts_with("/blogs/")).collect();
@@ -94,10 +96,10 @@ impl NoteBook {
         }
     }
 
-    /// A note that is seen.
+    /// Returns a visible note.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`], for one that is hidden or deleted too, whoever asks.
+    /// [`Refusal::NotFound`], for hidden and deleted notes too, whoever the reader is.
     pub async fn get(
         &self,
         note: NoteId,
@@ -110,19 +112,19 @@ impl NoteBook {
         Ok(view.ok_or(Refusal::NotFound("note"))?)
     }
 
-    /// The most liked notes, the newest first among equals.
+    /// Returns a page of the most liked notes; among equals, the newest first.
     ///
     /// # Errors
-    /// Only if the store is in trouble.
+    /// [`Failure::Store`] if the store fails.
     pub async fn hot(&self, page: u32, reader: Option<UserId>) -> Result<Vec<NoteView>, Failure> {
         let notes = self.context.storage.notes.hot(Page::new(page, PAGE)).await?;
         self.views(notes, reader).await
     }
 
-    /// Somebody's notes, the newest first.
+    /// Returns a page of an author's visible notes, newest first.
     ///
     /// # Errors
-    /// Only if the store is in trouble.
+    /// [`Failure::Store`] if the store fails.
     pub async fn of_author(
         &self,
         author: UserId,
@@ -133,10 +135,11 @@ impl NoteBook {
         self.views(notes, reader).await
     }
 
-    /// Deletes a note for ever: its author, or an operator, whose deed is written down. Again is no error.
+    /// Deletes a note for good, on behalf of its author or of an operator. An operator's deletion goes to the
+    /// audit log. A repeated call is no error.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`]; [`Refusal::Forbidden`] for anybody else.
+    /// [`Refusal::NotFound`]; [`Refusal::Forbidden`] for any other user.
     pub async fn remove(&self, note: NoteId, by: UserId, now: Timestamp) -> Result<(), Failure> {
         let found = self.context.storage.notes.get(note).await?.ok_or(Refusal::NotFound("note"))?;
         let removal =
@@ -144,10 +147,12 @@ impl NoteBook {
         remove(&self.context, &self.audit, removal, by, now).await
     }
 
-    /// Tells the operators of a note or a comment that should not be there. Again by the same person changes nothing.
+    /// Reports an objectionable note or comment to the operators. A repeated report by the same user changes
+    /// nothing.
     ///
     /// # Errors
-    /// [`Mistake::OutOfRange`] for a reason of more than 255 characters; [`Refusal::NotFound`], [`Refusal::RateLimited`].
+    /// [`Mistake::OutOfRange`] for a reason of more than 255 characters; [`Refusal::NotFound`],
+    /// [`Refusal::RateLimited`].
     pub async fn report(
         &self,
         user: UserId,
@@ -168,10 +173,10 @@ impl NoteBook {
         }
     }
 
-    /// With their authors, and whether the reader likes them.
+    /// Adds authors, and whether the reader likes each note.
     ///
     /// # Errors
-    /// Only if the store is in trouble.
+    /// [`Failure::Store`] if the store fails.
     pub async fn views(&self, notes: Vec<Note>, reader: Option<UserId>) -> Result<Vec<NoteView>, Failure> {
         let writers = Writers::of(&self.context, notes.iter().map(|note| note.author)).await?;
         let liked = liked(&self.context, reader, notes.iter().map(|note| Post::Note(note.id))).await?;
@@ -185,7 +190,7 @@ impl NoteBook {
 }
 
 impl NoteForm {
-    /// What is kept of it.
+    /// Validates the input and returns the text to store.
     fn text(&self) -> Result<NoteText, Mistake> {
         let title = clean_text::within("title", clean_text::line(&self.title), 255)?;
         if title.is_empty() {
@@ -197,7 +202,7 @@ impl NoteForm {
     }
 }
 
-/// The pictures of a note, if they are some that a note may show.
+/// Validates the picture paths of a note.
 fn check_pictures(images: &str) -> Result<String, Mistake> {
     let paths: Vec<&str> = images.split(',').map(str::trim).filter(|path| !path.is_empty()).collect();
     let is_below = |path: &&str| path.starts_with("/imgs/") && !path.split('/').any(|part| part == "..");
@@ -205,12 +210,12 @@ fn check_pictures(images: &str) -> Result<String, Mistake> {
     if fit && paths.len() <= PICTURES { Ok(paths.join(",")) } else { Err(Mistake::OutOfRange("note images")) }
 }
 
-/// Notes, comments and reports are counted together.
+/// One rate limit covers notes, comments and reports.
 async fn within_limit(context: &Context, user: UserId, now: Timestamp) -> Result<(), Failure> {
     context.within(context.settings.writing_limit, "write", user, now).await
 }
 
-/// There is no such thing, or nobody sees it.
+/// Returns the refusal for an unknown or invisible post.
 fn not_there(target: Post) -> Refusal {
     match target {
         Post::Note(_) => Refusal::NotFound("note"),

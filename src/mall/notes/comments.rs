@@ -1,4 +1,4 @@
-//! Comments on notes, with one level of answers.
+//! Comments on notes, with one level of replies.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,47 +12,47 @@ use crate::mall::likes::liked;
 use crate::mall::operator::AuditLog;
 use crate::mall::{Context, Failure, Mistake, Refusal, clean_text};
 
-/// Comments, or answers, on a page.
+/// Comments or replies per page.
 const PAGE: u32 = 10;
 
-/// A comment as others see it.
+/// A comment as shown to a reader.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CommentView {
-    /// The comment. What nobody is to see has no content here.
+    /// The stored comment; its content is empty if the comment is hidden or deleted.
     pub comment: Comment,
-    /// Who wrote it.
+    /// The comment's author.
     pub author: Brief,
-    /// Whom it answers, if it answers another answer.
+    /// The author of the reply being replied to; `None` for a comment, and for a reply to the top comment.
     pub answered: Option<Brief>,
-    /// Whether who reads it likes it.
+    /// Whether the reader likes the comment.
     pub is_liked: bool,
 }
 
-/// A comment with what was answered to it.
+/// A comment with its first replies.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ThreadView {
-    /// The comment.
+    /// The top comment.
     pub comment: CommentView,
-    /// The first answers.
+    /// The first replies, oldest first.
     pub answers: Vec<CommentView>,
-    /// How many there are.
+    /// Total number of replies.
     pub answer_count: u64,
 }
 
-/// Keeps what people say to notes.
+/// The service for comments.
 pub struct CommentBook {
     context: Context,
     audit: AuditLog,
 }
 
 impl CommentBook {
-    /// Of this mall.
+    /// Creates the service.
     #[must_use]
     pub fn new(context: Context, audit: AuditLog) -> Self {
         Self { context, audit }
     }
 
-    /// Writes a comment of 1 to 512 characters on a note, or an answer to a comment on it.
+    /// Stores a comment of 1 to 512 characters on a note, or a reply to a comment on the note.
     ///
     /// # Errors
     /// [`Mistake::Missing`], [`Mistake::OutOfRange`]; [`Refusal::NotFound`] for the note or the comment;
@@ -71,7 +71,7 @@ impl CommentBook {
         }
         within_limit(&self.context, author, now).await?;
         let commented = self.context.storage.comments.insert(author, note, answers, &content, now).await;
-        // The note tells how many it has.
+        // The cached note contains the number of comments.
         self.context.copies.notes.changed(&[note]).await;
         match commented? {
             Commented::Written(comment) => Ok(comment),
@@ -80,10 +80,11 @@ impl CommentBook {
         }
     }
 
-    /// Comments on a note, the newest first, each with its first answers; and how many they are.
+    /// Returns a page of comments on a note, newest first, each with its first replies, and the total number
+    /// of comments.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] for a note that is not seen.
+    /// [`Refusal::NotFound`] for an unknown or invisible note.
     pub async fn of_note(
         &self,
         note: NoteId,
@@ -103,10 +104,10 @@ impl CommentBook {
         Ok((threads.into_iter().map(view).collect(), total))
     }
 
-    /// Answers to a comment, the oldest first; and how many they are.
+    /// Returns a page of replies to a comment, oldest first, and the total number of replies.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] for no comment, or one on a note that is not seen.
+    /// [`Refusal::NotFound`] for an unknown comment, or a comment on an invisible note.
     pub async fn answers(
         &self,
         parent: CommentId,
@@ -121,10 +122,11 @@ impl CommentBook {
         Ok((answers.into_iter().map(|answer| people.view(answer)).collect(), total))
     }
 
-    /// Deletes a comment for ever: its author, or an operator, whose deed is written down. Again is no error.
+    /// Deletes a comment for good, on behalf of its author or of an operator. An operator's deletion goes to
+    /// the audit log. A repeated call is no error.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`]; [`Refusal::Forbidden`] for anybody else.
+    /// [`Refusal::NotFound`]; [`Refusal::Forbidden`] for any other user.
     pub async fn remove(&self, comment: CommentId, by: UserId, now: Timestamp) -> Result<(), Failure> {
         let found = self.context.storage.comments.those(&[comment]).await?.pop();
         let found = found.ok_or(Refusal::NotFound("comment"))?;
@@ -139,7 +141,7 @@ impl CommentBook {
         Ok(())
     }
 
-    /// Everybody who wrote these, whom they answer, and which of them the reader likes.
+    /// Loads the authors of these comments, the authors of replied-to replies, and the reader's likes.
     async fn people(&self, comments: &[&Comment], reader: Option<UserId>) -> Result<People, Failure> {
         let answered: Vec<CommentId> =
             comments.iter().filter_map(|comment| answered_answer(comment)).collect();
@@ -157,12 +159,12 @@ impl CommentBook {
     }
 }
 
-/// Which answer it answers; none if it answers the comment it stands below.
+/// Returns the reply being replied to; `None` for a reply to the top comment.
 fn answered_answer(comment: &Comment) -> Option<CommentId> {
     comment.answers.filter(|answered| Some(*answered) != comment.parent)
 }
 
-/// Who wrote what is on a page, and what is answered there.
+/// Authors, replied-to authors and likes for a page of comments.
 struct People {
     writers: Writers,
     answered: HashMap<CommentId, UserId>,

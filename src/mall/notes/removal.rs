@@ -1,4 +1,4 @@
-//! Deleting what somebody wrote: they may themselves, and operators may, whose deeds are written down.
+//! Deletion of notes and comments by their author, or by an operator with an audit log entry.
 
 use mallbox_storage::{Post, Role, Timestamp, UserId, Visibility};
 
@@ -7,14 +7,14 @@ use crate::mall::operator::reports::{Decision, decide, put};
 use crate::mall::operator::{AuditLog, By};
 use crate::mall::{Context, Failure, Refusal};
 
-/// What is to be deleted.
+/// A post to delete, with its author and visibility.
 pub struct Removal {
     pub target: Post,
     pub author: UserId,
     pub visibility: Visibility,
 }
 
-/// Deletes it. Again is no error for who may.
+/// Deletes the post. A repeated call by an authorised user is no error.
 pub async fn remove(
     context: &Context,
     audit: &AuditLog,
@@ -30,6 +30,6 @@ pub async fn remove(
     if is_operator {
         return decide(context, audit, By::operator(by, now), target, Decision::Delete).await;
     }
-    // Nobody is told what they do not see.
+    // An invisible post looks like an unknown one: the refusal must not reveal that the post exists.
     Err(if visibility.is_seen() { Refusal::Forbidden } else { not_there(target) }.into())
 }

@@ -1,4 +1,4 @@
-//! Who wrote what is on a page.
+//! Authors of the posts on a page.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -7,11 +7,11 @@ use mallbox_storage::UserId;
 use crate::mall::accounts::Brief;
 use crate::mall::{Context, Failure};
 
-/// Names and pictures of everybody on a page, read in one look.
+/// Names and pictures of all authors on a page, loaded in one query.
 pub struct Writers(HashMap<UserId, Brief>);
 
 impl Writers {
-    /// Of these users, each named once or often.
+    /// Loads the given users; duplicates are allowed.
     pub async fn of(context: &Context, users: impl IntoIterator<Item = UserId>) -> Result<Self, Failure> {
         let users: Vec<UserId> = users.into_iter().collect::<BTreeSet<_>>().into_iter().collect();
         if users.is_empty() {
@@ -21,7 +21,7 @@ impl Writers {
         Ok(Self(briefs.into_iter().map(|brief| (brief.id, brief)).collect()))
     }
 
-    /// One of them; without a name if there is no such user.
+    /// Returns the author with this id; an unknown user gets an empty name.
     pub fn brief(&self, user: UserId) -> Brief {
         let nameless = || Brief { id: user, nick_name: String::new(), icon: String::new() };
         self.0.get(&user).cloned().unwrap_or_else(nameless)
