@@ -1,11 +1,12 @@
-//! Paths of pictures that people put into what they write, and addresses that move in with a dump.
+//! Picture paths in user input, and external picture addresses from an import.
 
 use std::borrow::Cow;
 
-/// Where pages ask this mall for a picture of another address: below its host's name.
+/// Path prefix under which pages request a picture from an external address; the host name follows.
 const ELSEWHERE: &str = "/imgs/remote/";
 
-/// Whether it is a path on this mall. Not an address elsewhere: every reader's browser would call there.
+/// Returns whether `text` is a path on this mall. External addresses are rejected, because every reader's
+/// browser would contact another host.
 #[must_use]
 pub fn is_plain(text: &str) -> bool {
     let elsewhere = text.starts_with("//") || !text.starts_with('/');
@@ -13,14 +14,15 @@ pub fn is_plain(text: &str) -> bool {
     !elsewhere && !text.contains(odd) && text.len() <= 255
 }
 
-/// An address elsewhere, without its scheme and without what stands behind its path; `None` for a path on this mall.
+/// Returns an external address without scheme, query and fragment; `None` for a path on this mall.
 #[must_use]
 pub fn elsewhere(picture: &str) -> Option<&str> {
     let address = ["https://", "http://", "//"].iter().find_map(|scheme| picture.strip_prefix(scheme))?;
     address.split(['?', '#']).next()
 }
 
-/// Pictures between commas, each as a path on this mall: that of an address elsewhere is below `/imgs/remote/`.
+/// Rewrites comma-separated pictures to paths on this mall. External addresses are mapped below
+/// `/imgs/remote/`.
 #[must_use]
 pub fn on_this_mall(pictures: &str) -> Cow<'_, str> {
     if pictures.split(',').all(|picture| elsewhere(picture).is_none()) {
@@ -33,7 +35,8 @@ pub fn on_this_mall(pictures: &str) -> Cow<'_, str> {
     Cow::Owned(paths.collect::<Vec<_>>().join(","))
 }
 
-/// Pictures that an own page sends back, with the addresses among the `stored` ones that it was shown as paths.
+/// Reverses [`on_this_mall`] for pictures sent back by one of the mall's own pages: a path derived from an
+/// address in `stored` becomes the address again.
 #[must_use]
 pub fn restored(pictures: &str, stored: &str) -> String {
     let original = |picture: &str| {

@@ -1,4 +1,4 @@
-//! Pictures that people upload: drawn anew here, kept for as long as something shows them.
+//! Uploaded pictures: re-encoded on upload, kept for as long as something refers to them.
 
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
@@ -18,21 +18,23 @@ use self::redraw::{Drawn, redraw};
 use super::chores::{Chore, Every};
 use super::{Context, Failure, Mistake, Random, Refusal};
 
-/// The largest file that is taken: what a phone's camera makes of a photograph.
+/// Maximum size of an upload in bytes (5 MiB): a photograph from a phone's camera.
 pub const LARGEST: usize = 5 << 20;
-/// Uploads on hand at once, each of which has its file in memory: 160 MB. With the limit that is usual, one user alone never has
-/// all of them.
+/// Maximum number of concurrent uploads, each with its file in memory: 160 MB together. With the default rate
+/// limit, one user alone can never occupy all slots.
 const PLACES: usize = 32;
-/// Pictures drawn at once: each keeps a core busy, and up to 160 MB.
+/// Maximum number of concurrent re-encodings: each keeps a core busy and takes up to 160 MB.
 const TURNS: usize = 2;
-/// How long an upload waits for its turn. A photograph of 12 megapixels then takes 0.4 s, and pages give up after 2 s.
+/// Longest wait of an upload for re-encoding. A photograph of 12 megapixels then takes 0.4 s, and pages time
+/// out after 2 s.
 const PATIENCE: Duration = Duration::from_millis(900);
-/// Names that are tried. A mall that is told its seed again meets names that it gave before.
+/// Attempts to find a free name. After a reseed with an earlier seed, the mall generates earlier names again.
 const NAMES: usize = 100;
-/// A picture that nothing shows is kept for so long after its upload: somebody may still be writing about it.
+/// How long a picture without references is kept after its upload: the user may still be writing the text
+/// that will show the picture.
 const IDLE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Keeps people's pictures. Cheap to clone.
+/// The service for uploaded pictures. Cheap to clone.
 #[derive(Clone)]
 pub struct PictureAlbum {
     context: Context,
@@ -41,35 +43,35 @@ pub struct PictureAlbum {
     turns: Arc<Semaphore>,
 }
 
-/// Room for one upload's file in memory.
+/// A permit for one upload; covers the memory of its file.
 #[must_use]
 pub struct UploadPlace(
     #[expect(dead_code, reason = "it is given back when this is dropped")] OwnedSemaphorePermit,
 );
 
 impl PictureAlbum {
-    /// Of this mall.
+    /// Creates the service.
     #[must_use]
     pub fn new(context: Context, random: Arc<Random>) -> Self {
         let [places, turns] = [PLACES, TURNS].map(|many| Arc::new(Semaphore::new(many)));
         Self { context, random, places, turns }
     }
 
-    /// Lets a user upload a picture: to be asked before its file is read.
+    /// Admits an upload by a user. Call before the file is read.
     ///
     /// # Errors
-    /// [`Refusal::RateLimited`]; [`Refusal::Busy`] if too many upload at this moment.
+    /// [`Refusal::RateLimited`]; [`Refusal::Busy`] if too many uploads are in progress.
     pub async fn admit(&self, user: UserId, now: Timestamp) -> Result<UploadPlace, Failure> {
         self.context.within(self.context.settings.upload_limit, "upload", user, now).await?;
         Ok(UploadPlace(Arc::clone(&self.places).try_acquire_owned().map_err(|_| Refusal::Busy)?))
     }
 
-    /// Takes a file, whatever it calls itself, draws its picture anew and keeps that. Answers its name, `/blogs/…`: pages ask
-    /// for it below `/imgs`.
+    /// Re-encodes and stores the picture in `file`, whatever type the file claims to be. Returns the
+    /// picture's name, `/blogs/…`; pages request the picture below `/imgs`.
     ///
     /// # Errors
-    /// [`Mistake::NoPicture`], [`Mistake::TooManyPixels`]; [`Refusal::PicturesFull`], [`Refusal::PictureBytesFull`];
-    /// [`Refusal::Busy`] if its turn does not come.
+    /// [`Mistake::NoPicture`], [`Mistake::TooManyPixels`]; [`Refusal::PicturesFull`],
+    /// [`Refusal::PictureBytesFull`]; [`Refusal::Busy`] if the wait for re-encoding takes too long.
     pub async fn put(
         &self,
         _place: UploadPlace,
@@ -79,10 +81,11 @@ impl PictureAlbum {
     ) -> Result<String, Failure> {
         let turn = tokio::time::timeout(PATIENCE, Arc::clone(&self.turns).acquire_owned()).await;
         let Ok(Ok(turn)) = turn else { return Err(Refusal::Busy.into()) };
-        // The turn goes with the work, which nobody can break off; and ends with the storing, so that no commit has many.
+        // The permit moves into the work, which cannot be cancelled, and is released only after storing. So
+        // few pictures share a commit.
         let drawn = tokio::task::spawn_blocking(move || (redraw(&file), turn)).await;
         let (drawn, _turn) = drawn.map_err(|broken| {
-            tracing::error!(%broken, "a picture could not be read");
+            tracing::error!(%broken, "re-encoding a picture ended abnormally");
             Mistake::NoPicture
         })?;
         self.keep_new(user, drawn?, now).await
@@ -103,10 +106,10 @@ impl PictureAlbum {
         Err(Failure::Bug("every name for a picture is taken".to_owned()))
     }
 
-    /// The upload at this path, with or without `/imgs` before it.
+    /// Returns the upload at a path, with or without a leading `/imgs`.
     ///
     /// # Errors
-    /// Only if the store is in trouble.
+    /// [`StoreError`] if the store fails.
     pub async fn get(&self, path: &str) -> Result<Option<Picture>, StoreError> {
         match name_in(path) {
             Some(name) => self.context.storage.pictures.get(&name).await,
@@ -114,11 +117,11 @@ impl PictureAlbum {
         }
     }
 
-    /// Keeps pictures that a user is about to show for as long as new ones. Answers which of these paths, with or without
-    /// `/imgs` before them, are not of pictures that they uploaded.
+    /// Protects pictures that a user is about to refer to from the sweep, as if newly uploaded. Returns the
+    /// paths that are not uploads of this user. Paths may have a leading `/imgs`.
     ///
     /// # Errors
-    /// Only if the store is in trouble.
+    /// [`Failure::Store`] if the store fails.
     pub async fn keep(
         &self,
         owner: UserId,
@@ -127,7 +130,7 @@ impl PictureAlbum {
     ) -> Result<Vec<String>, Failure> {
         let named: Vec<Option<String>> = paths.iter().map(|path| name_in(path)).collect();
         let names: Vec<String> = named.iter().flatten().cloned().collect();
-        // Most of what is written shows none, and is not to wait for a commit.
+        // Most texts have no pictures and should not wait for a commit.
         let others = match &*names {
             [] => Vec::new(),
             names => self.context.storage.pictures.keep(owner, names, now).await?,
@@ -137,11 +140,11 @@ impl PictureAlbum {
         Ok(paths.map(|(path, _)| path.clone()).collect())
     }
 
-    /// Removes a picture that a user uploaded, now or, if something shows it, when nothing shows it any more: so a picture can
-    /// be taken out of a note that is being written anew.
+    /// Removes a picture uploaded by a user: at once, or once nothing refers to the picture any more. So a
+    /// picture can be taken out of a note during editing.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] if there is none of theirs at this path.
+    /// [`Refusal::NotFound`] if the user has no upload at this path.
     pub async fn remove(&self, user: UserId, path: &str) -> Result<(), Failure> {
         let name = name_in(path).ok_or(Refusal::NotFound("picture"))?;
         match self.context.storage.pictures.remove(user, &name).await? {
@@ -150,20 +153,21 @@ impl PictureAlbum {
         }
     }
 
-    /// The chore that removes what nothing shows.
+    /// Returns the background job that removes unreferenced pictures.
     pub(super) fn sweeper(&self) -> Arc<dyn Chore> {
         Arc::new(SweepPictures { every: Every::new(Duration::from_secs(60)), context: self.context.clone() })
     }
 }
 
-/// Draws whatever picture is in a file anew, as [`PictureAlbum::put`] does; `None` if there is none, or one that is too large.
+/// Re-encodes the picture in a file, as [`PictureAlbum::put`] does; `None` without a picture, or if the
+/// picture is too large.
 ///
 /// Takes some tenths of a second and up to 160 MB.
 pub(crate) fn draw_anew(file: &[u8]) -> Option<(PictureKind, Vec<u8>)> {
     redraw(file).ok().map(|Drawn { kind, content }| (kind, content))
 }
 
-/// What the name of a picture ends with.
+/// Returns the file extension of a picture.
 pub(crate) fn ending(kind: PictureKind) -> &'static str {
     match kind {
         PictureKind::Jpeg => "jpg",
@@ -171,13 +175,13 @@ pub(crate) fn ending(kind: PictureKind) -> &'static str {
     }
 }
 
-/// `/blogs/7/14/4771fefb-….jpg`: hm-dianping's form, whose folders keep any one of them short.
+/// Builds a name such as `/blogs/7/14/4771fefb-….jpg`: hm-dianping's format, whose folders spread the files.
 fn name(uuid: &str, kind: PictureKind) -> String {
     let folder = |at: usize| u8::from_str_radix(&uuid[at..=at], 16).unwrap_or_default();
     format!("/blogs/{}/{}/{uuid}.{}", folder(0), folder(1), ending(kind))
 }
 
-/// The name in a path as pages and people write it; `None` if no upload can have it.
+/// Extracts the name of an upload from a path in user input; `None` if no upload can have this name.
 fn name_in(path: &str) -> Option<String> {
     const LONGEST: usize = 100;
     let rest = path.strip_prefix("/imgs").unwrap_or(path).trim_start_matches('/');
@@ -194,16 +198,16 @@ fn full(has: PictureRoom, most: PictureRoom) -> Refusal {
     }
 }
 
-/// Removes pictures that nothing shows.
+/// The sweep of unreferenced pictures.
 struct SweepPictures {
     every: Every,
     context: Context,
 }
 
 impl SweepPictures {
-    /// Pictures looked at in one transaction, of which nobody who writes is to notice anything.
+    /// Pictures checked per transaction: few enough that no other writer notices the delay.
     const AT_ONCE: u32 = 16;
-    /// Transactions of a run. So a mall looks at a million and a half pictures a day.
+    /// Transactions per run. At this rate, the sweep checks a million and a half pictures a day.
     const ROUNDS: usize = 64;
 }
 
@@ -224,7 +228,7 @@ impl Chore for SweepPictures {
                 Ok(swept) if swept.has_more => {}
                 Ok(_) => return,
                 Err(error) => {
-                    tracing::warn!(%error, "pictures that nothing shows are still to be removed");
+                    tracing::warn!(%error, "could not remove unreferenced pictures");
                     return;
                 }
             }

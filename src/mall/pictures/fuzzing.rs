@@ -1,14 +1,15 @@
-//! What must hold whatever bytes are uploaded. The fuzzer looks for bytes for which it does not.
+//! The invariant of uploads for arbitrary bytes, checked by the fuzzer.
 
 use image::ImageFormat;
 use mallbox_storage::PictureKind;
 
 use super::redraw::{Drawn, LARGEST_KEPT, SIDES, redraw};
 
-/// They are refused, or drawn as a picture that is small and can be read. Answers whether they were drawn.
+/// Checks that a file is either refused, or re-encoded as a small, readable picture. Returns whether the file
+/// was re-encoded.
 ///
 /// # Panics
-/// If it does not hold.
+/// If the invariant is violated.
 pub fn uploads(file: &[u8]) -> bool {
     let Ok(Drawn { kind, content }) = redraw(file) else { return false };
     let format = match kind {

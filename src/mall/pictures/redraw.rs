@@ -1,4 +1,4 @@
-//! A file as a picture of this mall's own making: nothing of its bytes is kept, so nothing that is hidden in them is.
+//! Re-encoding of uploads. No byte of the file is kept, so data hidden in the file is lost.
 
 use std::io::Cursor;
 
@@ -10,34 +10,35 @@ use mallbox_storage::PictureKind;
 
 use crate::mall::Mistake;
 
-/// In millions: more than a phone's camera makes unless it is asked to.
+/// Maximum number of pixels, in millions: more than a phone's camera takes by default.
 const MOST_MEGAPIXELS: u32 = 32;
-/// What a picture may take while it is drawn: so many pixels, with a little to spare.
+/// Maximum memory for decoding, in bytes: the pixels above with a small reserve.
 const MOST_MEMORY: u64 = 160 << 20;
-/// Longer sides than this are no photograph's.
+/// Maximum side of a photograph, in pixels; no real photograph is longer.
 const LONGEST_SIDE: u32 = 16_384;
-/// Sides that a picture is scaled down to, until it is small enough: each has half the pixels of the one before.
+/// Longest sides tried in turn until the file is small enough. Each step halves the pixels.
 pub(super) const SIDES: [u32; 7] = [2_048, 1_448, 1_024, 724, 512, 362, 256];
-/// What is kept of one, so that it is written and sent in some milliseconds.
+/// Maximum size of a stored picture, in bytes: small enough to be written and sent in a few milliseconds.
 pub(super) const LARGEST_KEPT: usize = 1 << 20;
-/// Of JPEG, out of 100: losses are not seen, and a photograph takes half of what it would at 92.
+/// JPEG quality of 100: losses are invisible, and a photograph takes half the bytes of quality 92.
 const QUALITY: u8 = 82;
 
-/// A picture drawn anew.
+/// A re-encoded picture.
 pub(super) struct Drawn {
     pub(super) kind: PictureKind,
     pub(super) content: Vec<u8>,
 }
 
-/// Draws what is in a file anew: upright, within [`SIDES`], as JPEG, or as WebP if some of it is transparent. What moves
-/// becomes its first frame. What a camera adds (place, time, its number) is gone.
+/// Re-encodes the picture in a file: upright, within [`SIDES`], as JPEG, or as WebP if any pixel is
+/// transparent. An animation is reduced to its first frame. Camera metadata (place, time, serial number) is
+/// removed.
 pub(super) fn redraw(file: &[u8]) -> Result<Drawn, Mistake> {
     let (mut image, orientation) = read(file)?;
     for side in SIDES {
         if image.width().max(image.height()) > side {
             image = image.thumbnail(side, side);
         } else if side < SIDES[0] {
-            // It was drawn like this before.
+            // Already encoded at this size in an earlier step.
             continue;
         }
         let drawn = draw(&image, orientation).map_err(|_| Mistake::NoPicture)?;
@@ -48,7 +49,8 @@ pub(super) fn redraw(file: &[u8]) -> Result<Drawn, Mistake> {
     Err(Mistake::NoPicture)
 }
 
-/// Its pixels, and how they are to be turned. Its kind is known by its content; its size, before any room is made for it.
+/// Decodes the pixels and the orientation. The format is detected from the content. The size is checked
+/// before memory is allocated.
 fn read(file: &[u8]) -> Result<(DynamicImage, Orientation), Mistake> {
     let reader = ImageReader::new(Cursor::new(file)).with_guessed_format();
     let mut reader = reader.map_err(|_| Mistake::NoPicture)?;

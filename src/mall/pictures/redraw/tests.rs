@@ -1,11 +1,11 @@
-//! Real pictures, bent ones, and what only pretends to be one.
+//! Re-encoding of real pictures, damaged files and files of other types.
 
 use image::{ImageEncoder as _, Rgb, RgbImage, Rgba, RgbaImage};
 
 use super::*;
 use crate::mall::pictures::fuzzing::uploads;
 
-/// A gradient with a red top left corner, by which one sees how it is turned.
+/// A gradient with a red top left corner, to show the orientation.
 fn photo(width: u32, height: u32) -> RgbImage {
     RgbImage::from_fn(width, height, |x, y| {
         if x < width / 4 && y < height / 4 {
@@ -16,7 +16,7 @@ fn photo(width: u32, height: u32) -> RgbImage {
     })
 }
 
-/// What no encoder makes small.
+/// Noise, incompressible by any encoder.
 fn noise(width: u32, height: u32, alpha: u8) -> RgbaImage {
     let mut dice = 0x2545_f491_4f6c_dd1d_u64;
     RgbaImage::from_fn(width, height, |_, _| {
@@ -34,7 +34,7 @@ fn written(image: impl Into<DynamicImage>, format: ImageFormat) -> Vec<u8> {
     bytes.into_inner()
 }
 
-/// What the phone and the place are, in a photograph's own words.
+/// EXIF metadata of a photograph: the camera's name and the orientation.
 const EXIF_TURNED_RIGHT: &[u8] =
     b"MM\0*\0\0\0\x08\0\x02\x01\x0f\0\x02\0\0\0\x08\0\0\0\x26\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0SECRET1\0";
 
@@ -112,7 +112,7 @@ fn a_large_picture_is_scaled_down_and_a_small_one_is_left_alone() {
 #[test]
 fn what_stays_too_large_to_keep_is_scaled_down_further() {
     for (alpha, kind) in [(255, PictureKind::Jpeg), (128, PictureKind::Webp)] {
-        // `drawn` looks at what is kept.
+        // `drawn` checks the size of the stored file.
         let (got, image) = drawn(&written(noise(1_500, 1_200, alpha), ImageFormat::Png));
         assert_eq!(got, kind);
         assert!(image.width() < 1_500 && image.width() > 200, "{}", image.width());
@@ -162,7 +162,7 @@ fn what_is_no_picture_is_refused_whatever_it_says() {
     assert_eq!(mistake_in(&png[..png.len() / 2]), Mistake::NoPicture, "cut off");
 }
 
-/// The head of a PNG that says how large it is, and its end.
+/// A PNG with a header for the given size and almost no data.
 fn png_of_size(width: u32, height: u32) -> Vec<u8> {
     fn chunk(kind: &[u8; 4], data: &[u8]) -> Vec<u8> {
         let crc = [kind.as_slice(), data].concat().iter().fold(u32::MAX, |crc, byte| {
