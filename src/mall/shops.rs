@@ -1,4 +1,4 @@
-//! Shops and their types.
+//! Shops and shop types.
 
 mod copies;
 mod nearby;
@@ -18,89 +18,92 @@ use super::{Context, Failure, Mistake, Refusal, clean_text, picture_path};
 pub use nearby::{ShopNearby, Vicinity};
 pub use types::ShopTypeForm;
 
-/// What an operator writes about a shop: what is `None` stays as it is, and is empty in a new shop.
+/// An operator's edit of a shop. `None` leaves a field unchanged, and empty in a new shop.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ShopEdit {
-    /// Its name: 1 to 128 characters. A new shop must have one.
+    /// Name, 1 to 128 characters. Required for a new shop.
     pub name: Option<String>,
-    /// Its kind. A new shop must have one.
+    /// Shop type. Required for a new shop.
     pub kind: Option<ShopTypeId>,
     /// Comma-separated pictures, at most 1024 characters.
     pub images: Option<String>,
-    /// The neighbourhood, at most 128 characters.
+    /// Neighbourhood, at most 128 characters.
     pub area: Option<String>,
-    /// The address, at most 255 characters.
+    /// Address, at most 255 characters.
     pub address: Option<String>,
-    /// Longitude, -180 to 180. A new shop must have one.
+    /// Longitude, -180 to 180. Required for a new shop.
     pub x: Option<f64>,
-    /// Latitude, -85.05 to 85.05 ([`LatLng`]). A new shop must have one.
+    /// Latitude, -85.05 to 85.05 ([`LatLng`]). Required for a new shop.
     pub y: Option<f64>,
-    /// What one person spends on average, in whole yuan.
+    /// Average spending per person, in whole yuan.
     pub avg_price: Option<i64>,
-    /// `10:00-22:00`, at most 32 characters.
+    /// Opening hours such as `10:00-22:00`, at most 32 characters.
     pub open_hours: Option<String>,
-    /// Sold so far.
+    /// Number of units sold so far.
     pub sold: Option<i64>,
-    /// Comments so far.
+    /// Number of comments so far.
     pub comments: Option<i64>,
     /// Stars × 10: 10 to 50, or 0 for none yet.
     pub score: Option<i64>,
 }
 
-/// What the mall tells about its shops, and lets its operators write.
+/// The service for shops and shop types, for readers and operators.
 ///
-/// A shop and the types may be answered from a copy; what an operator writes here is seen by the next reader.
+/// Shops and types may be served from a cache; an operator's change is visible to the next reader.
 pub struct ShopDirectory {
     context: Context,
     copies: Copies,
-    /// Searches by name that may run at once.
+    /// Limits concurrent searches by name.
     searches: Semaphore,
 }
 
-/// Shops of a type on a page.
+/// Shops per page of a list by type.
 const OF_TYPE: u32 = 5;
-/// Shops by name on a page.
+/// Shops per page of a search by name.
 const BY_NAME: u32 = 10;
-/// Shops that a search by name reads, since it has no index and needs no log-in: some 15 ms of a core.
+/// Maximum number of shops read by a search by name, which has no index and needs no login: about 15 ms of a
+/// core.
 const SEARCH_MAX_SHOPS: u32 = 50_000;
-/// Searches by name at once: whoever floods the mall with them takes two readers of the database and no more.
+/// Maximum number of concurrent searches by name: a flood of searches occupies only two readers of the
+/// database.
 const SEARCHES_AT_ONCE: usize = 2;
-/// How long one waits for its turn, in real time. A request has to be answered within 1.5 s.
+/// Longest wait for a search slot, in real time. A request must get its response within 1.5 s.
 const SEARCH_PATIENCE: Duration = Duration::from_secs(1);
-/// The longest name, in characters.
+/// Maximum length of a name, in characters.
 const NAME: usize = 128;
-/// The largest count: hm-dianping's column.
+/// Maximum of a count: the range of hm-dianping's column.
 const COUNT: i64 = 4_294_967_295;
-/// The largest number that a page's JavaScript reads exactly.
+/// Largest integer that JavaScript represents exactly.
 const EXACT: i64 = (1 << 53) - 1;
 
 impl ShopDirectory {
-    /// The shops of a mall.
+    /// Creates the service.
     #[must_use]
     pub fn new(context: Context) -> Self {
         let searches = Semaphore::new(SEARCHES_AT_ONCE);
         Self { copies: Copies::of(&context.storage), context, searches }
     }
 
-    /// A shop.
+    /// Returns a shop.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`]; [`Refusal::Busy`] while the record is slow.
+    /// [`Refusal::NotFound`]; [`Refusal::Busy`] while the database is slow.
     pub async fn get(&self, shop: ShopId, now: Timestamp) -> Result<Shop, Failure> {
         let found = self.context.copies.shops.get_listed(&self.copies.ids, shop, now).await?;
         Ok(found.ok_or(Refusal::NotFound("shop"))?)
     }
 
-    /// The neighbourhoods with the most shops, 100 at the most, and where those are: as some minutes ago, half an hour at
-    /// the most.
+    /// Returns the neighbourhoods with the most shops, at most 100, with their positions. The data is some
+    /// minutes old, at most half an hour.
     ///
     /// # Errors
-    /// [`Refusal::Busy`] while the record is slow and there is no copy; or the store is in trouble.
+    /// [`Refusal::Busy`] while the database is slow and there is no cached list; [`Failure::Store`] if the
+    /// store fails.
     pub async fn areas(&self, now: Timestamp) -> Result<Vec<ShopArea>, Failure> {
         Ok(self.copies.areas.get((), now).await?.map(|areas| areas.0).unwrap_or_default())
     }
 
-    /// What has been counted about the copies.
+    /// Returns the cache metrics of shops, types and neighbourhoods.
     #[must_use]
     pub fn cache_figures(&self) -> [Arc<CacheFigures>; 3] {
         [self.context.copies.shops.figures(), self.copies.types.figures(), self.copies.areas.figures()]
@@ -109,21 +112,22 @@ impl ShopDirectory {
     /// Adds a shop.
     ///
     /// # Errors
-    /// [`Mistake::Missing`], [`Mistake::OutOfRange`] with the value's name; [`Refusal::NotFound`] for its type.
+    /// [`Mistake::Missing`], [`Mistake::OutOfRange`] with the field's name; [`Refusal::NotFound`] for an
+    /// unknown type.
     pub async fn add(&self, edit: &ShopEdit, now: Timestamp) -> Result<ShopId, Failure> {
         let text = edit.applied(edit.blank()?)?;
         self.check_type(text.kind).await?;
         let shop = self.context.storage.shops.insert(&text, now).await?;
-        // Somebody may have asked for it too early.
+        // An earlier read of this id may have left a negative cache entry.
         self.context.copies.shops.changed(&[shop]).await;
         self.place(shop).await;
         Ok(shop)
     }
 
-    /// Changes a shop. Addresses of pictures that an own page was shown as paths stay addresses.
+    /// Updates a shop. External picture addresses that a page received as paths are restored.
     ///
     /// # Errors
-    /// As [`add`](Self::add), and [`Refusal::NotFound`] for the shop; nothing changed then.
+    /// As [`add`](Self::add), and [`Refusal::NotFound`] for an unknown shop; nothing has changed then.
     pub async fn update(&self, shop: ShopId, edit: &ShopEdit, now: Timestamp) -> Result<(), Failure> {
         let shops = &self.context.storage.shops;
         let before = shops.get(shop).await?.ok_or(Refusal::NotFound("shop"))?;
@@ -132,7 +136,7 @@ impl ShopDirectory {
             self.check_type(text.kind).await?;
         }
         let updated = shops.update(shop, &text, now).await;
-        // Also if no answer came: it may have been written.
+        // Invalidate after an error too: the write may have happened although the reply was lost.
         self.context.copies.shops.changed(&[shop]).await;
         if !updated? {
             return Err(Refusal::NotFound("shop").into());
@@ -149,10 +153,10 @@ impl ShopDirectory {
         }
     }
 
-    /// Shops of a type, five a page; `None` for all types. An unknown type has none.
+    /// Returns a page of five shops of a type, or of all types for `None`. An unknown type has no shops.
     ///
     /// # Errors
-    /// Only if the store is in trouble.
+    /// [`Failure::Store`] if the store fails.
     pub async fn of_type(
         &self,
         kind: Option<ShopTypeId>,
@@ -162,10 +166,11 @@ impl ShopDirectory {
         Ok(self.context.storage.shops.of_type(kind, order, Page::new(page, OF_TYPE)).await?)
     }
 
-    /// Shops whose name contains `part`, ten a page; all for an empty one. Searches the first 50,000 shops.
+    /// Returns a page of ten shops whose name contains `part`; an empty `part` matches all. Searches only the
+    /// first 50,000 shops.
     ///
     /// # Errors
-    /// [`Refusal::Busy`] if too many search at once; or the store is in trouble.
+    /// [`Refusal::Busy`] if no search slot becomes free in time; [`Failure::Store`] if the store fails.
     pub async fn by_name(&self, part: &str, page: u32) -> Result<Vec<Shop>, Failure> {
         let part = part.trim();
         if part.chars().count() > NAME {
@@ -178,7 +183,7 @@ impl ShopDirectory {
 }
 
 impl ShopEdit {
-    /// A shop with what it must have and nothing else.
+    /// Builds a new shop with the required fields only.
     fn blank(&self) -> Result<ShopText, Mistake> {
         Ok(ShopText {
             name: self.name.clone().ok_or(Mistake::Missing("name"))?,
@@ -196,7 +201,7 @@ impl ShopEdit {
         })
     }
 
-    /// `text` with this edit, if every value that the edit brings is allowed.
+    /// Applies this edit to `text` after validating every field of the edit.
     fn applied(&self, mut text: ShopText) -> Result<ShopText, Mistake> {
         put_line(&mut text.name, "name", self.name.as_deref(), NAME)?;
         if text.name.is_empty() {
@@ -238,7 +243,7 @@ fn put_line(
     Ok(())
 }
 
-/// Not a number is within nothing.
+/// Checks a range. NaN is in no range.
 fn within<N: PartialOrd>(
     name: &'static str,
     new: Option<N>,
@@ -251,7 +256,7 @@ fn within<N: PartialOrd>(
     }
 }
 
-/// Paths or addresses of pictures, as they are, if they can stand in an attribute of a page.
+/// Validates comma-separated paths or addresses of pictures: safe inside an HTML attribute.
 fn pictures(text: &str) -> Result<String, Mistake> {
     let odd = |c: char| c.is_control() || matches!(c, '<' | '>' | '"' | '\'' | '\\');
     let parts: Vec<&str> = text.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
@@ -265,7 +270,7 @@ fn pictures(text: &str) -> Result<String, Mistake> {
     Ok(joined)
 }
 
-/// Pages ask for a shop's pictures as they stand there, and an upload is answered by its name below `/imgs`.
+/// Returns the path that pages request: uploads are served below `/imgs`, other paths verbatim.
 fn as_asked_for(path: &str) -> String {
     let before = if path.starts_with("/blogs/") { "/imgs" } else { "" };
     format!("{before}{path}")

@@ -1,4 +1,4 @@
-//! What is kept of shops: their types, and which there are.
+//! Caches of shop types, neighbourhoods and existing shop ids.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::ShopDirectory;
 use crate::mall::Failure;
 use crate::mall::cache_aside::{CacheAside, Cached, IdFilter, Policy};
 
-/// All types: one list.
+/// All shop types as one cached list.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Types(pub(super) Vec<ShopType>);
 
@@ -25,7 +25,7 @@ impl Cached for Types {
     }
 }
 
-/// The neighbourhoods of the mall: one list.
+/// All neighbourhoods as one cached list.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Areas(pub(super) Vec<ShopArea>);
 
@@ -35,14 +35,14 @@ impl Cached for Areas {
     type Id = ();
 
     async fn load(storage: &Storage, (): (), _: Timestamp) -> Result<Option<Self>, StoreError> {
-        /// As many as a small map can show, and more.
+        /// Maximum number of neighbourhoods: more than a small map can show.
         const MOST: u32 = 100;
         let areas = storage.shops.areas(MOST).await?;
         Ok((!areas.is_empty()).then_some(Self(areas)))
     }
 }
 
-/// What is kept of shops, but for the shops themselves.
+/// Caches of shop data, except the shops themselves.
 pub(super) struct Copies {
     pub(super) types: CacheAside<Types>,
     pub(super) areas: CacheAside<Areas>,
@@ -51,10 +51,10 @@ pub(super) struct Copies {
 
 impl Copies {
     pub(super) fn of(storage: &Storage) -> Self {
-        // They hardly change. A mall that has none is being furnished.
+        // Types rarely change. No negative caching: a mall without types is just being set up.
         let types =
             Policy { fresh: Duration::from_secs(5 * 60), absent: Duration::ZERO, ..Policy::default() };
-        // Every shop is looked at for them, and one more changes a map little.
+        // Computing neighbourhoods reads every shop, and one more shop hardly changes a map.
         let areas = Policy { stale: Duration::from_secs(25 * 60), ..types };
         Self {
             types: CacheAside::new(storage, types),
@@ -65,28 +65,29 @@ impl Copies {
 }
 
 impl ShopDirectory {
-    /// Reads what people are likely to ask for, so that the first who do need not wait: the types, and the shops that are
-    /// talked about most.
+    /// Warms the caches: the types, the shops with the most comments, and the neighbourhoods. The first
+    /// readers need not wait then.
     ///
     /// # Errors
-    /// [`Failure`]: those that are left are read when they are asked for.
+    /// [`Failure`]: the remaining entries are loaded on first use.
     pub(in crate::mall) async fn warm_up(&self, now: Timestamp) -> Result<(), Failure> {
-        /// Shops.
+        /// Number of shops loaded in advance.
         const HOT: u32 = 100;
         let _ = self.copies.types.get((), now).await?;
         let shops = &self.context.storage.shops;
         for shop in shops.of_type(None, ShopOrder::Comments, Page::new(1, HOT)).await? {
             let _ = self.context.copies.shops.get(shop.id, now).await?;
         }
-        // Of a million shops not at once: then it is there a moment later.
+        // With a million shops, the list takes longer than a caller may wait; the load still completes in the
+        // background.
         let _ = self.copies.areas.get((), now).await;
         Ok(())
     }
 
-    /// Learns anew which shops there are.
+    /// Refills the Bloom filter of shop ids.
     ///
     /// # Errors
-    /// [`StoreError`]: it knows what it knew.
+    /// [`StoreError`]: the filter is unchanged.
     pub(in crate::mall) async fn learn_ids(&self) -> Result<(), StoreError> {
         self.copies.ids.fill(&self.context.storage).await
     }

@@ -1,4 +1,4 @@
-//! Shops around a place.
+//! Geographic search for shops.
 
 use std::collections::HashMap;
 
@@ -9,14 +9,14 @@ use mallbox_storage::{
 use super::{OF_TYPE, ShopDirectory};
 use crate::mall::{Failure, Refusal};
 
-/// Shops around a place on a page.
+/// Shops per page of a search by distance.
 const NEAR: u32 = 10;
-/// The radius where none is asked for, in metres.
+/// Default search radius, in metres.
 const RADIUS_M: f64 = 5_000.0;
-/// No list goes further than the nearest so many, and no more are sorted by something else.
+/// Maximum number of nearest shops that a search pages through, or sorts by another key.
 const MOST: usize = 5_000;
 
-/// Where somebody looks for shops.
+/// Area and filter of a geographic search.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Vicinity {
     centre: LatLng,
@@ -25,11 +25,11 @@ pub struct Vicinity {
 }
 
 impl Vicinity {
-    /// Around a place, within 5 km unless a radius is given, for shops of a type or of all.
+    /// Creates a search around a position, for shops of one type or of all. The default radius is 5 km.
     ///
     /// # Errors
-    /// [`Refusal::BadValue`] for the coordinate that is missing or not on earth ([`LatLng`]), or a radius of nothing or of more than
-    /// [`Around::MAX_RADIUS_M`].
+    /// [`Refusal::BadValue`] for a missing or invalid coordinate ([`LatLng`]), or a radius outside 0 to
+    /// [`Around::MAX_RADIUS_M`] metres; 0 itself is invalid.
     pub fn new(
         x: Option<f64>,
         y: Option<f64>,
@@ -51,28 +51,28 @@ impl Vicinity {
     }
 }
 
-/// A shop, and how far away it is.
+/// A shop with its distance.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ShopNearby {
-    /// Which.
+    /// The shop as stored.
     pub shop: Shop,
-    /// In metres.
+    /// Distance from the centre, in metres.
     pub metres: f64,
 }
 
 impl ShopDirectory {
-    /// Shops around a place, nearest first, ten a page.
+    /// Returns a page of ten shops, nearest first.
     ///
     /// # Errors
-    /// Only if the store is in trouble.
+    /// [`Failure::Store`] if the store fails.
     pub async fn near(&self, vicinity: &Vicinity, page: u32) -> Result<Vec<ShopNearby>, Failure> {
         self.nearest(vicinity, Page::new(page, NEAR)).await
     }
 
-    /// Shops around a place, five a page: nearest first, or in an order of their own.
+    /// Returns a page of five shops, nearest first or in the given order.
     ///
     /// # Errors
-    /// Only if the store is in trouble.
+    /// [`Failure::Store`] if the store fails.
     pub async fn of_type_near(
         &self,
         vicinity: &Vicinity,
@@ -85,9 +85,10 @@ impl ShopDirectory {
         Ok(self.told(&found, order, page).await?)
     }
 
-    /// What the index still has and the record has no longer is taken out of it, and the page filled up.
+    /// Returns a page of the nearest shops. Index entries without a shop in the database are removed, and the
+    /// page is read again.
     async fn nearest(&self, vicinity: &Vicinity, page: Page) -> Result<Vec<ShopNearby>, Failure> {
-        /// Ghosts behind ghosts: hardly ever one.
+        /// Maximum number of reads of a page with stale index entries; hardly ever more than one.
         const TRIES: u32 = 3;
         let index = &self.context.storage.geo_index;
         let skip = usize::try_from(page.skipped()).unwrap_or(usize::MAX);
@@ -103,14 +104,14 @@ impl ShopDirectory {
             }
             let is_there = |near: &&NearShop| shops.iter().any(|known| known.shop.id == near.shop);
             for ghost in found.iter().filter(|near| !is_there(near)) {
-                tracing::warn!(shop = ghost.shop.get(), "a shop was found that the record has no longer");
+                tracing::warn!(shop = ghost.shop.get(), "a shop in the geo index is not in the database");
                 self.place(ghost.shop).await;
             }
         }
         Ok(Vec::new())
     }
 
-    /// A page of what was found, as the record has it.
+    /// Returns a page of the shops found, with their data from the database.
     async fn told(
         &self,
         found: &[NearShop],
@@ -127,12 +128,12 @@ impl ShopDirectory {
         Ok(shops.into_iter().filter_map(near).collect())
     }
 
-    /// Has a shop found where it is from now on. The shop is written by then; what fails here is put right by the
-    /// [repairs](crate::mall::repairs).
+    /// Updates the shop's position in the geo index from the database. On failure, the database is already
+    /// written, and the [reconciliation](crate::mall::repairs) corrects the index later.
     pub(super) async fn place(&self, shop: ShopId) {
         let storage = &self.context.storage;
         if let Err(error) = geo_index::place(&*storage.geo_index, &*storage.shops, shop).await {
-            tracing::warn!(shop = shop.get(), %error, "a shop is not found where it is yet");
+            tracing::warn!(shop = shop.get(), %error, "could not update a shop in the geo index");
         }
     }
 }

@@ -1,26 +1,26 @@
-//! Kinds of shops: what there is, and what operators change of it.
+//! Shop types: reading and editing.
 
 use mallbox_storage::{ShopType, ShopTypeEdit, ShopTypeId, Timestamp, picture_name};
 
 use super::{EXACT, NAME, ShopDirectory};
 use crate::mall::{Failure, Mistake, Refusal, clean_text, picture_path};
 
-/// What an operator writes about a kind of shops: what is `None` stays as it is.
+/// An operator's edit of a shop type. `None` leaves a field unchanged.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ShopTypeForm {
-    /// Its name: 1 to 128 characters. A new one must have it.
+    /// Name, 1 to 128 characters. Required for a new type.
     pub name: Option<String>,
-    /// Its picture: a path on this mall, with or without `/imgs` before it. A new one must have it.
+    /// Picture: a path on this mall, with or without a leading `/imgs`. Required for a new type.
     pub icon: Option<String>,
-    /// Its place in the list, lowest first; a new one is the last unless told.
+    /// Sort key of the list, lowest first; a new type goes last by default.
     pub sort: Option<i64>,
 }
 
 impl ShopTypeForm {
-    /// What it changes.
+    /// Validates the form and returns the edit to store.
     ///
     /// # Errors
-    /// [`Mistake::Missing`] for a name without a word, [`Mistake::OutOfRange`] with the value's name.
+    /// [`Mistake::Missing`] for a blank name, [`Mistake::OutOfRange`] with the field's name.
     pub fn edit(&self) -> Result<ShopTypeEdit, Mistake> {
         let name = self.name.as_deref().map(clean_text::line);
         if name.as_deref() == Some("") {
@@ -33,16 +33,16 @@ impl ShopTypeForm {
         if self.sort.is_some_and(|sort| !(-EXACT..=EXACT).contains(&sort)) {
             return Err(Mistake::OutOfRange("sort"));
         }
-        // Pages ask for it below `/imgs`.
+        // Stored without `/imgs`, where pages add the prefix.
         Ok(ShopTypeEdit { name, icon: self.icon.as_deref().map(picture_name), sort: self.sort })
     }
 }
 
 impl ShopDirectory {
-    /// All types by `sort`.
+    /// Returns all types by `sort`, from the cache.
     ///
     /// # Errors
-    /// [`Refusal::Busy`], or the store is in trouble.
+    /// [`Refusal::Busy`] if the read is rejected by load shedding; [`Failure::Store`] if the store fails.
     pub async fn types(&self, now: Timestamp) -> Result<Vec<ShopType>, Failure> {
         Ok(self.copies.types.get((), now).await?.map(|types| types.0).unwrap_or_default())
     }
@@ -50,7 +50,7 @@ impl ShopDirectory {
     /// Adds a type.
     ///
     /// # Errors
-    /// [`Mistake::Missing`] with the value's name.
+    /// [`Mistake::Missing`] with the field's name.
     pub async fn add_type(&self, edit: ShopTypeEdit, now: Timestamp) -> Result<ShopTypeId, Failure> {
         let name = edit.name.ok_or(Mistake::Missing("name"))?;
         let icon = edit.icon.ok_or(Mistake::Missing("type icon"))?;
@@ -60,15 +60,15 @@ impl ShopDirectory {
             None => shops.types().await?.last().map_or(1, |last| last.sort.saturating_add(1)),
         };
         let added = shops.insert_type(&name, &icon, sort, now).await;
-        // Also if no answer came: it may have been written.
+        // Invalidate after an error too: the write may have happened although the reply was lost.
         self.copies.types.changed(&[()]).await;
         Ok(added?)
     }
 
-    /// Changes a type. Answers it as it is then.
+    /// Updates a type and returns the new state.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`].
+    /// [`Refusal::NotFound`] for an unknown type.
     pub async fn update_type(
         &self,
         kind: ShopTypeId,
