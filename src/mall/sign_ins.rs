@@ -1,88 +1,89 @@
-//! Signing in day by day: streaks, the month's calendar, days that are made up for, and what operators see of it.
+//! Daily sign-in: streaks, the month's calendar, make-ups for missed days, and operators' statistics.
 //!
-//! Days are those on the mall's wall. One missed day may be made up for as long as its month lasts, since a calendar shows a
-//! month, and so many of them a month as the mall's settings say.
+//! Days follow the mall's time zone. A missed day can be made up for until the end of its month, because a
+//! calendar shows one month. The number of make-ups per month is a setting.
 
 use mallbox_storage::{Day, DaySpan, MakeUp, Page, SignedDay, Timestamp, UserId};
 
 use super::accounts::Brief;
 use super::{Context, Failure, Mistake, Refusal};
 
-/// The days on which people sign in.
+/// The service for daily sign-in.
 pub struct SignBook {
     context: Context,
 }
 
-/// A month, as a calendar shows it.
+/// A calendar month of one user.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Calendar {
-    /// Its days.
+    /// All days of the month.
     pub month: DaySpan,
-    /// Today on the mall's wall.
+    /// Today in the mall's time zone.
     pub today: Day,
-    /// Those of its days that are signed.
+    /// The signed days of the month.
     pub signed: Vec<SignedDay>,
-    /// Days in a row up to today, or up to yesterday.
+    /// Current streak: consecutive days up to today, or up to yesterday if today is not signed yet.
     pub streak: u32,
-    /// The most days in a row there ever were.
+    /// Longest streak ever, in days.
     pub longest: u32,
-    /// How many days of this month can still be made up for: none of another month.
+    /// Make-ups still available in this month; 0 for any other month.
     pub make_ups_left: u32,
-    /// The day on which the user came: none before it can be made up for.
+    /// The day of registration: earlier days cannot be made up for.
     pub here_since: Option<Day>,
 }
 
-/// How many signed, and who signed every day.
+/// Sign-in statistics of a range of days.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Attendance {
-    /// How many signed on each day.
+    /// Number of sign-ins per day.
     pub days: Vec<(Day, u64)>,
-    /// A page of those who signed on all of them.
+    /// A page of the users who signed in on every day.
     pub all: Vec<Brief>,
-    /// How many they are.
+    /// Total number of users who signed in on every day.
     pub all_count: u64,
 }
 
-/// Users on a page of those who signed every day.
+/// Users per page of [`Attendance::all`].
 const PAGE: u32 = 10;
 
 impl SignBook {
-    /// Of this mall.
+    /// Creates the service.
     #[must_use]
     pub fn new(context: Context) -> Self {
         Self { context }
     }
 
-    /// Signs a user in today. Again on the same day is no error.
+    /// Signs a user in for today. A repeated call on the same day is no error.
     ///
     /// # Errors
-    /// Only if the store is in trouble.
+    /// [`Failure::Store`] if the store fails.
     pub async fn sign(&self, user: UserId, now: Timestamp) -> Result<(), Failure> {
         self.context.storage.sign_ins.sign(user, self.context.today(now)?).await?;
         Ok(())
     }
 
-    /// Days in a row up to today; up to yesterday, if today is not signed yet.
+    /// Returns the current streak: consecutive days up to today, or up to yesterday if today is not signed
+    /// yet.
     ///
     /// # Errors
-    /// Only if the store is in trouble.
+    /// [`Failure::Store`] if the store fails.
     pub async fn streak(&self, user: UserId, now: Timestamp) -> Result<u32, Failure> {
         Ok(self.context.storage.sign_ins.streak(user, self.context.today(now)?).await?)
     }
 
-    /// The days of a month, `2026-11`, that a user signed; of this month, if it is `""`.
+    /// Returns the signed days of a month such as `2026-11`; `""` means the current month.
     ///
     /// # Errors
-    /// [`Refusal::BadValue`] for what is no month.
+    /// [`Refusal::BadValue`] for an invalid month.
     pub async fn month(&self, user: UserId, month: &str, now: Timestamp) -> Result<Vec<SignedDay>, Failure> {
         let month = self.month_of(month, now)?;
         Ok(self.context.storage.sign_ins.days(user, month).await?)
     }
 
-    /// The same with what a calendar shows beside it.
+    /// Returns the data of a calendar month; `month` as in [`month`](Self::month).
     ///
     /// # Errors
-    /// [`Refusal::BadValue`] for what is no month.
+    /// [`Refusal::BadValue`] for an invalid month.
     pub async fn calendar(&self, user: UserId, month: &str, now: Timestamp) -> Result<Calendar, Failure> {
         let sign_ins = &self.context.storage.sign_ins;
         let (month, today) = (self.month_of(month, now)?, self.context.today(now)?);
@@ -100,10 +101,11 @@ impl SignBook {
         })
     }
 
-    /// Makes up for a missed day, `2026-11-20`: a past one of this month, and none from before the user was here.
+    /// Makes up for a missed day such as `2026-11-20`: a past day of the current month, not before the user's
+    /// registration.
     ///
     /// # Errors
-    /// [`Mistake::OutOfRange`] for another day; [`Refusal::SignedAlready`]; [`Refusal::MakeUpsUsed`].
+    /// [`Mistake::OutOfRange`] for any other day; [`Refusal::SignedAlready`]; [`Refusal::MakeUpsUsed`].
     pub async fn make_up(&self, user: UserId, day: &str, now: Timestamp) -> Result<(), Failure> {
         let Context { storage, settings, .. } = &self.context;
         let today = self.context.today(now)?;
@@ -118,11 +120,11 @@ impl SignBook {
         }
     }
 
-    /// How many signed from one day to another, and who signed on all of them: up to today and for a week, unless it is
-    /// said otherwise by other than `""`; for a month at the most.
+    /// Returns sign-in statistics of a range of days. An empty end means today, an empty start a week before
+    /// the end; a range has at most 31 days.
     ///
     /// # Errors
-    /// [`Refusal::BadValue`] for what is no day, or too far from the other.
+    /// [`Refusal::BadValue`] for an invalid day or a range that is too long.
     pub async fn attendance(
         &self,
         (from, to): (&str, &str),
@@ -137,7 +139,7 @@ impl SignBook {
         Ok(Attendance { days: span.days().zip(counts).collect(), all, all_count })
     }
 
-    /// The day on which a user came, if it is one of the mall's.
+    /// Returns the user's day of registration; `None` in a year outside the supported range.
     async fn here_since(&self, user: UserId) -> Result<Option<Day>, Failure> {
         let user = self.context.storage.users.get(user).await?.ok_or(Refusal::NotLoggedIn)?;
         Ok(self.context.day_of(user.created))

@@ -1,11 +1,11 @@
-//! Who visits the mall and its shops: how many (UV), and how often they look (PV).
+//! Visits of the mall and its shops: unique visitors (UV) and page views (PV).
 //!
-//! A reader pays for a note in a queue. Once a second what is in it is gathered: the same visitor of the same thing becomes
-//! one, tokens become users, and all of it is told to storage at once.
+//! A reader only pays for pushing a view onto a queue. Once a second the queue is drained: views of the same
+//! shop by the same visitor are merged, tokens are resolved to users, and the batch is stored in one call.
 //!
-//! Nobody can be found out from what is stored, nor followed: a stranger is known by address and browser, mixed with a salt
-//! of the day that is on no disk of a directory's mall. So a stranger who comes on two days is two visitors of the span.
-//! A user is the same one on every day.
+//! Stored data neither identifies nor tracks anybody. An anonymous visitor is a hash of address and browser
+//! with a salt of the day, and an embedded mall never writes the salt to disk. So an anonymous visitor who
+//! comes on two days counts as two visitors of the span. A user counts as the same visitor on every day.
 
 mod gathering;
 
@@ -25,31 +25,32 @@ use super::detached::detached;
 use super::sparse_log::SparseLog;
 use super::{Accounts, Context, Failure};
 
-/// Visits that wait to be gathered, about: a second of all that a machine can answer. What is beyond is dropped.
+/// Approximate maximum queue length: a second of all requests that a machine can serve. Further views are
+/// dropped.
 const MOST_WAITING: usize = 65_536;
-/// How often they are.
+/// Interval between two drains of the queue.
 const SPAN: Duration = Duration::from_secs(1);
 
-/// Somebody who looks at something.
+/// Identity of a visitor: session and anonymous fingerprint.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Caller {
     session: Option<TokenHash>,
-    /// Says who they are, if nobody is logged in. Never stored.
+    /// Fingerprint of an anonymous visitor. Never stored.
     stranger: u64,
 }
 
 impl Caller {
-    /// By the token that came, live or not, and by what else tells callers apart.
+    /// Identifies a caller by token, live or not, and by address and browser.
     #[must_use]
     pub fn new(token: Option<&str>, address: Option<IpAddr>, browser: &[u8]) -> Self {
-        // The same in every process of a mall.
+        // `DefaultHasher::new` has fixed keys: the hash is the same in every process of a mall.
         let mut hasher = DefaultHasher::new();
         (address, browser).hash(&mut hasher);
         Self { session: token.and_then(Accounts::session_of), stranger: hasher.finish() }
     }
 }
 
-/// Somebody has looked at something.
+/// A page view in the queue.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     at: Timestamp,
@@ -57,18 +58,18 @@ struct Seen {
     by: Caller,
 }
 
-/// What has become of visits since the start.
+/// Counters of page views since the process started.
 #[derive(Debug, Default)]
 pub struct VisitFigures {
-    /// Taken down.
+    /// Views that were stored.
     pub noted: AtomicU64,
-    /// Dropped at once: too many waited.
+    /// Views dropped because the queue was full.
     pub dropped: AtomicU64,
-    /// Gathered, and lost since a store was in trouble. Some may have been taken down.
+    /// Views taken from the queue and lost because a store failed. Some may have been stored.
     pub lost: AtomicU64,
 }
 
-/// The visits of a mall. Cheap to clone.
+/// The service for visits. Cheap to clone.
 #[derive(Clone)]
 pub struct VisitBook {
     inner: Arc<Inner>,
@@ -84,7 +85,7 @@ struct Inner {
 }
 
 impl VisitBook {
-    /// Of this mall.
+    /// Creates the service.
     #[must_use]
     pub fn new(context: Context) -> Self {
         let inner = Inner {
@@ -98,13 +99,14 @@ impl VisitBook {
         Self { inner: Arc::new(inner) }
     }
 
-    /// What gathers them.
+    /// Returns the background job that drains the queue.
     #[must_use]
     pub fn gatherer(&self) -> Arc<dyn Chore> {
         Arc::new(self.clone())
     }
 
-    /// Somebody was shown a shop or something about one, or something of the mall. Waits for nothing.
+    /// Queues a view of a shop, or of something else in the mall. Never blocks; drops the view if the queue
+    /// is full.
     pub fn saw(&self, by: Caller, shop: Option<ShopId>, now: Timestamp) {
         let Inner { waiting, figures, .. } = &*self.inner;
         if waiting.len() < MOST_WAITING {
@@ -114,23 +116,23 @@ impl VisitBook {
         }
     }
 
-    /// Takes down what waits.
+    /// Drains the queue into the store.
     pub async fn take_down(&self, now: Timestamp) {
         let book = self.clone();
-        // Whoever asks may go away in the middle, and what is gathered would go with them.
+        // Detached, because a cancelled caller would lose the views already taken from the queue.
         let taken_down = detached(async move { book.take_down_here(now).await });
         if let Err(error) = taken_down.await
             && let Some(times) = self.inner.log.again()
         {
-            tracing::warn!(?error, times, "visits of a moment are not counted");
+            tracing::warn!(?error, times, "could not store queued visits");
         }
     }
 
     async fn take_down_here(&self, now: Timestamp) -> Result<(), Failure> {
         let Inner { context, waiting, figures, gathering, .. } = &*self.inner;
-        // One after the other: whoever reads figures finds what was seen before in them.
+        // Serialised, so that a reader of the statistics finds all earlier views included.
         let mut gathering = gathering.lock().await;
-        // What comes meanwhile is for the next time.
+        // Views that arrive meanwhile wait for the next run.
         let seen: Vec<Seen> = std::iter::from_fn(|| waiting.pop()).take(waiting.len()).collect();
         if seen.is_empty() {
             return Ok(());
@@ -141,11 +143,12 @@ impl VisitBook {
         taken_down
     }
 
-    /// How many visited a shop, or the mall, from one day to another: up to today and for a week, unless it is said
-    /// otherwise by other than `""`; for a month at the most. Whatever this process has shown before is counted.
+    /// Returns visits of a shop, or of the mall, for a range of days. An empty end means today, an empty
+    /// start a week before the end; a range has at most 31 days. All earlier views in this process are
+    /// included.
     ///
     /// # Errors
-    /// [`Refusal::BadValue`](super::Refusal::BadValue) for what is no day, or too far from the other.
+    /// [`Refusal::BadValue`](super::Refusal::BadValue) for an invalid day or a range that is too long.
     pub async fn visits(
         &self,
         (from, to): (&str, &str),
@@ -157,10 +160,10 @@ impl VisitBook {
         self.count(shop, span, now).await
     }
 
-    /// How many have visited the mall today, as far as it has been taken down.
+    /// Returns today's visits of the mall, without views still in the queue.
     ///
     /// # Errors
-    /// Only if the store is in trouble.
+    /// [`Failure::Store`] if the store fails.
     pub async fn today(&self, now: Timestamp) -> Result<Option<VisitsOfDay>, Failure> {
         let today = self.inner.context.today(now)?;
         let Some(span) = DaySpan::new(today, today) else { return Ok(None) };
@@ -178,14 +181,15 @@ impl VisitBook {
         Ok(storage.visitors.count(of, span, self.inner.context.today(now)?).await?)
     }
 
-    /// What has become of visits so far.
+    /// Returns the counters of page views.
     #[must_use]
     pub fn figures(&self) -> &VisitFigures {
         &self.inner.figures
     }
 }
 
-/// By the mall's clock: where it stands still, visits wait until somebody asks for figures.
+/// Driven by the mall's clock: while the clock stands still, views wait in the queue until statistics are
+/// read.
 #[async_trait]
 impl Chore for VisitBook {
     fn name(&self) -> &'static str {

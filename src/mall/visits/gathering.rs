@@ -1,4 +1,4 @@
-//! From readers who looked at something to visits that can be stored.
+//! Aggregation of page views into storable visits.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -12,14 +12,14 @@ use tokio::task::JoinSet;
 use super::{Caller, Seen};
 use crate::mall::{Context, Failure};
 
-/// Gathers visits, and knows the salts of the days that they are on.
+/// Aggregates page views; caches the salts of the days in use.
 #[derive(Debug, Default)]
 pub(super) struct Gathering {
     salts: BTreeMap<Day, Salt>,
 }
 
 impl Gathering {
-    /// Tells storage of all who looked.
+    /// Aggregates and stores page views.
     pub(super) async fn take_down(
         &mut self,
         context: &Context,
@@ -51,20 +51,22 @@ impl Gathering {
         if let Some(salt) = self.salts.get(&day) {
             return Ok(*salt);
         }
-        // Not from the mall's own randomness: when somebody comes must not decide what a test's tokens are.
+        // Not from the mall's own generator: the arrival of visitors must not change the tokens that a test
+        // sees.
         let salt = context.storage.visitors.salt(day, rand::random()).await?;
-        // About midnight there are visits of two days. Of others nothing is remembered.
+        // Around midnight there are views of two days. Other salts are dropped.
         self.salts.retain(|other, _| (other.number() - day.number()).abs() <= 1);
         self.salts.insert(day, salt);
         Ok(salt)
     }
 }
 
-/// Whose sessions they were, of those that were live. Nobody's is extended: the reader's own call does that, where it asks who they are.
+/// Resolves live sessions to users without extending them: the reader's own request extends the session when
+/// it authenticates.
 async fn users(context: &Context, seen: &[Seen]) -> Result<HashMap<TokenHash, UserId>, Failure> {
     let sessions: HashMap<TokenHash, Timestamp> =
         seen.iter().filter_map(|seen| Some((seen.by.session?, seen.at))).collect();
-    // Together: on servers they share a round trip.
+    // Run concurrently, so that Redis look-ups share a round trip.
     let mut looks = JoinSet::new();
     for (session, at) in sessions {
         let sessions = Arc::clone(&context.storage.sessions);
@@ -76,7 +78,7 @@ async fn users(context: &Context, seen: &[Seen]) -> Result<HashMap<TokenHash, Us
     looks.join_all().await.into_iter().filter_map(Result::transpose).collect()
 }
 
-/// The same on every day, so that who comes all week is one visitor of it.
+/// Independent of the day: a user who comes all week counts once.
 fn of_user(user: UserId) -> Visitor {
     bits(&[b"user", &user.get().to_le_bytes()])
 }
