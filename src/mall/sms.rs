@@ -1,4 +1,4 @@
-//! How login codes reach people.
+//! Delivery of login codes.
 
 mod inbox;
 mod webhook;
@@ -14,16 +14,16 @@ use tokio::sync::Semaphore;
 pub use inbox::Inbox;
 pub use webhook::Webhook;
 
-/// A code did not go out. What it says is for the log: it names neither the phone nor the code.
+/// A failed delivery. The message is for the log: neither phone nor code is included.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct SmsError(String);
 
-/// Sends login codes.
+/// A channel that sends login codes.
 ///
-/// - `Ok` means that the next one on the way took the code, not that a phone showed it.
-/// - After an error the code may have gone out all the same. Nobody sends it again by itself.
-/// - Answers within a second or so: a person waits.
+/// - `Ok` means that the next hop accepted the code, not that a phone received it.
+/// - After an error the code may have been sent all the same. Nothing retries automatically.
+/// - Returns within about a second, because a person is waiting.
 #[async_trait]
 pub trait SmsSender: Send + Sync {
     /// Sends a code to a phone.
@@ -33,16 +33,16 @@ pub trait SmsSender: Send + Sync {
     async fn send(&self, phone: &Phone, code: &str) -> Result<(), SmsError>;
 }
 
-/// Writes each code to standard output, one line each and nothing else: `SMS 13900000002 code 123456`.
+/// Writes codes to standard output, one line per code and nothing else: `SMS 13900000002 code 123456`.
 ///
-/// A terminal that is held (Ctrl-S), or a pipe that nobody reads, holds one thread and no request.
+/// A paused terminal (Ctrl-S) or a pipe without a reader blocks one thread and no request.
 #[derive(Debug)]
 pub struct Console {
     turn: Arc<Semaphore>,
 }
 
 impl Console {
-    /// Who could not write within this time is told so.
+    /// Write timeout; afterwards the call fails.
     const PATIENCE: Duration = Duration::from_secs(1);
 }
 
@@ -59,10 +59,11 @@ impl SmsSender for Console {
         let writing = async {
             let turn = self.turn.clone().acquire_owned().await;
             let written = tokio::task::spawn_blocking(move || {
-                // One write, so that lines of two senders do not mix; and no `println!`, which panics on a closed pipe.
+                // A single write, so that lines of two senders do not mix. No `println!`, which panics on a
+                // closed pipe.
                 let mut out = std::io::stdout().lock();
                 let written = out.write_all(line.as_bytes()).and_then(|()| out.flush());
-                // The turn ends with the writing, even if nobody waits for it any more.
+                // Held until the write is done, even if the caller has stopped waiting.
                 drop(turn);
                 written
             });
@@ -81,7 +82,7 @@ fn console_line(phone: &Phone, code: &str) -> String {
     format!("SMS {} code {code}\n", phone.as_str())
 }
 
-/// Sends by one and then by the other. An error of one does not keep the other from sending.
+/// Sends through both channels. An error of the first does not stop the second.
 pub struct Both(pub Arc<dyn SmsSender>, pub Arc<dyn SmsSender>);
 
 #[async_trait]
@@ -100,7 +101,7 @@ mod tests {
         Phone::parse(text).unwrap()
     }
 
-    /// A way that leads nowhere.
+    /// A channel that always fails.
     struct Broken;
 
     #[async_trait]
@@ -118,7 +119,7 @@ mod tests {
     #[tokio::test]
     async fn a_held_console_holds_no_request() {
         let console = Console::default();
-        // As if another line were being written to a terminal that does not move.
+        // Simulates another line being written to a paused terminal.
         let _held = console.turn.clone().acquire_owned().await.unwrap();
         let error = console.send(&phone("13900000002"), "012345").await.unwrap_err();
         assert!(error.to_string().contains("within a second"), "{error}");

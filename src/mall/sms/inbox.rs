@@ -1,4 +1,4 @@
-//! Login codes kept where a visitor of the demo can read them.
+//! In-memory login codes for visitors of the demo.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,14 +8,14 @@ use parking_lot::Mutex;
 
 use super::{SmsError, SmsSender};
 
-/// Keeps the last code of each phone, for `GET /demo/inbox`. In `demo` and `fixture` alone.
+/// The last code of each phone, for `GET /demo/inbox`. Used only in `demo` and `fixture`.
 #[derive(Default)]
 pub struct Inbox {
     kept: Mutex<Kept>,
 }
 
 impl Clone for Inbox {
-    /// One of its own, with the same codes.
+    /// Returns an independent inbox with the same codes.
     fn clone(&self) -> Self {
         Self { kept: Mutex::new(self.kept.lock().clone()) }
     }
@@ -24,22 +24,22 @@ impl Clone for Inbox {
 #[derive(Clone, Default)]
 struct Kept {
     codes: HashMap<Phone, (u64, String)>,
-    /// Which phone got its code when, to drop the oldest first.
+    /// Phones by the sequence number of their last code, to evict the oldest first.
     order: BTreeMap<u64, Phone>,
     received: u64,
 }
 
 impl Inbox {
-    /// More phones than a bench logs in; some 15 MB.
+    /// Maximum number of phones, more than a benchmark logs in; about 15 MB.
     const MOST: usize = 65_536;
 
-    /// The last code that went to this phone, used or not.
+    /// Returns the last code sent to a phone, used or not.
     #[must_use]
     pub fn last(&self, phone: &Phone) -> Option<String> {
         self.kept.lock().codes.get(phone).map(|(_, code)| code.clone())
     }
 
-    /// The last code of each phone, the newest first.
+    /// Returns the last code of each phone, newest first.
     #[must_use]
     pub fn newest(&self) -> Vec<(Phone, String)> {
         let kept = self.kept.lock();

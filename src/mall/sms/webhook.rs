@@ -1,4 +1,4 @@
-//! Login codes by way of a gateway that takes them over HTTP.
+//! Login codes through a gateway that accepts them over HTTP.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -14,24 +14,25 @@ use tokio::net::TcpStream;
 
 use super::{SmsError, SmsSender};
 
-/// Posts `{"phone":…,"code":…}` to a gateway. Any status of 200 to 299 counts as sent; redirects are not followed.
+/// Posts `{"phone":…,"code":…}` to a gateway. Any status of 200 to 299 counts as sent; redirects are not
+/// followed.
 #[derive(Clone, Debug)]
 pub struct Webhook {
-    /// Host and port to connect to.
+    /// Host and port for the connection.
     address: String,
-    /// The `Host` header.
+    /// Value of the `Host` header.
     host: String,
     path: String,
 }
 
 impl Webhook {
-    /// Connecting, posting and the answer's head take no longer together, on real time.
+    /// Timeout for connecting, posting and receiving the response head together, in real time.
     const PATIENCE: Duration = Duration::from_secs(1);
 
-    /// A gateway at an `http://` URL. For `https` put a proxy of this machine in front.
+    /// Creates a webhook for an `http://` URL. For `https`, put a proxy on this machine in front.
     ///
     /// # Errors
-    /// In words for the operator, if the URL is none that can be posted to.
+    /// [`SmsError`] with a message for the operator, if the URL cannot be used.
     pub fn new(url: &str) -> Result<Self, SmsError> {
         let wrong =
             |why: &str| SmsError(format!("the SMS webhook must be like http://127.0.0.1:9000/sms: {why}"));
@@ -44,7 +45,7 @@ impl Webhook {
             return Err(wrong("a user name in it would not be sent"));
         }
         let host = authority.host();
-        // Whatever follows the host has to be a port: `:` alone and `:99999` pass for an authority, too.
+        // Any text after the host must be a port: `:` alone and `:99999` are valid in an authority too.
         let port = match authority.port_u16() {
             Some(port) => port,
             None if authority.as_str() == host => 80,
@@ -72,13 +73,13 @@ impl Webhook {
             TcpStream::connect(&self.address).await.map_err(|error| trouble("no connection", &error))?;
         let (mut sender, connection) =
             http1::handshake(TokioIo::new(stream)).await.map_err(|error| trouble("no connection", &error))?;
-        // Driven here and not in a task of its own: what is dropped with this future leaves nothing behind.
+        // Polled here instead of in a separate task: dropping this future leaves nothing behind.
         let mut answer = pin!(sender.send_request(request));
         let mut connection = pin!(connection);
         let answer: hyper::Result<Response<_>> = tokio::select! {
             biased;
             answer = &mut answer => answer,
-            // A short answer may come whole before it is looked at: ask again.
+            // A short response may arrive in full before the first poll: poll again.
             _ended = &mut connection => answer.await,
         };
         answer.map(|response| response.status()).map_err(|error| trouble("no answer", &error))
@@ -108,7 +109,8 @@ mod tests {
         Phone::parse(text).unwrap()
     }
 
-    /// An address where nobody answers, for as long as the socket is held: bound, but not listening.
+    /// Returns a bound socket that does not listen, and its URL: connections are refused while the socket is
+    /// held.
     fn nobody() -> (TcpSocket, String) {
         let socket = TcpSocket::new_v4().unwrap();
         socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
@@ -116,7 +118,7 @@ mod tests {
         (socket, url)
     }
 
-    /// A server for one request: answers it with `answer` and hands out what it read.
+    /// Serves one request: sends `answer` and passes on the request.
     async fn gateway(answer: &'static str) -> (String, oneshot::Receiver<String>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -128,7 +130,7 @@ mod tests {
                 assert_ne!(stream.read_buf(&mut read).await.unwrap(), 0);
             }
             stream.write_all(answer.as_bytes()).await.unwrap();
-            // The receiver is gone in tests that do not look.
+            // Some tests drop the receiver.
             let _ = seen.send(String::from_utf8(read).unwrap());
             if answer.is_empty() {
                 std::future::pending::<()>().await;
