@@ -1,7 +1,7 @@
-//! What a process left half-done that was killed.
+//! Reconciliation of work left half-done by a killed process.
 //!
-//! A start puts it right. Where several processes are one mall, what they share outlives each of them, and the others do
-//! not start: so one of them does the same now and then.
+//! A start reconciles everything. Where several processes form one mall, shared state outlives each process,
+//! and the surviving processes do not restart. So one process, the leader, reconciles periodically.
 
 use std::time::Duration;
 
@@ -14,12 +14,13 @@ use tokio::time::Instant;
 use super::chores::{Chore, Every};
 use super::{Context, SaleCounter};
 
-/// Ends what sessions blocked users have: a stop may have come between a block and the end of the user's sessions.
+/// Ends all sessions of blocked users: a process may have stopped between blocking a user and ending the
+/// user's sessions.
 ///
 /// # Errors
-/// Only if the store is in trouble.
+/// [`StoreError`] if the store fails: the remaining sessions may still be live.
 pub async fn see_out_the_blocked(storage: &Storage) -> Result<(), StoreError> {
-    /// Users read at once.
+    /// Users read per page.
     const PAGE: u32 = 500;
     let filter = UserFilter { blocked: true, ..UserFilter::default() };
     for page in 1.. {
@@ -34,8 +35,8 @@ pub async fn see_out_the_blocked(storage: &Storage) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Loads the sales for a start. Another process may be changing one just now, or have died while it did: that is no reason
-/// not to start.
+/// Loads the sales at start. Retries transient errors: another process may be changing a sale, or may have
+/// died during a change, and neither is a reason not to start.
 pub(super) async fn load_sales(sales: &SaleCounter, now: Timestamp) -> Result<(), StoreError> {
     const PATIENCE: Duration = Duration::from_secs(30);
     const PAUSE: Duration = Duration::from_millis(200);
@@ -44,7 +45,7 @@ pub(super) async fn load_sales(sales: &SaleCounter, now: Timestamp) -> Result<()
         match sales.load(now).await {
             Ok(_) => return Ok(()),
             Err(error) if error.is_transient() && Instant::now() < until => {
-                tracing::warn!(%error, "the sales could not be loaded yet; the start waits for them");
+                tracing::warn!(%error, "could not load the sales yet; the start waits and retries");
                 tokio::time::sleep(PAUSE).await;
             }
             Err(error) => return Err(error),
@@ -52,25 +53,25 @@ pub(super) async fn load_sales(sales: &SaleCounter, now: Timestamp) -> Result<()
     }
 }
 
-/// Does now and then what a start does, in one of the mall's processes: in the one that did it last, until that is silent
-/// for [`LEASE`](Self::LEASE).
+/// Periodic reconciliation by a leader: the process that ran last, until its lease of [`LEASE`](Self::LEASE)
+/// expires.
 pub(super) struct Repairs {
     every: Every,
     all_every: Every,
     context: Context,
     sales: SaleCounter,
-    /// This process.
+    /// Lock owner id of this process.
     owner: LockOwner,
 }
 
 impl Repairs {
     const LOCK: &str = "repairs";
-    /// Real time; longer than the next run is away.
+    /// Lease of the leader, in real time; longer than the interval between runs.
     const LEASE: Duration = Duration::from_secs(90);
     const SPAN: Duration = Duration::from_secs(60);
-    /// All unpaid orders and all shops are read for it: some seconds of a server's time if there are a million.
+    /// A full pass reads all unpaid orders and all shops: for a million, some seconds of a server's time.
     const ALL_SPAN: Duration = Duration::from_secs(600);
-    /// An unpaid order that is so late is not just about to be cancelled: nobody knows its deadline.
+    /// An unpaid order this late is not merely waiting to be cancelled: its deadline has been lost.
     const LATE: Duration = Duration::from_secs(60);
 
     pub(super) fn new(context: &Context, sales: &SaleCounter) -> Self {
@@ -83,7 +84,8 @@ impl Repairs {
         }
     }
 
-    /// Whether it falls to this process. The lock is never left, and entered again by every run.
+    /// Returns whether this process is the leader. A leader renews the lease on every run and never releases
+    /// it.
     async fn is_ours(&self) -> Result<bool, StoreError> {
         let entry = LockEntry { owner: self.owner, number: 0 };
         let answer = self.context.storage.locks.enter(Self::LOCK, entry, Self::LEASE).await?;
@@ -93,7 +95,7 @@ impl Repairs {
     async fn look_after_sales(&self, now: Timestamp) -> Result<(), StoreError> {
         let forgotten = self.sales.forget_over(now).await?;
         if forgotten > 0 {
-            tracing::info!(sales = forgotten, "sales that are over are out of memory");
+            tracing::info!(sales = forgotten, "evicted ended sales");
         }
         self.sales.load(now).await?;
         Ok(())
@@ -103,7 +105,7 @@ impl Repairs {
         let storage = &self.context.storage;
         let late = deadlines::restore(&*storage.deadlines, &*storage.orders, Some(now - Self::LATE)).await?;
         if late > 0 {
-            tracing::warn!(orders = late, "unpaid orders had no deadline, or were not cancelled at it");
+            tracing::warn!(orders = late, "restored lost or missed deadlines of unpaid orders");
         }
         Ok(())
     }
@@ -112,7 +114,7 @@ impl Repairs {
         let storage = &self.context.storage;
         let moved = geo_index::restore(&*storage.geo_index, &*storage.shops).await?;
         if moved > 0 {
-            tracing::warn!(shops = moved, "shops were found where they are no longer");
+            tracing::warn!(shops = moved, "corrected shops in the geo index");
         }
         Ok(())
     }
@@ -120,10 +122,10 @@ impl Repairs {
     async fn look_at_all(&self, now: Timestamp) {
         self.all_every.ran(now);
         if let Err(error) = self.look_for_late_orders(now).await {
-            tracing::warn!(%error, "unpaid orders whose deadline is not known cannot be looked for");
+            tracing::warn!(%error, "could not restore the deadlines of unpaid orders");
         }
         if let Err(error) = self.look_for_lost_shops().await {
-            tracing::warn!(%error, "shops may not be found where they are");
+            tracing::warn!(%error, "could not reconcile the geo index");
         }
     }
 }
@@ -143,13 +145,13 @@ impl Chore for Repairs {
         match self.is_ours().await {
             Ok(true) => {}
             Ok(false) => return,
-            Err(error) => return tracing::warn!(%error, "nobody knows whose the repairs are"),
+            Err(error) => return tracing::warn!(%error, "could not acquire the repair lease"),
         }
         if let Err(error) = self.look_after_sales(now).await {
-            tracing::warn!(%error, "sales in memory may differ from the record, or be over");
+            tracing::warn!(%error, "could not reconcile the sales in memory with the database");
         }
         if let Err(error) = see_out_the_blocked(&self.context.storage).await {
-            tracing::warn!(%error, "sessions that blocked users may have could not be ended");
+            tracing::warn!(%error, "could not end the sessions of blocked users");
         }
         if self.all_every.next(now) <= now {
             self.look_at_all(now).await;
