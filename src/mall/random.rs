@@ -1,49 +1,50 @@
-//! The mall's one source of randomness. It belongs to the mall and not to the process, so that a test can seed it.
+//! The mall's only source of randomness. Owned by the mall instead of the process, so that a test can seed
+//! it.
 
 use parking_lot::Mutex;
 use rand::rngs::StdRng;
 use rand::{Rng, RngExt, SeedableRng};
 
-/// Makes what must not be guessed: login codes, tokens, salts; and the nick names of newcomers.
+/// Generates unguessable values: login codes, tokens, salts; also the nick names of new users.
 pub struct Random {
-    // ChaCha with 12 rounds: fit for secrets. The lock is held for less than a microsecond.
+    // ChaCha with 12 rounds: cryptographically secure. The lock is held for less than a microsecond.
     source: Mutex<StdRng>,
 }
 
 impl Random {
-    /// Seeded by the operating system.
+    /// Creates a generator seeded by the operating system.
     ///
     /// # Panics
-    /// If the operating system has no randomness to give: a mall must not start without.
+    /// If the operating system provides no randomness: a mall must not start without.
     #[must_use]
     pub fn system() -> Self {
         Self { source: Mutex::new(rand::make_rng()) }
     }
 
-    /// The same numbers for the same seed: for tests. Whoever knows the seed knows every token.
+    /// Creates a deterministic generator, for tests. Anyone who knows the seed knows every token.
     #[must_use]
     pub fn seeded(seed: u64) -> Self {
         Self { source: Mutex::new(StdRng::seed_from_u64(seed)) }
     }
 
-    /// Goes on with the numbers of this seed.
+    /// Restarts the generator from a seed.
     pub fn reseed(&self, seed: u64) {
         *self.source.lock() = StdRng::seed_from_u64(seed);
     }
 
-    /// A seed for what is to be random and is not asked for here; the same one in the same place of the same sequence.
+    /// Returns a seed for another generator; deterministic in this generator's seed and position.
     #[must_use]
     pub fn seed(&self) -> u64 {
         u64::from_le_bytes(self.bytes())
     }
 
-    /// A login code: six digits.
+    /// Returns a login code: six digits.
     #[must_use]
     pub fn code(&self) -> String {
         format!("{:06}", self.source.lock().random_range(0..1_000_000_u32))
     }
 
-    /// The name of somebody who has not chosen one: `user_` and ten characters of a-z and 0-9.
+    /// Returns a nick name for a user without a chosen name: `user_` and ten characters of a-z and 0-9.
     #[must_use]
     pub fn nick_name(&self) -> String {
         const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
@@ -52,13 +53,13 @@ impl Random {
         "user_".chars().chain(tail).collect()
     }
 
-    /// A session's token: 24 bytes as 48 hexadecimal digits.
+    /// Returns a session token: 24 bytes as 48 hexadecimal digits.
     #[must_use]
     pub fn token(&self) -> String {
         mallbox_storage::hex(&self.bytes::<24>())
     }
 
-    /// The name of something that nobody is to guess or to meet twice: a UUID of version 4.
+    /// Returns a unique, unguessable name: a UUID of version 4.
     #[must_use]
     pub fn uuid(&self) -> String {
         let mut bytes = self.bytes::<16>();
@@ -68,13 +69,13 @@ impl Random {
         [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
     }
 
-    /// A secret of the mall's own: 32 bytes as 64 hexadecimal digits.
+    /// Returns a secret for the mall itself: 32 bytes as 64 hexadecimal digits.
     #[must_use]
     pub fn secret(&self) -> String {
         mallbox_storage::hex(&self.bytes::<32>())
     }
 
-    /// A password's salt.
+    /// Returns a salt for a password.
     #[must_use]
     pub fn salt(&self) -> [u8; 16] {
         self.bytes()

@@ -1,12 +1,13 @@
-//! A bounded memory of what happened lately.
+//! A bounded map of recent entries.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::mem;
 
-/// Keeps at least the last `room` entries and at most twice as many: when the young half is full, the old half goes.
+/// Keeps at least the last `room` entries and at most twice as many. When the young half is full, the old
+/// half is evicted.
 ///
-/// What it forgets must be something that can be found out again.
+/// Evicted entries must be recoverable from elsewhere.
 #[derive(Clone, Debug)]
 pub(super) struct Recent<K, V> {
     young: HashMap<K, V>,

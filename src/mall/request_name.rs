@@ -1,8 +1,8 @@
-//! Names that callers give to what they ask for, so that a repeat after a lost answer is known as one.
+//! Idempotency keys chosen by callers: a repeat after a lost reply is recognised by its key.
 
 use super::Refusal;
 
-/// A name of 1 to 64 characters, none of them a control character; else [`Refusal::BadValue`].
+/// Checks a key: 1 to 64 characters without control characters; otherwise [`Refusal::BadValue`].
 pub(super) fn fit_request(name: String) -> Result<String, Refusal> {
     /// Longer than any UUID.
     const LONGEST: usize = 64;

@@ -1,14 +1,15 @@
-//! Passwords as hm-dianping stores them: `salt@md5(password + salt)`. Each is replaced at its first log-in.
+//! hm-dianping's password format, `salt@md5(password + salt)`. Each hash is replaced at the user's first
+//! login.
 
 use mallbox_storage::hex;
 use md5::{Digest, Md5};
 
-/// Whether a stored text is of that form.
+/// Returns whether a stored text has hm-dianping's format.
 pub(super) fn is_one(stored: &str) -> bool {
     parts(stored).is_some()
 }
 
-/// Whether this is the password that such a text stands for.
+/// Verifies a password against a stored text in hm-dianping's format.
 pub(super) fn matches(stored: &str, password: &str) -> bool {
     let Some((salt, want)) = parts(stored) else { return false };
     let digest = Md5::new().chain_update(password).chain_update(salt).finalize();

@@ -1,45 +1,46 @@
-//! What can be chosen about a mall. One struct; the command line fills it.
+//! Settings of a mall, filled from the command line, the environment and the configuration file.
 
 use std::time::Duration;
 
 use mallbox_storage::{CodeRules, Limit, PictureRoom};
 
-/// The setting under which a mall keeps its time zone.
+/// Stored setting with the mall's time zone.
 pub const ZONE: &str = "zone";
-/// The setting that says when a mall moved in from elsewhere.
+/// Stored setting with the time at which the mall was imported from elsewhere.
 pub const IMPORTED: &str = "imported";
 
-/// How the mall behaves. `Settings::default()` is what `serve` does unless told otherwise.
+/// Settings of the mall. `Settings::default()` is the behaviour of `serve` without flags.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// How login codes are given out and tried.
+    /// Rules for issuing and checking login codes.
     pub codes: CodeRules,
-    /// How long a session lives after its last use.
+    /// Idle lifetime of a session, counted from the last use.
     pub session_ttl: Duration,
-    /// Claims per user and sale; `None` = no limit.
+    /// Rate limit of claims per user and sale; `None` = no limit.
     pub claim_limit: Option<Limit>,
-    /// Notes, comments and reports that a user writes; `None` = no limit.
+    /// Rate limit of notes, comments and reports per user, counted together; `None` = no limit.
     pub writing_limit: Option<Limit>,
-    /// Uploads per user; `None` = no limit.
+    /// Rate limit of uploads per user; `None` = no limit.
     pub upload_limit: Option<Limit>,
-    /// What one user may have of pictures.
+    /// Quota of stored pictures per user.
     pub picture_room: PictureRoom,
-    /// Calls per client address; `None` = no limit, since a company may share one address.
+    /// Rate limit of calls per client address; `None` = no limit, because a company may share one address.
     pub address_limit: Option<Limit>,
-    /// How long a buyer has to pay, for sales that do not say.
+    /// Default payment deadline of an order, for sales without a deadline of their own.
     pub pay_within: Duration,
-    /// How long a page keeps its button grey after a claim before the next try.
+    /// How long a page disables its claim button after an attempt.
     pub press_again: Duration,
-    /// Claims beyond this many in the log are refused with 503 until the workers have caught up.
+    /// Backpressure threshold: above this number of pending claims in the log, new claims are refused with
+    /// 503 until the workers have caught up.
     pub max_backlog: u64,
-    /// Missed days of a month that a user may make up for.
+    /// Missed days per month that a user may make up for.
     pub make_ups_a_month: u32,
-    /// How often whoever watches the live figures is told, in real time.
+    /// Interval between live metrics events, in real time.
     pub live_every: Duration,
-    /// How many may watch them at once. Each costs a look at the running sales every time, and up to some 400 KB in the
-    /// connection's buffer if they do not read.
+    /// Maximum number of concurrent viewers of the live metrics. Each viewer costs a query of the running
+    /// sales per event, and up to about 400 KB of connection buffer if the viewer does not read.
     pub live_places: usize,
-    /// Whether `GET /api/demo/inbox` shows login codes: in `demo` and `fixture` alone.
+    /// Whether `GET /api/demo/inbox` shows login codes: only in `demo` and `fixture`.
     pub inbox: bool,
 }
 
@@ -55,13 +56,14 @@ impl Default for Settings {
             session_ttl: Duration::from_secs(30 * 60),
             claim_limit: Some(Limit { count: 5, per: Duration::from_secs(60) }),
             writing_limit: Some(Limit { count: 10, per: Duration::from_secs(60) }),
-            // A note shows some nine.
+            // A note shows up to nine.
             upload_limit: Some(Limit { count: 30, per: Duration::from_secs(60) }),
             picture_room: PictureRoom { pictures: 1_000, bytes: 256 << 20 },
             address_limit: None,
             pay_within: Duration::from_secs(15 * 60),
             press_again: Duration::from_secs(10),
-            // About 100 bytes each in memory and 50 on disk: half a gigabyte is where a box of 2 GB must say stop.
+            // About 100 bytes each in memory and 50 on disk: at half a gigabyte, a machine with 2 GB must
+            // stop accepting claims.
             max_backlog: 2_000_000,
             make_ups_a_month: 3,
             live_every: Duration::from_secs(1),
@@ -72,7 +74,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Without the limits that a bench or a demo would run into.
+    /// Removes the limits that a benchmark or a demo would run into.
     #[must_use]
     pub fn without_limits(mut self) -> Self {
         self.codes.gap = Duration::ZERO;

@@ -1,21 +1,21 @@
-//! Something that goes wrong again and again is told less and less often.
+//! Exponentially sparser logging of a repeated failure.
 
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-/// After so long without it, the next time counts as the first again.
+/// After this long without a failure, the count starts again.
 const OVER_AFTER: Duration = Duration::from_secs(10 * 60);
 
-/// Tells which of many alike to write to the log: the 1st, 2nd, 4th, 8th … in real time, so that a trouble of a minute
-/// and one of a week both leave a few lines.
+/// Selects the repetitions to log: the 1st, 2nd, 4th, 8th … in real time. Failures of a minute and of a week
+/// both leave a few lines.
 #[derive(Debug, Default)]
 pub(super) struct SparseLog {
     times: Mutex<Option<(u64, Instant)>>,
 }
 
 impl SparseLog {
-    /// It went wrong again. `Some` if that is to be told: how often by now.
+    /// Counts another failure. Returns the count so far if this repetition is to be logged.
     pub(super) fn again(&self) -> Option<u64> {
         let mut times = self.times.lock();
         let before = times.filter(|(_, last)| last.elapsed() < OVER_AFTER).map_or(0, |(count, _)| count);

@@ -1,32 +1,32 @@
-//! Times as people read them: wall-clock text of the mall's zone, without an offset.
+//! Local times for people: text in the mall's time zone, without an offset.
 
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use mallbox_storage::Timestamp;
 
-/// `2026-11-21T10:09:17`: what a clock on the mall's wall shows at `at`. Parts of a second are cut off.
+/// Formats an instant as local time such as `2026-11-21T10:09:17`, truncated to seconds.
 #[must_use]
 pub fn text(at: Timestamp, zone: &TimeZone) -> String {
     zone.to_datetime(instant(at)).strftime("%Y-%m-%dT%H:%M:%S").to_string()
 }
 
-/// `2026-11-21`: the day on the mall's wall at `at`.
+/// Formats the local day of an instant, such as `2026-11-21`.
 #[must_use]
 pub fn day(at: Timestamp, zone: &TimeZone) -> String {
     date(at, zone).strftime("%Y-%m-%d").to_string()
 }
 
-/// The same as a date.
+/// Returns the local date of an instant.
 pub(super) fn date(at: Timestamp, zone: &TimeZone) -> Date {
     zone.to_datetime(instant(at)).date()
 }
 
-/// The instant at which a clock on the mall's wall shows this. `None` for text of another form.
+/// Parses a local time. Returns `None` for text in any other form.
 ///
-/// The form is that of [`text`]; seconds may be missing or have a fraction, and a blank may stand for the `T`,
-/// as browsers and databases write it. An offset or a zone is refused, for it would be ignored silently.
-/// A time that the zone skips counts as if the clock had not been set forward yet (02:30 is then 03:30);
-/// of a time that comes twice, the first is meant.
+/// The form is the one of [`text`]. Seconds may be missing or have a fraction, and a space may replace the
+/// `T`, as browsers and databases write it. An offset or a zone is refused, because ignoring it silently
+/// would be wrong. A local time skipped by the zone counts as if the clock had not been set forward yet
+/// (02:30 is then 03:30). Of a local time that occurs twice, the first is taken.
 #[must_use]
 pub fn parse(text: &str, zone: &TimeZone) -> Option<Timestamp> {
     if !is_civil(text.as_bytes()) {
@@ -36,7 +36,7 @@ pub fn parse(text: &str, zone: &TimeZone) -> Option<Timestamp> {
     Some(Timestamp::from_millis(zone.to_timestamp(wall).ok()?.as_millisecond()))
 }
 
-/// Whether this is a day of the calendar, from 1900 on, written as `2000-01-31`.
+/// Returns whether `text` is a calendar day from 1900 on, in the form `2000-01-31`.
 #[must_use]
 pub fn is_day(text: &str) -> bool {
     matches_form(text.as_bytes(), b"0000-00-00")
@@ -44,13 +44,13 @@ pub fn is_day(text: &str) -> bool {
         && text.parse::<jiff::civil::Date>().is_ok()
 }
 
-/// The nearest instant that the calendar has a date for: years -9999 to 9999.
+/// Clamps an instant to the supported years, -9999 to 9999.
 fn instant(at: Timestamp) -> jiff::Timestamp {
     let furthest = if at.as_millis() < 0 { jiff::Timestamp::MIN } else { jiff::Timestamp::MAX };
     jiff::Timestamp::from_millisecond(at.as_millis()).unwrap_or(furthest)
 }
 
-/// Date and time without an offset.
+/// Checks for a date and time without an offset.
 fn is_civil(text: &[u8]) -> bool {
     let Some((minutes, rest)) = text.split_at_checked("0000-00-00T00:00".len()) else { return false };
     if !matches_form(minutes, b"0000-00-00T00:00") && !matches_form(minutes, b"0000-00-00 00:00") {
@@ -65,7 +65,7 @@ fn is_civil(text: &[u8]) -> bool {
     matches_form(seconds, b":00") && fraction_is_one
 }
 
-/// Whether a digit stands wherever `form` has a `0`, and the same character elsewhere.
+/// Returns whether `text` has a digit wherever `form` has a `0`, and the same character elsewhere.
 fn matches_form(text: &[u8], form: &[u8]) -> bool {
     text.len() == form.len()
         && text
@@ -74,11 +74,11 @@ fn matches_form(text: &[u8], form: &[u8]) -> bool {
             .all(|(have, want)| if *want == b'0' { have.is_ascii_digit() } else { have == want })
 }
 
-/// The zone of a new mall, the one asked for or the machine's, and its name, which is kept.
+/// Chooses the zone of a new mall: `asked`, or the machine's. Also returns the name to store.
 #[must_use]
 pub fn zone_to_keep(asked: Option<TimeZone>) -> (TimeZone, String) {
     let zone = asked.unwrap_or_else(TimeZone::system);
-    // A machine whose zone has no name, such as one set by offset, counts in UTC.
+    // A machine whose zone has no name, for example set by offset, uses UTC.
     let name = zone.iana_name().unwrap_or("UTC").to_owned();
     (TimeZone::get(&name).unwrap_or(TimeZone::UTC), name)
 }
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn of_a_time_that_comes_twice_the_first_is_meant() {
-        // Berlin, 2026-10-25: 02:30 comes at +02 and again at +01.
+        // Berlin, 2026-10-25: 02:30 occurs at +02 and again at +01.
         let berlin = zone("Europe/Berlin");
         let first = parse("2026-10-25T02:30:00", &berlin).unwrap();
         assert_eq!(text(first, &TimeZone::UTC), "2026-10-25T00:30:00");
