@@ -6,7 +6,7 @@
 //! | mass expiry at one instant | TTL jitter of up to 10 % per entry |
 //! | a hot entry expires | single-flight: one read for all waiters; stale-while-revalidate |
 //! | several instances miss the same key | a distributed lock, waited for only briefly |
-//! | a slow database | a concurrency limit and bounded waiting, then load shedding; stale entries are served |
+//! | a slow database | concurrency limit, bounded waiting, then load shedding; stale entries are served |
 //! | a write overtakes a read | leases: the old value is not stored, see [`Cache`](mallbox_storage::Cache) |
 
 mod entry;

@@ -30,7 +30,7 @@ pub trait Chore: Send + Sync {
     }
 }
 
-/// A job with the lock that keeps two runs of the job from overlapping.
+/// A job with the lock against overlapping runs.
 struct Entry {
     chore: Arc<dyn Chore>,
     turn: tokio::sync::Mutex<()>,

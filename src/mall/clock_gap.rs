@@ -42,7 +42,7 @@ impl fmt::Display for ClockGap {
 }
 
 impl Context {
-    /// Returns the health of the store, and the clock gap if it is too large.
+    /// Returns the health of the store, and the clock gap if too large.
     pub async fn health(&self) -> (Health, Option<ClockGap>) {
         let before = self.now();
         let health = self.storage.upkeep.health().await;

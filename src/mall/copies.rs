@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::cache_aside::{CacheAside, CacheFigures, Cached, Policy};
 
-/// The shared caches. Cheap to clone; clones share their state. Code that changes a cached value in the
-/// database must invalidate the entry here.
+/// The shared caches. Cheap to clone; clones share their state. After changing a cached value in the
+/// database, invalidate the entry here.
 #[derive(Clone)]
 pub struct Copies {
     /// Shops by id.
@@ -25,7 +25,7 @@ pub struct Copies {
     pub(super) payment: CacheAside<PaymentSetting>,
 }
 
-/// The payment mode as stored. A newer version may have written a mode unknown to this version.
+/// The payment mode as stored: perhaps a newer version's mode, unknown to this version.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct PaymentSetting(pub(super) Option<String>);
 
@@ -102,7 +102,7 @@ impl Copies {
         }
     }
 
-    /// Invalidates the entry of a note. Comments are not cached.
+    /// Bounds how long buyers can use a mode that another instance has changed, even if the message is lost.
     pub(super) async fn changed(&self, post: Post) {
         if let Post::Note(note) = post {
             self.notes.changed(&[note]).await;

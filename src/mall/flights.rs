@@ -8,10 +8,10 @@ use mallbox_storage::StoreError;
 use parking_lot::Mutex;
 use tokio::sync::OnceCell;
 
-/// Calls in progress, by key. A caller whose key has a call in progress shares the result.
+/// Calls in progress, by key. A caller shares the result of a call in progress for the same key.
 ///
-/// If the task that does the work is cancelled, the next waiter does the work instead. Nothing is kept after
-/// a call has completed.
+/// If the task doing the work is cancelled, the next waiter does the work instead. Nothing is kept after a
+/// call has completed.
 #[derive(Debug)]
 pub(super) struct Flights<K: Hash + Eq + Copy, V> {
     under_way: Mutex<HashMap<K, Arc<OnceCell<V>>>>,
@@ -35,7 +35,7 @@ impl<K: Hash + Eq + Copy, V: Clone> Flights<K, V> {
 
     /// Returns the number of callers in the call for `key`, the one doing the work included.
     pub(super) fn waiting(&self, key: &K) -> usize {
-        // The map holds one reference as well.
+        // The map holds a reference as well.
         self.under_way.lock().get(key).map_or(0, |cell| Arc::strong_count(cell) - 1)
     }
 

@@ -30,6 +30,6 @@ pub async fn remove(
     if is_operator {
         return decide(context, audit, By::operator(by, now), target, Decision::Delete).await;
     }
-    // An invisible post looks like an unknown one: the refusal must not reveal that the post exists.
+    // An invisible post looks like an unknown one: the refusal must not reveal its existence.
     Err(if visibility.is_seen() { Refusal::Forbidden } else { not_there(target) }.into())
 }
