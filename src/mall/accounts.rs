@@ -49,7 +49,7 @@ impl Brief {
     }
 }
 
-/// Logins, sessions, passwords and profiles.
+/// The service for logins, sessions, passwords and profiles.
 pub struct Accounts {
     context: Context,
     random: Arc<Random>,

@@ -16,13 +16,13 @@ pub trait Clock: Send + Sync {
     /// Returns the current time.
     fn now(&self) -> Timestamp;
 
-    /// Returns the jump of this clock that is in doubt. A clock moved on purpose reports none.
+    /// Returns the jump in doubt, if any. A clock moved on purpose has none.
     fn doubt(&self) -> Option<ClockJump> {
         None
     }
 
-    /// Whether this is the machine's clock, which can be set from outside, rather than a clock moved on
-    /// purpose.
+    /// Returns whether this is the machine's clock, which can be set from outside, rather than a clock moved
+    /// on purpose.
     fn is_machines(&self) -> bool {
         false
     }
@@ -65,8 +65,8 @@ impl WatchedClock {
         Duration::new(seconds, u32::try_from(since.tv_nsec).unwrap_or_default())
     }
 
-    /// Reads both clocks at one moment. If the thread is suspended between the reads, a jump would be seen
-    /// where none was.
+    /// Reads both clocks at one moment. Retries if the thread was suspended between the reads, which would
+    /// look like a jump.
     fn both() -> (Timestamp, Duration) {
         /// Longest accepted time for one pair of reads; normal is less than a microsecond.
         const HELD_UP: Duration = Duration::from_secs(1);
@@ -166,7 +166,7 @@ impl ManualClock {
         self.change(|motion| Motion::Runs { from: motion.now(), since: Instant::now() });
     }
 
-    /// Whether the clock is frozen.
+    /// Returns whether the clock is frozen.
     #[must_use]
     pub fn is_frozen(&self) -> bool {
         matches!(*self.motion.lock(), Motion::Stands { .. })

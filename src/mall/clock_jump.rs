@@ -7,8 +7,7 @@ use std::time::Duration;
 use mallbox_storage::Timestamp;
 use parking_lot::Mutex;
 
-/// A clock under NTP steps by less at once, and unpaid orders have minutes: smaller steps are followed
-/// silently.
+/// NTP moves a clock by less at once, and unpaid orders have minutes: smaller steps are followed silently.
 const TOLERATED_MS: u64 = 10_000;
 /// Offsets this close to the last one are not compared further: rounding, or a thread suspended between its
 /// two reads.

@@ -56,7 +56,8 @@ impl Context {
     /// is lost.
     ///
     /// # Errors
-    /// No cached mode exists and the database cannot be read, or the stored mode is unknown to this version.
+    /// [`Refusal::Busy`] or [`Failure::Store`] if no mode is cached and the database cannot be read in time;
+    /// [`Failure::Bug`] if the stored mode is unknown to this version.
     pub async fn payment_mode(&self) -> Result<PaymentMode, Failure> {
         let stored = self.copies.payment.get((), self.now()).await?.and_then(|setting| setting.0);
         PaymentMode::from_setting(stored.as_deref())

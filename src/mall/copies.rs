@@ -17,7 +17,7 @@ use super::cache_aside::{CacheAside, CacheFigures, Cached, Policy};
 pub struct Copies {
     /// Shops by id.
     pub(super) shops: CacheAside<Shop>,
-    /// Notes with their counts, hidden and deleted ones included.
+    /// Notes with their counts, hidden and deleted notes included.
     pub(super) notes: CacheAside<Note>,
     /// Public profiles of users.
     pub(super) people: CacheAside<Person>,
@@ -86,13 +86,13 @@ impl Copies {
     /// Creates empty caches over `storage`.
     #[must_use]
     pub fn of(storage: &Storage) -> Self {
-        // A note with many readers also gets many likes, and all those readers look at the count.
+        // Each reader of a much-read note also sees the number of likes, and many of the readers like the
+        // note.
         let (fresh, stale) = (Duration::from_secs(5), Duration::from_secs(30));
         let notes = Policy { fresh, stale, ..Policy::default() };
         // No single user is read often enough to need a distributed lock between instances.
         let people = Policy { turns: false, ..Policy::default() };
-        // Bounds how long buyers can use a mode that another instance has changed, even if the message is
-        // lost.
+        // Bounds how long buyers can use a mode changed by another instance, even if the message is lost.
         let payment = Policy { fresh, stale: Duration::ZERO, turns: false, ..Policy::default() };
         Self {
             shops: CacheAside::new(storage, Policy::default()),
@@ -102,15 +102,15 @@ impl Copies {
         }
     }
 
-    /// Bounds how long buyers can use a mode that another instance has changed, even if the message is lost.
+    /// Invalidates the cached note if `post` is a note. Comments are not cached.
     pub(super) async fn changed(&self, post: Post) {
         if let Post::Note(note) = post {
             self.notes.changed(&[note]).await;
         }
     }
 
-    /// Returns the metrics of these caches, except shops, which [their directory](super::ShopDirectory)
-    /// reports.
+    /// Returns the metrics of these caches, except shops: [`ShopDirectory`](super::ShopDirectory) reports
+    /// them.
     #[must_use]
     pub(super) fn figures(&self) -> [Arc<CacheFigures>; 3] {
         [self.notes.figures(), self.people.figures(), self.payment.figures()]

@@ -21,8 +21,11 @@ impl Context {
             .ok_or_else(|| Failure::Bug("the mall's clock shows a year of none of its days".into()))
     }
 
-    /// Parses a range of days such as `2026-11-21`. An empty `to` means today; an empty `from` means a week
-    /// that ends with `to`. A range has at most 31 days.
+    /// Parses a range of days such as `2026-11-21`. An empty `to` means today, an empty `from` the seven days
+    /// up to `to`. A range has at most 31 days.
+    ///
+    /// # Errors
+    /// [`Refusal::BadValue`] for an invalid day or a range that is too long.
     pub(super) fn days_looked_at(&self, from: &str, to: &str, now: Timestamp) -> Result<DaySpan, Failure> {
         let read = |text: &str, name| Day::parse(text).ok_or(Refusal::BadValue(name));
         let to = if to.is_empty() { self.today(now)? } else { read(to, "to")? };

@@ -15,7 +15,7 @@ use super::{Context, Failure};
 const PAGE: u32 = 10;
 /// Maximum number of entries of one instant that a cursor can skip.
 const OF_AN_INSTANT: u32 = 10_000;
-/// Further entries read at once after a read without enough visible notes.
+/// Additional entries per read, after a first read without ten visible notes.
 const FURTHER: u32 = 100;
 /// Maximum number of reads per page. If no note is visible by then, the page is empty and the next page
 /// continues from there.
@@ -24,7 +24,7 @@ const LOOKS: usize = 20;
 /// Feed cursor: an instant, and the number of entries of exactly that instant already read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FeedPlace {
-    /// The instant of the last entry read.
+    /// The instant at which reading continues.
     pub at: Timestamp,
     /// Number of entries of this instant already read.
     pub read: u32,

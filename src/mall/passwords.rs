@@ -85,7 +85,8 @@ impl Passwords {
         }
         let (password, argon) = (password.to_owned(), Arc::clone(&self.argon));
         self.in_turn(move || {
-            // Hashing a correct outdated password anew follows at once and takes up the time saved here.
+            // A correct outdated password is hashed anew right afterwards, which makes up for the time saved
+            // here.
             if stored.as_deref().is_some_and(|text| salted_md5::matches(text, &password)) {
                 return true;
             }

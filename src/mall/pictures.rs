@@ -175,7 +175,8 @@ pub(crate) fn ending(kind: PictureKind) -> &'static str {
     }
 }
 
-/// Builds a name such as `/blogs/7/14/4771fefb-….jpg`: hm-dianping's format, whose folders spread the files.
+/// Builds a name such as `/blogs/7/14/4771fefb-….jpg`: hm-dianping's format, in which nested folders keep
+/// each folder small.
 fn name(uuid: &str, kind: PictureKind) -> String {
     let folder = |at: usize| u8::from_str_radix(&uuid[at..=at], 16).unwrap_or_default();
     format!("/blogs/{}/{}/{uuid}.{}", folder(0), folder(1), ending(kind))

@@ -35,8 +35,8 @@ pub async fn see_out_the_blocked(storage: &Storage) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Loads the sales at start. Retries transient errors: another process may be changing a sale, or may have
-/// died during a change, and neither is a reason not to start.
+/// Loads the sales at start. Retries transient errors for 30 s: another process may be changing a sale, or
+/// may have died during a change, and neither is a reason not to start.
 pub(super) async fn load_sales(sales: &SaleCounter, now: Timestamp) -> Result<(), StoreError> {
     const PATIENCE: Duration = Duration::from_secs(30);
     const PAUSE: Duration = Duration::from_millis(200);

@@ -62,7 +62,7 @@ impl Default for Settings {
             address_limit: None,
             pay_within: Duration::from_secs(15 * 60),
             press_again: Duration::from_secs(10),
-            // About 100 bytes each in memory and 50 on disk: at half a gigabyte, a machine with 2 GB must
+            // About 100 bytes each in memory and 50 on disk. Beyond half a gigabyte, a machine with 2 GB must
             // stop accepting claims.
             max_backlog: 2_000_000,
             make_ups_a_month: 3,

@@ -18,7 +18,7 @@ use super::{Context, Failure, Mistake, Refusal, clean_text, picture_path};
 pub use nearby::{ShopNearby, Vicinity};
 pub use types::ShopTypeForm;
 
-/// An operator's edit of a shop. `None` leaves a field unchanged, and empty in a new shop.
+/// An operator's edit of a shop. `None` leaves a field unchanged, or empty in a new shop.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ShopEdit {
     /// Name, 1 to 128 characters. Required for a new shop.

@@ -120,8 +120,8 @@ impl SignBook {
         }
     }
 
-    /// Returns sign-in statistics of a range of days. An empty end means today, an empty start a week before
-    /// the end; a range has at most 31 days.
+    /// Returns sign-in statistics of a range of days. An empty `to` means today, an empty `from` the seven
+    /// days up to `to`; a range has at most 31 days.
     ///
     /// # Errors
     /// [`Refusal::BadValue`] for an invalid day or a range that is too long.

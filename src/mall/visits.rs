@@ -143,8 +143,8 @@ impl VisitBook {
         taken_down
     }
 
-    /// Returns visits of a shop, or of the mall, for a range of days. An empty end means today, an empty
-    /// start a week before the end; a range has at most 31 days. All earlier views in this process are
+    /// Returns visits of a shop, or of the mall, for a range of days. An empty `to` means today, an empty
+    /// `from` the seven days up to `to`; a range has at most 31 days. All earlier views in this process are
     /// included.
     ///
     /// # Errors

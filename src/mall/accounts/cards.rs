@@ -10,7 +10,7 @@ use crate::mall::{Context, Failure, Mistake, Refusal, clean_text, picture_path, 
 pub struct FullCard {
     /// The user's id.
     pub user: UserId,
-    /// The user's own description: city, introduction, gender and birthday; also credits and level.
+    /// Profile fields: city, introduction, gender, birthday, credits and level.
     pub card: Card,
     /// Number of followers.
     pub fans: u64,

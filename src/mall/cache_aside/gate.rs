@@ -37,7 +37,7 @@ impl Gate {
         Some(answer)
     }
 
-    /// Whether new callers are rejected: reads are slow, and one probe is already running.
+    /// Returns whether new callers are rejected: reads are slow, and a probe is already running.
     pub(super) fn is_shut(&self) -> bool {
         self.is_slow.load(Relaxed) && self.places.available_permits() < self.most
     }

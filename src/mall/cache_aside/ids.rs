@@ -86,7 +86,7 @@ impl<I: Listed> Default for IdFilter<I> {
 }
 
 impl<I: Listed> IdFilter<I> {
-    /// Whether the id may exist.
+    /// Returns whether the id may exist.
     #[must_use]
     pub fn may_be(&self, id: I) -> bool {
         let number = id.number();

@@ -14,13 +14,13 @@ use crate::mall::Mistake;
 const MOST_MEGAPIXELS: u32 = 32;
 /// Maximum memory for decoding, in bytes: the pixels above with a small reserve.
 const MOST_MEMORY: u64 = 160 << 20;
-/// Maximum side of a photograph, in pixels; no real photograph is longer.
+/// Maximum side in pixels: no photograph is longer.
 const LONGEST_SIDE: u32 = 16_384;
 /// Longest sides tried in turn until the file is small enough. Each step halves the pixels.
 pub(super) const SIDES: [u32; 7] = [2_048, 1_448, 1_024, 724, 512, 362, 256];
 /// Maximum size of a stored picture, in bytes: small enough to be written and sent in a few milliseconds.
 pub(super) const LARGEST_KEPT: usize = 1 << 20;
-/// JPEG quality of 100: losses are invisible, and a photograph takes half the bytes of quality 92.
+/// JPEG quality, out of 100: losses are invisible, and a photograph takes half the bytes of quality 92.
 const QUALITY: u8 = 82;
 
 /// A re-encoded picture.

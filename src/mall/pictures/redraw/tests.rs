@@ -34,7 +34,7 @@ fn written(image: impl Into<DynamicImage>, format: ImageFormat) -> Vec<u8> {
     bytes.into_inner()
 }
 
-/// EXIF metadata of a photograph: the camera's name and the orientation.
+/// EXIF metadata of a photograph: the camera's make and the orientation.
 const EXIF_TURNED_RIGHT: &[u8] =
     b"MM\0*\0\0\0\x08\0\x02\x01\x0f\0\x02\0\0\0\x08\0\0\0\x26\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0SECRET1\0";
 
