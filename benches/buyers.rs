@@ -1,7 +1,7 @@
-//! The structures that could remember who has bought: time per claim and memory per buyer.
+//! Candidate structures for the set of buyers of a sale: time per claim and memory per buyer.
 //!
-//! `cargo bench --bench buyers` for the times; the memory is printed first. What was chosen is in
-//! `storage/src/embedded/buyers.rs`.
+//! `cargo bench --bench buyers` measures the times; the memory is printed first. The structure in use, and
+//! the reasons, are in `storage/src/embedded/buyers.rs`.
 
 use std::collections::{HashMap, HashSet};
 use std::hint::black_box;
@@ -12,16 +12,16 @@ use roaring::RoaringTreemap;
 
 const SHARDS: u64 = 64;
 
-/// Resident memory of this process, in bytes.
+/// Returns the resident memory of this process, in bytes.
 fn resident() -> u64 {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages: u64 = statm.split_whitespace().nth(1).and_then(|pages| pages.parse().ok()).unwrap_or(0);
     pages * 4096
 }
 
-/// Dense ids in an order that jumps about, as a crowd does.
+/// Returns the dense ids `0..users` in scattered order, as a crowd of buyers does.
 fn crowd(users: u64) -> impl Iterator<Item = u64> {
-    // 7,919 is a prime that divides none of the sizes used here, so every id comes up once.
+    // 7,919 is a prime and divides none of the sizes used here, so every id comes up exactly once.
     (0..users).map(move |n| n.wrapping_mul(7_919) % users)
 }
 
@@ -41,7 +41,8 @@ impl Remembers for HashSets {
     }
 }
 
-/// User and order: what would make every look-up of a buyer's order a matter of memory.
+/// User and order: a map from buyer to order would turn every look-up of a buyer's order into a memory
+/// access.
 #[derive(Default)]
 struct HashMaps(HashMap<u64, HashMap<u64, u64, foldhash::fast::RandomState>>);
 
@@ -53,7 +54,8 @@ impl Remembers for HashMaps {
     }
 }
 
-/// Neighbours share a shard: containers are dense, but a crowd of neighbours meets at one lock.
+/// Neighbouring ids share a shard: containers are dense, but neighbours who buy together contend for one
+/// lock.
 #[derive(Default)]
 struct RoaringByRange(HashMap<u64, RoaringTreemap>);
 
@@ -65,7 +67,8 @@ impl Remembers for RoaringByRange {
     }
 }
 
-/// Neighbours go to different shards, where they are neighbours again.
+/// Neighbouring ids go to different shards; dividing by the number of shards makes them neighbours again
+/// inside each.
 #[derive(Default)]
 struct RoaringDealt(HashMap<u64, RoaringTreemap>);
 

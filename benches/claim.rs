@@ -1,6 +1,7 @@
-//! Claims through the port, in process: a refusal, a repeat, and a durable accept with many at once.
+//! Claims through the port, in process: a refused claim, a repeated claim, and durable accepted claims from
+//! many callers at once.
 //!
-//! `cargo bench --bench claim`. Ids: port, call, back end, load.
+//! `cargo bench --bench claim`. Benchmark ids: port, call, back end, load.
 
 mod common;
 
@@ -26,7 +27,7 @@ struct Mall {
 
 impl Mall {
     async fn open() -> Self {
-        // Beside the sources: /tmp is memory on many machines.
+        // In the source directory: /tmp is in memory on many machines.
         let dir = TempDir::new_in(env!("CARGO_MANIFEST_DIR")).expect("a directory can be made");
         let place = Place::Embedded(EmbeddedOptions::new(dir.path()));
         let storage = Storage::open(&place).await.expect("an empty directory opens");
@@ -46,7 +47,7 @@ impl Mall {
         Claim { order, voucher, user: UserId::new(self.next), at: NOON }
     }
 
-    /// Settles what the claims left, so that the log stays as short as it is in a mall.
+    /// Settles the claims left by a round, so that the log stays as short as in a running mall.
     async fn settle(&self) {
         loop {
             let taken =

@@ -1,6 +1,6 @@
-//! How long a fresh mall takes, what it weighs, and how fast it is put back.
+//! Start-up time, memory and restore time of fixture malls.
 //!
-//! `cargo bench --bench fixture -- 1000 100`: so many starts one after the other, then so many malls at once.
+//! `cargo bench --bench fixture -- 1000 100`: 1000 starts in sequence, then 100 malls at once.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use hdrhistogram::Histogram;
 use mallbox::fixture::{Data, FixtureError, Mall};
 use serde_json::json;
 
-/// Times of one kind of call, in microseconds.
+/// Durations of one kind of call, in microseconds.
 struct Times {
     what: &'static str,
     times: Histogram<u64>,
@@ -37,7 +37,7 @@ impl Times {
     }
 }
 
-/// What Linux says this process has in memory, in KiB.
+/// Returns the resident memory of this process as Linux reports it, in KiB.
 fn resident_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
@@ -71,7 +71,8 @@ fn main() -> Result<(), FixtureError> {
     side_by_side(at_once)
 }
 
-/// A demo mall in which something happens is kept, put back and reset.
+/// Times snapshots, restores, resets and the expiry of an order in a demo mall with one new claim per
+/// round.
 fn put_back(rounds: usize) -> Result<(), FixtureError> {
     let mall = Mall::builder().frozen().start()?;
     let sale = mall.sales().map_or(0, |sales| sales.running.get());
@@ -84,7 +85,7 @@ fn put_back(rounds: usize) -> Result<(), FixtureError> {
         let claimed =
             mall.call("POST", &format!("/api/voucher-order/seckill/{sale}"), &token, &json!(null))?;
         assert!(claimed.is_success(), "{claimed:?}");
-        // Else the claim's way to the record is measured.
+        // Otherwise the claim's way to the database would be measured as well.
         mall.idle(Duration::from_secs(10))?;
         let kept = keep.take(|| mall.snapshot())?;
         advance.take(|| mall.advance(Duration::from_secs(15 * 60)))?;

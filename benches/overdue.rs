@@ -1,7 +1,8 @@
-//! A rush in which nobody pays, and a second sale when the first one's orders fall due.
+//! A rush in which nobody pays, and a second sale at the moment when the first one's orders fall due.
 //!
-//! `cargo bench --bench overdue -- 100000`: so many orders. Prints how fast overdue orders are cancelled and what CPU that takes,
-//! then claims a second in a second sale, alone and beside the cancelling.
+//! `cargo bench --bench overdue -- 100000` sets the number of orders. Prints the rate at which overdue
+//! orders are cancelled and the CPU time used, then claims per second in a second sale, alone and during
+//! the cancelling.
 #![expect(
     clippy::unwrap_used,
     clippy::cast_precision_loss,
@@ -22,9 +23,9 @@ use tokio::task::JoinSet;
 use common::{NOON, insert_sale};
 
 const PAY_WITHIN: Duration = Duration::from_secs(15 * 60);
-/// Buyers who ask at the same time.
+/// Number of concurrent buyers.
 const BUYERS: u64 = 64;
-/// How long the second sale is watched.
+/// Duration of a measurement of the second sale.
 const WATCHED: Duration = Duration::from_secs(5);
 
 fn main() {
@@ -34,7 +35,7 @@ fn main() {
 }
 
 async fn run(orders: u64) {
-    // Beside the sources: /tmp is memory on many machines.
+    // In the source directory: /tmp is in memory on many machines.
     let dir = tempfile::TempDir::new_in(env!("CARGO_MANIFEST_DIR")).unwrap();
     let clock = Arc::new(ManualClock::new(NOON));
     clock.run();
@@ -80,7 +81,8 @@ async fn sale(mall: &Mall, units: u64) -> VoucherId {
     voucher
 }
 
-/// Claims one unit for each of these users, many at the same time, for so long. Returns claims a second.
+/// Claims one unit for each of `users` from [`BUYERS`] concurrent tasks, for at most `most`. Returns claims
+/// per second.
 async fn claims_for(mall: &Arc<Mall>, sale: VoucherId, users: Range<u64>, most: Duration) -> f64 {
     let began = Instant::now();
     let next = Arc::new(AtomicU64::new(users.start));
@@ -113,12 +115,12 @@ async fn drained(mall: &Mall) {
     }
 }
 
-/// Orders of a sale that are cancelled by now: its units that are free again, in the database.
+/// Returns the number of cancelled orders of a sale: the units released in the database.
 async fn cancelled(mall: &Mall, sale: VoucherId) -> u64 {
     mall.context.storage.vouchers.get(sale).await.unwrap().unwrap().sale.unwrap().stock.unwrap()
 }
 
-/// Of this process, all its threads, as Linux counts it: in ticks of 10 ms.
+/// Returns the CPU time of this process, all threads together, as Linux counts it: in ticks of 10 ms.
 fn cpu_time() -> Duration {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();

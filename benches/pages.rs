@@ -1,8 +1,9 @@
-//! How soon a page is seen, how much comes over the wire for it, and how much it moves.
+//! Time until a page is visible, bytes transferred for it, and layout shift.
 //!
-//! `cargo bench --bench pages [-- ROUNDS]`: opens the first page in Chromium, each time in a profile that has seen nothing, and then once
-//! more in it. A plain text page is opened as well: what the browser itself takes on this machine. Times are in milliseconds since the
-//! page was asked for, medians with the quickest and the slowest; sizes are of the first time, with heads, as the browser counts them.
+//! `cargo bench --bench pages [-- ROUNDS]` opens the first page in Chromium, in a fresh profile each round,
+//! and then a second time in the same profile. A plain text page is opened as well, as the baseline of the
+//! browser on this machine. Times are milliseconds since navigation started: the median, the quickest and
+//! the slowest. Sizes are those of the first visit, headers included, as the browser counts them.
 #![expect(clippy::unwrap_used, reason = "a bench that cannot run has nothing to say")]
 
 #[path = "../tests/browser/harness/mod.rs"]
@@ -13,7 +14,7 @@ use harness::{Browser, Page, Screen};
 use mallbox::fixture::Mall;
 use serde::Deserialize;
 
-/// What is opened: its name, its path, on what.
+/// The pages to open: name, path, screen.
 const PAGES: [(&str, &str, Screen); 3] = [
     ("plain text", "/healthz", Screen::Phone),
     ("home, phone", "/", Screen::Phone),
@@ -34,17 +35,17 @@ const LOOK: &str = r#"(async () => {
     };
 })()"#;
 
-/// One loading of a page.
+/// Measurements of one page load.
 #[derive(Deserialize)]
 struct Loading {
-    /// Milliseconds until something is painted, until there is content, and until the largest of it is there.
+    /// Milliseconds to first paint, to first contentful paint, and to largest contentful paint.
     first: f64,
     content: f64,
     largest: f64,
-    /// Layout shift, as browsers count it: 0 is none.
+    /// Sum of the layout shifts as browsers count them; 0 is none.
     moved: f64,
     requests: u64,
-    /// Over the wire.
+    /// Bytes transferred over the wire.
     bytes: f64,
 }
 
@@ -61,7 +62,7 @@ fn main() {
             let browser = Browser::at(&mall.url()).on(screen);
             for loadings in [&mut fresh, &mut again] {
                 let page = browser.open(path);
-                // Only the plain text makes the browser ask for it.
+                // Only the plain text page makes the browser request the icon.
                 page.forgive("/favicon.ico");
                 loadings.push(look(&page));
             }

@@ -1,7 +1,7 @@
-//! A shop that all ask for, in process: from its copy, from the record, and when there is no copy and a thousand ask at once;
-//! and what it costs each of them to be counted.
+//! A hot shop, in process: read from the cache, read from the database, and read by a thousand callers at
+//! once after its cache entry is gone. Also the cost per call of counting visits.
 //!
-//! `cargo bench --bench shop`. Ids: service, call, back end, load.
+//! `cargo bench --bench shop`. Benchmark ids: service, call, back end, load.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use mallbox::mall::visits::Caller;
 use mallbox_storage::{Shop, ShopId, Timestamp};
 
 const HOT: ShopId = ShopId::new(1);
-/// Who ask at once.
+/// Number of concurrent callers.
 const CROWD: usize = 1_000;
 
 async fn from_copy(app: &App, now: Timestamp) -> Shop {
@@ -24,7 +24,7 @@ async fn from_record(app: &App) -> Shop {
     app.context.storage.shops.get(HOT).await.expect("the record can be read").expect("the demo has it")
 }
 
-/// How long it takes until all have been told, after a change.
+/// Returns the time until the whole crowd has its response after a change of the shop.
 async fn stampede(app: &App, now: Timestamp) -> Duration {
     app.shops.update(HOT, &Default::default(), now).await.expect("it can be changed");
     let began = Instant::now();
@@ -58,9 +58,9 @@ fn shops(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Being counted, without the gathering, which is somebody else's time.
+/// Times the recording of a visit. Gathering runs in another task and is not included.
 fn visits(criterion: &mut Criterion) {
-    /// As many as wait at the most.
+    /// Visits that wait to be gathered, at most.
     const GATHERED: u64 = 50_000;
     const BROWSER: &[u8] = b"Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
     let mall = Mall::builder().without_port().frozen().start().expect("a mall for tests starts");

@@ -1,8 +1,8 @@
-//! How long a mall with much in it takes to start, and what it then weighs.
+//! Start-up time of a mall with a large data set, and memory afterwards.
 //!
-//! `cargo bench --bench start [-- THOUSANDS]`: so many thousand users, shops and follows, and ten times as many sign-ins, moved
-//! in through the port that an import uses; then `mallbox serve` on them, to the first answer: after a start whose files the
-//! system has in memory, and after one that has to read them from the disk.
+//! `cargo bench --bench start [-- THOUSANDS]` imports thousands of users, shops and follows, and ten times
+//! as many sign-ins, through the port for imports. Then `mallbox serve` starts on the data and is timed
+//! until its first response: with the files in the page cache, and with the files read from the disk.
 #![expect(clippy::unwrap_used, reason = "a bench that cannot run has nothing to say")]
 
 #[path = "../tests/common/http.rs"]
@@ -23,7 +23,7 @@ use mallbox_storage::{
 use server::Server;
 
 const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
-/// Rows at a time.
+/// Rows per batch.
 const SOME: usize = 5_000;
 /// Starts of each kind.
 const STARTS: usize = 5;
@@ -97,7 +97,8 @@ fn user(id: u64) -> ImportRow {
     )
 }
 
-/// Spread over a hundred kilometres around Hangzhou, so that some are near.
+/// Returns a shop row. Shops spread over a hundred kilometres around Hangzhou, so that some are near each
+/// other.
 fn shop(id: u64) -> ImportRow {
     let (along, across) = ((id * 7_919 % 10_007) as f64 / 10_007.0, (id * 104_729 % 9_973) as f64 / 9_973.0);
     let text = ShopText {
@@ -122,7 +123,7 @@ fn follow(number: u64, count: u64) -> ImportRow {
     ImportRow::Follow { follower: UserId::new(number), followee, since: NOON }
 }
 
-/// Each of a ninth of the users signed on every third day of nine months, more or less.
+/// Returns a sign-in row: roughly, each of a ninth of the users signed on every third day of nine months.
 fn sign(number: u64, count: u64) -> ImportRow {
     let people = (count / 9).max(1);
     let day = number / people * 3;
@@ -130,7 +131,7 @@ fn sign(number: u64, count: u64) -> ImportRow {
     ImportRow::Sign { user: UserId::new(number % people * 9 + 1), day, made_up: false }
 }
 
-/// Makes the system read these files from the disk the next time.
+/// Drops the files of a directory from the page cache, so that the next reads go to the disk.
 fn forget(dir: &Path) {
     for entry in std::fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();

@@ -1,7 +1,8 @@
-//! How long the ledger check takes in a mall with many orders, and how much memory.
+//! Time and memory of the ledger check in a mall with many orders.
 //!
-//! `cargo bench --bench verify [-- THOUSANDS]`: so many thousand users with one paid order each, in ten sales that are in
-//! memory. Beside it the count of units and the few sums that the check was made of before it compared money and people.
+//! `cargo bench --bench verify [-- THOUSANDS]`: thousands of users with one paid order each, in ten sales
+//! held in memory. For comparison, the bench also times the unit count and the few sums to which the check
+//! was limited before money and users were compared.
 #![expect(clippy::unwrap_used, reason = "a bench that cannot run has nothing to say")]
 
 use std::path::Path;
@@ -18,7 +19,7 @@ use mallbox_storage::{
 
 const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 const SALES: u64 = 10;
-/// Rows at a time.
+/// Rows per batch.
 const SOME: usize = 5_000;
 const ROUNDS: usize = 5;
 

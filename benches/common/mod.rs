@@ -1,4 +1,4 @@
-//! What several benches begin with.
+//! Set-up for several benches.
 #![expect(clippy::unwrap_used, reason = "a bench that cannot run has nothing to say")]
 
 use std::time::Duration;
@@ -9,7 +9,7 @@ use mallbox_storage::{Cents, NewSale, ShopId, Storage, Timestamp, VoucherId, Vou
 pub const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Stores a sale that is open for a day before and after [`NOON`].
+/// Stores a sale that is open from a day before to a day after [`NOON`]. Returns the voucher's id.
 pub async fn insert_sale(storage: &Storage, units: Option<u64>, pay_within: Duration) -> VoucherId {
     let text = VoucherText {
         shop: ShopId::new(1),

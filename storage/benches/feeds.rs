@@ -1,8 +1,9 @@
-//! Feeds and likes, in one process and on Redis and MariaDB, in one run: the first page of a feed, one whose inbox has to be
-//! filled, a note on its way to its fans, and a rush of likes on one note and on many.
+//! Feeds and likes, embedded and on Redis and MariaDB, in one run: the first page of a feed, a page whose
+//! inbox has to be filled first, fan-out of a note to its followers, and a rush of likes on one note and on
+//! many.
 //!
-//! `cargo bench -p mallbox-storage --bench feeds [-- LIKES]`. Starts a redis-server and a MariaDB in the system's temporary
-//! directory. All share this machine's cores.
+//! `cargo bench -p mallbox-storage --bench feeds [-- LIKES]`. Starts a redis-server and a MariaDB in the
+//! system's temporary directory. All share this machine's cores.
 #![expect(clippy::unwrap_used, reason = "a bench that cannot run has nothing to say")]
 
 use std::sync::Arc;
@@ -16,10 +17,11 @@ use mallbox_storage::{
 use mallbox_test_servers::Ground;
 
 const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
-/// Authors, the first users; each has written so many notes.
+/// Authors (the first users) and notes per author.
 const AUTHORS: u64 = 200;
 const NOTES_EACH: u64 = 50;
-/// Readers, the users behind them: each follows half of the authors. The first author has all of them for fans.
+/// Readers (the users after the authors). Each follows half of the authors; the first author is followed by
+/// all.
 const READERS: u64 = 4_000;
 const PAGES: u64 = 4_000;
 const CALLERS: u64 = 64;
@@ -89,7 +91,8 @@ async fn run(name: &str, ground: &Ground, likes: u64) {
     storage.upkeep.close().await.unwrap();
 }
 
-/// A note by the author whom every reader follows, each of whom has read lately.
+/// Times the fan-out of notes whose author is followed by every reader. Every reader has read the feed
+/// recently.
 async fn pass_on(name: &str, storage: &Storage) {
     let text =
         NoteText {
@@ -108,7 +111,7 @@ async fn pass_on(name: &str, storage: &Storage) {
     print(&format!("{name}: a note to {READERS} inboxes"), times, None);
 }
 
-/// Calls it `count` times, from [`CALLERS`] callers.
+/// Runs `call` `count` times from [`CALLERS`] concurrent callers and prints the times.
 async fn time<F, T>(
     name: &str,
     storage: &Storage,

@@ -1,9 +1,9 @@
-//! Shops nearby among a million: the first ten within 5 km, in memory and in Redis, in one run; what a shop takes, and how long a
-//! start takes to find them all again.
+//! Nearby search among a million shops: the first ten within 5 km, in memory and in Redis, in one run. Also
+//! the memory per shop, and the time to rebuild the index at start.
 //!
-//! `cargo bench -p mallbox-storage --bench nearby [-- SHOPS]`. Starts a redis-server in the system's temporary directory, and a MariaDB that
-//! has nothing to do. All
-//! share this machine's cores. The two have to answer the same.
+//! `cargo bench -p mallbox-storage --bench nearby [-- SHOPS]`. Starts a redis-server in the system's
+//! temporary directory, and an idle MariaDB. All share this machine's cores. Both indexes must return the
+//! same shops.
 #![expect(clippy::unwrap_used, reason = "a bench that cannot run has nothing to say")]
 
 use std::sync::Arc;
@@ -24,7 +24,7 @@ const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 const CITIES: usize = 200;
 const KINDS: u64 = 10;
 const QUESTIONS: usize = 2_000;
-/// Callers at once.
+/// Number of concurrent callers.
 const CALLERS: usize = 8;
 
 fn main() {
@@ -51,7 +51,8 @@ async fn run(count: u64) {
     );
     let server = Redis::start_with(ServerOptions::default()).unwrap();
     let (empty, began) = (redis_memory(&server), Instant::now());
-    // But for the shops, it is asked for nothing: by a record in which nobody has done anything.
+    // Apart from the shops, Redis reads nothing from the database, so an empty MySQL database serves the
+    // rest.
     let database = Database::fresh();
     let MysqlPorts { epochs, holders, orders, sign_rows, feed_rows, .. } =
         mysql::connect(database.url()).await.unwrap();
@@ -92,7 +93,8 @@ async fn run(count: u64) {
     record.upkeep.close().await.unwrap();
 }
 
-/// A record with shops, each near a city. Types of their own are not needed by the index.
+/// Fills a database with `count` shops, each near a city. The index does not need the shops' types to
+/// exist.
 async fn fill(place: &Place, count: u64, cities: &[(f64, f64)], dice: &mut StdRng) {
     let storage = Storage::open(place).await.unwrap();
     let mut import = storage.import.begin().await.unwrap().unwrap();
@@ -131,7 +133,7 @@ fn shop(id: u64, at: LatLng, dice: &mut StdRng) -> Shop {
     Shop { id: ShopId::new(id), text, created: NOON, updated: NOON }
 }
 
-/// Mostly within 20 km.
+/// Returns a random place, mostly within 20 km of a city.
 fn near_a_city(cities: &[(f64, f64)], dice: &mut StdRng) -> LatLng {
     let (lng, lat) = cities[dice.random_range(0..cities.len())];
     let mut off = || (0..4).map(|_| dice.random_range(-0.1..0.1)).sum::<f64>();
@@ -174,7 +176,7 @@ async fn time(name: &str, index: &Arc<dyn GeoIndex>, asked: &[Around]) {
     );
 }
 
-/// The same in memory, while another thread does nothing but move shops.
+/// Times searches in memory while another thread moves shops without pause.
 async fn while_shops_move(memory: &Arc<dyn GeoIndex>, cities: &[(f64, f64)], dice: &mut StdRng) {
     let asked: Vec<Around> = (0..QUESTIONS)
         .map(|_| {

@@ -1,7 +1,9 @@
-//! How many orders a second the record takes, how long the slowest batch is, and how long somebody else's write waits.
+//! SQLite as the database of orders: orders per second, the slowest batch, and the wait of a concurrent
+//! writer.
 //!
-//! `cargo bench -p mallbox-storage --bench record [-- ORDERS]`. Times whole runs on a fresh file, in the system's
-//! temporary directory (set `TMPDIR` to choose the disk); the record grows through a run, so one run is one figure.
+//! `cargo bench -p mallbox-storage --bench record [-- ORDERS]`. Times whole runs on a fresh file in the
+//! system's temporary directory (set `TMPDIR` to choose the disk). The database grows through a run, so one
+//! run is one figure.
 #![expect(clippy::unwrap_used, reason = "a bench that cannot run has nothing to say")]
 
 use std::sync::Arc;
@@ -52,7 +54,7 @@ async fn run(orders: u64, batch: usize) {
     storage.upkeep.close().await.unwrap();
 }
 
-/// As many for each sale; the users of a sale are different ones, in no order.
+/// Returns equally many claims for each sale. Users are distinct within a sale, in random order.
 async fn claims(storage: &Storage, orders: u64) -> Vec<Logged> {
     let mut random = StdRng::seed_from_u64(1);
     let mut users: Vec<u64> = (1..=USERS).collect();
@@ -63,7 +65,7 @@ async fn claims(storage: &Storage, orders: u64) -> Vec<Logged> {
         users.shuffle(&mut random);
         for &user in users.iter().take(per_sale) {
             let number = claims.len() as u64;
-            // 50,000 claims a second.
+            // 50,000 claims per second.
             let at = NOON + Duration::from_micros(number * 20);
             let order = OrderId::compose(at, number, voucher).unwrap();
             let claim = Claim { order, voucher, user: UserId::new(user), at };
@@ -88,7 +90,7 @@ async fn sale(storage: &Storage) -> VoucherId {
     storage.vouchers.insert(&text, Some(&sale), NOON).await.unwrap()
 }
 
-/// Writes about every 5 ms, as people who log in do.
+/// Writes about every 5 ms, as logins do. Returns the wait of each write.
 async fn somebody_else(storage: Storage, stop: Arc<AtomicBool>) -> Vec<Duration> {
     let mut random = StdRng::seed_from_u64(2);
     let phone = Phone::parse("13900000001").unwrap();

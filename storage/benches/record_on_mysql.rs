@@ -1,8 +1,9 @@
-//! How many orders of one hot sale a second MySQL takes from one process and from eight writers at once, beside embedded.
+//! Orders of one hot sale per second on MySQL, from one process and from eight concurrent writers, compared
+//! with embedded.
 //!
-//! `cargo bench -p mallbox-storage --bench record_on_mysql [-- ORDERS]`. Starts a MariaDB that is as durable as it is by
-//! itself (each commit flushed), in the system's temporary directory (set `TMPDIR` to choose the disk); embedded is
-//! measured before and after it, so that what else the machine does shows.
+//! `cargo bench -p mallbox-storage --bench record_on_mysql [-- ORDERS]`. Starts a MariaDB with its default
+//! durability (each commit flushed) in the system's temporary directory (set `TMPDIR` to choose the disk).
+//! Embedded is measured before and after MariaDB, so that other load on the machine shows.
 #![expect(clippy::unwrap_used, reason = "a bench that cannot run has nothing to say")]
 
 use std::sync::Arc;
@@ -21,11 +22,11 @@ use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 
 const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
-/// Enough that the tables stay in memory, as on a server of its own.
+/// A buffer pool large enough to keep the tables in memory, as on a dedicated server.
 const FLAGS: [&str; 3] =
     ["--innodb-buffer-pool-size=1G", "--innodb-log-file-size=1G", "--innodb-flush-log-at-trx-commit=1"];
 
-/// The two ports that are measured.
+/// The two ports under measurement.
 struct Record {
     vouchers: Arc<dyn Vouchers>,
     orders: Arc<dyn Orders>,
@@ -62,7 +63,8 @@ async fn embedded(batch: usize, writers: usize, claims: impl Fn(VoucherId) -> Ve
     storage.upkeep.close().await.unwrap();
 }
 
-/// The writers share the batches, as the workers of a mall share a log.
+/// Times the persisting of all batches. The writers share the batches, as the workers of a mall share a
+/// log.
 async fn measure(
     name: &str,
     record: &Record,
@@ -105,7 +107,7 @@ fn claims(voucher: VoucherId, orders: u64) -> Vec<Logged> {
     (0_u64..)
         .zip(users)
         .map(|(number, user)| {
-            // 50,000 claims a second.
+            // 50,000 claims per second.
             let at = NOON + Duration::from_micros(number * 20);
             let order = OrderId::compose(at, number, voucher).unwrap();
             let claim = Claim { order, voucher, user: UserId::new(user), at };

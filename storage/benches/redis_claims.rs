@@ -1,9 +1,9 @@
-//! What a claim costs on Redis: claims a second of 64 callers at once, round trips and bytes a claim, by `appendonly` and
-//! `appendfsync`.
+//! Cost of a claim on Redis: claims per second from 64 concurrent callers, round trips and bytes per claim,
+//! by `appendonly` and `appendfsync`.
 //!
-//! `cargo bench -p mallbox-storage --bench redis_claims [-- CLAIMS]`. Starts a redis-server for each line, in the system's
-//! temporary directory (set `TMPDIR` to choose the disk), and a MariaDB that has nothing to do. Callers and server share this
-//! machine's cores.
+//! `cargo bench -p mallbox-storage --bench redis_claims [-- CLAIMS]`. Starts a redis-server for each line
+//! of output, in the system's temporary directory (set `TMPDIR` to choose the disk), and an idle MariaDB.
+//! Callers and servers share this machine's cores.
 #![expect(clippy::unwrap_used, reason = "a bench that cannot run has nothing to say")]
 
 use std::sync::Arc;
@@ -36,7 +36,7 @@ fn main() {
 async fn run(claims: u64, append: &str, fsync: &str) {
     let options = ServerOptions::default().with("appendonly", append).with("appendfsync", fsync);
     let server = Redis::start_with(options).unwrap();
-    // A record in which nobody has bought yet.
+    // A database without any purchases.
     let database = Database::fresh();
     let MysqlPorts { epochs, holders, orders, shops, sign_rows, feed_rows, .. } =
         mysql::connect(database.url()).await.unwrap();
@@ -66,7 +66,8 @@ async fn run(claims: u64, append: &str, fsync: &str) {
     );
 }
 
-/// All callers, each with users of its own. Answers how long it took in all, and each call.
+/// Claims from all callers at once, each caller with its own users. Returns the total time and the time of
+/// each call.
 async fn rush(
     ports: &Arc<RedisPorts>,
     first: u64,

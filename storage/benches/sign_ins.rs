@@ -1,8 +1,8 @@
-//! What a year of sign-ins weighs, how long a start takes with them, and how long they are asked.
+//! A year of sign-ins: size, start-up time, and query times.
 //!
-//! `cargo bench -p mallbox-storage --bench sign_ins [-- USERS DAYS PERCENT]`: so many users, of whom so many sign a day, at
-//! random. First in a directory (its temporary one: set `TMPDIR` to choose the disk), then on a Redis and a MariaDB of its
-//! own, with a week of them. Whole runs: one run is one figure.
+//! `cargo bench -p mallbox-storage --bench sign_ins [-- USERS DAYS PERCENT]`: PERCENT of the users, chosen
+//! at random, sign in each day. Runs first in a temporary directory (set `TMPDIR` to choose the disk), then
+//! with one week of sign-ins on a dedicated Redis and MariaDB. Whole runs: one run is one figure.
 #![expect(clippy::unwrap_used, reason = "a bench that cannot run has nothing to say")]
 
 use std::hint::black_box;
@@ -60,7 +60,8 @@ async fn open(dir: &Path) -> (Duration, Storage) {
     (began.elapsed(), storage)
 }
 
-/// As the record has them, past the mall: a hundred million calls would take an hour.
+/// Writes the blocks directly into the database file: a hundred million calls through the port would take
+/// an hour.
 fn fill(record: &Path, users: u64, days: i32, percent: u64) {
     let mut random = StdRng::seed_from_u64(1);
     let mut record = rusqlite::Connection::open(record).unwrap();
@@ -72,7 +73,7 @@ fn fill(record: &Path, users: u64, days: i32, percent: u64) {
                 *byte = (0..8).filter(|_| random.random_range(0..100) < percent).map(|bit| 1 << bit).sum();
             }
             if block == 0 {
-                // Somebody with a streak of all days.
+                // Eight users with a streak over all days.
                 bits[0] = 0xff;
             }
             let row = (day.to_string(), i64::try_from(block).unwrap(), bits);
@@ -82,7 +83,7 @@ fn fill(record: &Path, users: u64, days: i32, percent: u64) {
     all.commit().unwrap();
 }
 
-/// Of this process, in KiB.
+/// Returns the resident memory of this process, in KiB.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
@@ -114,7 +115,7 @@ async fn ask(signs: &dyn SignIns, users: u64, times: u64) {
     println!("  {all} signed on all of seven days {:?}", began.elapsed());
 }
 
-/// Many people at once, on a day on which nobody has.
+/// Times concurrent sign-ins of many users, on a day without sign-ins so far.
 async fn sign(storage: &Storage, users: u64) {
     const SIGNED: u64 = 20_000;
     let tomorrow = Day::from_number(Day::parse(LAST).unwrap().number() + 1).unwrap();

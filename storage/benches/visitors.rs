@@ -1,7 +1,7 @@
-//! What it costs to take visits down and to count them, how far the counts are off, and what a day weighs.
+//! Visits: the cost of recording and of counting, the error of the counts, and the size of a day.
 //!
-//! `cargo bench -p mallbox-storage --bench visitors`. First in a directory (its temporary one: set `TMPDIR` to choose the
-//! disk), then on a Redis of its own. Whole runs: one run is one figure.
+//! `cargo bench -p mallbox-storage --bench visitors`. Runs first in a temporary directory (set `TMPDIR` to
+//! choose the disk), then on a dedicated Redis. Whole runs: one run is one figure.
 #![expect(clippy::unwrap_used, reason = "a bench that cannot run has nothing to say")]
 
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 
 const TODAY: &str = "2026-11-21";
-/// Sets of visitors of a size, to see how far counts are off.
+/// Sets of visitors per size, for the error of the counts.
 const SETS: u64 = 20;
 
 fn main() {
@@ -59,7 +59,7 @@ async fn all(ground: &Ground) {
             println!("    {bytes:.0} bytes a day");
         }
     }
-    // A second of a busy mall: visitors of many shops, each of which has had some thousand today.
+    // One second of a busy mall: visitors of many shops, each with two thousand visits earlier in the day.
     for shops in [1, 100, 1_000] {
         come(&storage, 1_000..1_000 + shops, 2_000, &mut random).await;
         let took = come(&storage, 1_000..1_000 + shops, 2, &mut random).await;
@@ -73,7 +73,8 @@ async fn all(ground: &Ground) {
     storage.upkeep.close().await.unwrap();
 }
 
-/// So many visitors come to each of these shops, gathered as the mall gathers them. How long it took.
+/// Records visits of `visitors` random visitors to each of `shops`, batched as the mall batches them.
+/// Returns the time taken.
 async fn come(
     storage: &Storage,
     shops: std::ops::Range<u64>,
