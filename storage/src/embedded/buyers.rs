@@ -1,8 +1,8 @@
-//! Who has bought in one sale.
+//! The set of buyers of one sale.
 //!
-//! User ids are dense, so a bitmap is the smallest set there is: below a byte a buyer, where a hash set takes 15 to 19 and
-//! a map that remembers the order too 29 to 37 (`benches/buyers.rs`). The order itself is found among the
-//! pending claims and in the record.
+//! User ids are dense, so a bitmap is the smallest representation: less than one byte per buyer, against 15
+//! to 19 for a hash set and 29 to 37 for a map from buyer to order (`benches/buyers.rs`). The order of a
+//! buyer is looked up among the pending claims and in the database.
 
 use std::collections::HashMap;
 
@@ -11,10 +11,11 @@ use roaring::RoaringTreemap;
 
 use crate::UserId;
 
-/// Users of neighbouring ids buy at the same moment as likely as any others: more shards than cores keep them apart.
+/// Shards per sale. Users with neighbouring ids are as likely as any others to buy at the same moment; more
+/// shards than cores keep concurrent buyers on different locks.
 const SHARDS: u64 = 64;
 
-/// A set of users in shards.
+/// A sharded set of users.
 #[derive(Debug)]
 pub(crate) struct Buyers {
     shards: Box<[Mutex<Shard>]>,
@@ -23,12 +24,13 @@ pub(crate) struct Buyers {
 #[derive(Debug, Default)]
 struct Shard {
     users: RoaringTreemap,
-    /// Units beyond the first: only where buyers were lost in the middle of a sale, and bought again.
+    /// Units beyond the first, by key. Occurs only if buyers were lost in the middle of a sale and bought
+    /// again.
     beyond_one: HashMap<u64, u64>,
     removals: u64,
 }
 
-/// One user's shard, locked: nobody can come between a look and a change.
+/// One user's shard, locked: no other thread can act between a check and a change.
 pub(crate) struct Buyer<'a> {
     shard: MutexGuard<'a, Shard>,
     key: u64,
@@ -41,16 +43,17 @@ impl Buyers {
 
     /// Locks the user's shard.
     pub(crate) fn lock(&self, user: UserId) -> Buyer<'_> {
-        // Ids go round the shards and are divided by their number, so that what is dense stays dense in each shard.
+        // The shard is the id modulo the number of shards, the key the quotient: dense ids stay dense
+        // within each shard.
         Buyer { shard: self.shards[Self::shard_of(user)].lock(), key: user.get() / SHARDS }
     }
 
-    /// Which shard a user is in.
+    /// Returns the index of the user's shard.
     pub(crate) fn shard_of(user: UserId) -> usize {
         usize::try_from(user.get() % SHARDS).unwrap_or(0)
     }
 
-    /// How many there are.
+    /// Returns the number of buyers in all shards.
     #[cfg(test)]
     pub(crate) fn len(&self) -> u64 {
         self.shards.iter().map(|shard| shard.lock().users.len()).sum()
@@ -62,19 +65,19 @@ impl Buyer<'_> {
         self.shard.users.contains(self.key)
     }
 
-    /// How many units the user holds.
+    /// Returns the number of units held by the user.
     pub(crate) fn units(&self) -> u64 {
         u64::from(self.has_bought()) + self.shard.beyond_one.get(&self.key).copied().unwrap_or(0)
     }
 
-    /// The user holds one unit more.
+    /// Adds one unit to the user's holding.
     pub(crate) fn insert(&mut self) {
         if !self.shard.users.insert(self.key) {
             *self.shard.beyond_one.entry(self.key).or_default() += 1;
         }
     }
 
-    /// The user holds one unit less; none, if it was none.
+    /// Removes one unit from the user's holding. Without a holding, only the removal count changes.
     pub(crate) fn remove(&mut self) {
         self.shard.removals += 1;
         match self.shard.beyond_one.remove(&self.key) {
@@ -84,8 +87,8 @@ impl Buyer<'_> {
         }
     }
 
-    /// Rises with every removal from the shard: the same number twice means that a user who is in it both times was in
-    /// it throughout, by one and the same purchase.
+    /// Returns the number of removals from the shard so far. If two calls return the same number, a user
+    /// present at both was present throughout, by the same purchase.
     pub(crate) fn removals(&self) -> u64 {
         self.shard.removals
     }

@@ -1,4 +1,4 @@
-//! The [`Cache`] port: this process' memory, which nobody shares.
+//! The [`Cache`] port in the memory of this process, unshared.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use crate::cache::Memory;
 use crate::{Cache, CacheKey, CacheTicket, Kept, Looked, StoreError, Timestamp};
 
-/// How much is kept: a hundred thousand shops.
+/// Capacity in bytes: about a hundred thousand shops.
 const BYTES: u64 = 64 << 20;
 
 /// A cache in memory.

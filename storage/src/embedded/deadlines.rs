@@ -1,4 +1,4 @@
-//! The [`Deadlines`] port: an ordered set in memory, filled anew from the unpaid orders at start.
+//! The [`Deadlines`] port: an ordered set in memory, refilled from the unpaid orders at start.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The disk that a mall is on: its room, and the troubles that are played on it.
+//! The disk under a data directory: free space and injected faults.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,17 +6,18 @@ use std::sync::{Arc, Weak};
 
 use super::disk_faults::{DiskFaults, Watcher};
 
-/// Below this much free space nothing is written any more: sled must never meet the end of the disk.
+/// Below this much free space all writes are refused: sled must never hit the end of the disk.
 pub(crate) const LEAST_FREE_BYTES: u64 = 64 << 20;
 
-/// Bytes that this user may still write at a path; `None` if the system does not say.
+/// Returns the bytes that this user may still write at `path`; `None` if the system does not report free
+/// space.
 pub(crate) fn free_bytes_at(path: &Path) -> Option<u64> {
     let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
     let space = rustix::fs::statvfs(path).ok()?;
     Some(space.f_bavail.saturating_mul(space.f_frsize))
 }
 
-/// A directory's disk. Without faults it is asked nothing but its room.
+/// A directory's disk. Without fault injection only its free space is ever queried.
 #[derive(Clone, Debug)]
 pub(crate) struct Disk {
     dir: PathBuf,
@@ -33,16 +34,17 @@ impl Disk {
         &self.dir
     }
 
-    /// Bytes that this user may still write there: none while a full disk is played; `None` if the system does not say.
+    /// Returns the bytes that this user may still write here: 0 while a full disk is simulated, `None` if
+    /// the system does not report free space.
     pub(crate) fn free_bytes(&self) -> Option<u64> {
         if self.is_played_full() {
             return Some(0);
         }
-        // A directory that is still to be made will be on the disk of the one that it is made in.
+        // A directory that does not exist yet will be on the disk of its nearest existing ancestor.
         self.dir.ancestors().find_map(free_bytes_at)
     }
 
-    /// What to tell when there is too little room.
+    /// Returns a message if there is less than [`LEAST_FREE_BYTES`] of free space, else `None`.
     pub(crate) fn shortage(&self) -> Option<String> {
         let free = self.free_bytes()?;
         (free < LEAST_FREE_BYTES).then(|| {
@@ -55,7 +57,7 @@ impl Disk {
         })
     }
 
-    /// How much room there is, in words.
+    /// Returns the free space as text.
     pub(crate) fn room(&self) -> String {
         let dir = self.dir.display();
         match self.free_bytes() {
@@ -68,26 +70,26 @@ impl Disk {
         self.faults.as_ref().is_some_and(|faults| faults.is_full())
     }
 
-    /// So many calls were refused: counted if a full disk is played.
+    /// Counts `calls` refused calls if a full disk is simulated.
     pub(crate) fn refused(&self, calls: usize) {
         if let Some(faults) = &self.faults {
             faults.refused(calls);
         }
     }
 
-    /// Waits for as long as a played slow disk makes a commit take longer.
+    /// Blocks for the delay of a simulated slow disk.
     pub(crate) fn delay_commit(&self) {
         if let Some(faults) = &self.faults {
             faults.delay();
         }
     }
 
-    /// Fails if syncs are played to fail.
+    /// Fails if sync failures are injected.
     pub(crate) fn before_sync(&self) -> io::Result<()> {
         self.faults.as_ref().map_or(Ok(()), |faults| faults.before_sync())
     }
 
-    /// Has the watcher look whenever a trouble begins or ends, for as long as it lives.
+    /// Registers a watcher, to be run whenever a fault begins or ends. Only a weak reference is kept.
     pub(crate) fn tell<W: Watcher + 'static>(&self, watcher: &Arc<W>) {
         if let Some(faults) = &self.faults {
             let watcher: Weak<W> = Arc::downgrade(watcher);

@@ -1,4 +1,4 @@
-//! Troubles of a disk, played: for trying out what a mall, and whatever calls it, makes of them.
+//! Fault injection for the disk: shows how a mall, and its clients, cope with a full, slow or failing disk.
 
 use std::fmt;
 use std::io;
@@ -9,28 +9,28 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
-/// How long a change waits for those who are to notice it.
+/// Longest wait of a fault change for its watchers.
 const NOTICED_WITHIN: Duration = Duration::from_secs(1);
-/// No commit is held up for longer, whatever was asked: an instant has an end.
+/// Upper bound on the delay of one commit, whatever was requested: an `Instant` cannot hold arbitrary sums.
 const LONGEST_DELAY: Duration = Duration::from_secs(24 * 3600);
 
-/// Somebody on the disk who is to notice at once that a trouble began or ended.
+/// A component that must react at once when a fault begins or ends.
 pub(crate) trait Watcher: Send + Sync {
-    /// Looks. The receiver ends when it has.
+    /// Starts a check. The receiver is disconnected when the check is done.
     fn look(&self) -> Receiver<()>;
 }
 
-/// The troubles that are played on a mall's disk, all none at first.
+/// Faults injected into a mall's disk; none at first.
 ///
-/// Handed over by [`EmbeddedOptions::disk_faults`](crate::EmbeddedOptions::disk_faults), and changed from any thread at any
-/// time. A mall meets them by the same code as real ones: it tells callers and operator the same, and what was answered is
-/// found again afterwards.
+/// Passed in [`EmbeddedOptions::disk_faults`](crate::EmbeddedOptions::disk_faults), and changed from any
+/// thread at any time. A mall handles injected faults by the same code as real ones: callers and operators
+/// see the same errors, and acknowledged writes are found again afterwards.
 ///
-/// A call that begins or ends a trouble blocks until the mall has noticed: some microseconds, on a slow disk a second at
-/// the most. It cuts short the delay of a commit that is under way.
+/// A call that begins or ends a fault blocks until the mall has noticed: some microseconds, on a slow disk
+/// a second at the most. The call cuts short the delay of a commit in progress.
 #[derive(Default)]
 pub struct DiskFaults {
-    /// Whether anything is played: all that a commit looks at while nothing is.
+    /// Whether any fault is injected: the only check of a commit while there are none.
     is_played: AtomicBool,
     played: Mutex<Played>,
     changed: Condvar,
@@ -44,38 +44,38 @@ struct Played {
     is_full: bool,
     slow: Option<Duration>,
     fails_syncs: bool,
-    /// How often something changed.
+    /// Number of changes so far.
     changes: u64,
 }
 
 impl DiskFaults {
-    /// As if there were no room on the disk: claims and all other writes are refused with
-    /// [`StoreError::Full`](crate::StoreError::Full); reading goes on. A claim that was let in just before may be answered with
-    /// [`StoreError::Unavailable`](crate::StoreError::Unavailable): then it is written when there is room again. A mall that
-    /// is closed meanwhile has not stopped in order.
+    /// Simulates a full disk: claims and all other writes are refused with
+    /// [`StoreError::Full`](crate::StoreError::Full); reads continue to work. A claim accepted just before
+    /// may fail with [`StoreError::Unavailable`](crate::StoreError::Unavailable); such a claim is written
+    /// when there is room again. A mall closed in the meantime has not stopped cleanly.
     pub fn set_full(&self, is_full: bool) {
         self.change(|played| played.is_full = is_full);
         self.have_all_look();
     }
 
-    /// Makes each commit of the order log and of the record take so much longer, at most a day.
+    /// Delays each commit of the order log and of the database by `longer`, at most a day.
     pub fn set_slow(&self, longer: Option<Duration>) {
         self.change(|played| played.slow = longer);
     }
 
-    /// Makes each sync of the order log fail, as on a disk that is going bad. In a mall that syncs nothing
-    /// ([`Durability::Memory`](crate::Durability::Memory)) none fails before it is closed.
+    /// Makes each sync of the order log fail, as on a failing disk. In a mall without syncs
+    /// ([`Durability::Memory`](crate::Durability::Memory)) no sync fails before the mall is closed.
     pub fn set_failing_syncs(&self, fails: bool) {
         self.change(|played| played.fails_syncs = fails);
         self.have_all_look();
     }
 
-    /// How many commits the slow disk has held up so far.
+    /// Returns the number of commits delayed by the slow disk so far.
     pub fn delays(&self) -> u64 {
         self.delays.load(Ordering::Relaxed)
     }
 
-    /// How many calls the full disk has refused so far: also those that the mall makes of itself.
+    /// Returns the number of calls refused by the full disk so far, the mall's internal calls included.
     pub fn refusals(&self) -> u64 {
         self.refusals.load(Ordering::Relaxed)
     }
@@ -128,12 +128,12 @@ impl DiskFaults {
     }
 
     fn have_all_look(&self) {
-        // Copied: what a watcher holds may end with it here, and takes its time.
+        // Copied out of the lock: an upgraded watcher may be dropped here, and its destructor takes time.
         let watchers: Vec<_> = self.watchers.lock().iter().filter_map(Weak::upgrade).collect();
         let until = Instant::now() + NOTICED_WITHIN;
         let looks: Vec<_> = watchers.iter().map(|watcher| watcher.look()).collect();
         for look in looks {
-            // Nothing is ever sent: it ends, or time is up.
+            // Nothing is ever sent: the channel is disconnected, or the time is up.
             let _ = look.recv_timeout(until.saturating_duration_since(Instant::now()));
         }
     }

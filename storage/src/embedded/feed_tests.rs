@@ -1,4 +1,4 @@
-//! Feeds when somebody comes between two steps: the record's answers are held back until a test says so.
+//! Feeds under interleavings: results from the database are held back until a test releases them.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 const ANNE: UserId = UserId::new(1);
 const READER: UserId = UserId::new(11);
 
-/// Says that an answer is there, and waits until it may go.
+/// Signals that a result is ready, and waits for its release.
 type Stop = (oneshot::Sender<()>, oneshot::Receiver<()>);
 
-/// The record, whose next answer to one of two questions can be held back.
+/// The database, with either of two queries held back on demand.
 struct Held {
     rows: EmbeddedFeedRows,
     fans: Mutex<Option<Stop>>,
@@ -93,7 +93,7 @@ struct World {
 }
 
 impl World {
-    /// The reader follows Anne.
+    /// Makes a world in which the reader follows Anne.
     async fn new() -> Arc<Self> {
         let dir = TempDir::new().unwrap();
         let record = Database::open(&dir.path().join("mall.sqlite"), Durability::Memory, None).unwrap();
@@ -127,7 +127,7 @@ impl World {
     }
 }
 
-/// Holds back the next answer. The first end hears when it is there, the second lets it go.
+/// Holds back the next result. The receiver fires when the result is ready; the sender releases the result.
 fn hold_next(place: &Mutex<Option<Stop>>) -> (oneshot::Receiver<()>, oneshot::Sender<()>) {
     let ((there, hears), (go, waits)) = (oneshot::channel(), oneshot::channel());
     *place.lock() = Some((there, waits));

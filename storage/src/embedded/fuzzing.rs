@@ -1,12 +1,12 @@
-//! What must hold for any bytes at all in the store's files. The fuzzer looks for bytes for which it does not.
+//! Properties that hold for arbitrary bytes in the store's files. The fuzzer searches for a counterexample.
 
 use super::journal::properties;
 use super::session_codec::{self, Entry};
 
-/// Of the claims in the log, and of what else stands in it.
+/// Checks the properties of the log's claims and entries.
 ///
 /// # Panics
-/// Where a property does not hold.
+/// If a property does not hold.
 pub fn log_codec(bytes: &[u8]) {
     let Some((kind, bytes)) = bytes.split_first() else { return };
     match kind % 5 {

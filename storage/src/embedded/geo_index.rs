@@ -1,9 +1,10 @@
-//! The [`GeoIndex`] port: trees in memory, filled from the record at start.
+//! The [`GeoIndex`] port: R-trees in memory, filled from the database at start.
 //!
-//! A tree holds points in space, on a ball of radius 1: what is nearer through the ball is nearer along the ground, so 180° is
-//! no seam and degrees that shrink towards the poles do not matter. There is a tree of all shops and one of each type, so one of a
-//! rare type is found as fast as any. (With trees of types alone a search of all takes the nearest of each: ten times as long with
-//! ten types.)
+//! A tree holds points on the unit sphere in three dimensions. The order by chord length is the order by
+//! distance along the ground, so the 180° meridian is no seam, and degrees that shrink towards the poles do
+//! not matter. There is one tree of all shops and one per type, so a shop of a rare type is found as fast
+//! as any other. (With trees per type alone, a search of all types takes the nearest of each: ten times as
+//! long with ten types.)
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -16,7 +17,7 @@ use rstar::primitives::GeomWithData;
 
 use crate::{Around, GeoIndex, LatLng, NearShop, PlacedShop, ShopId, ShopTypeId, StoreError};
 
-/// How far apart two ways to compute the same distance may come out, in metres, and much more.
+/// Difference between two ways to compute the same distance, in metres, rounded up generously.
 const SLACK_M: f64 = 1e-3;
 
 #[derive(Debug, Default)]
@@ -27,13 +28,13 @@ pub(crate) struct EmbeddedGeoIndex {
 #[derive(Debug, Default)]
 struct Inner {
     places: HashMap<ShopId, PlacedShop, RandomState>,
-    /// Of each type, and of all. None of them is empty.
+    /// Trees by type; `None` is the tree of all shops. No tree is empty.
     trees: HashMap<Option<ShopTypeId>, RTree<Leaf>, RandomState>,
 }
 
 type Leaf = GeomWithData<[f64; 3], ShopId>;
 
-/// The trees that a shop is in.
+/// Returns the keys of the trees that contain a shop.
 fn trees_of(shop: PlacedShop) -> [Option<ShopTypeId>; 2] {
     [None, Some(shop.kind)]
 }
@@ -42,19 +43,19 @@ fn leaf(shop: PlacedShop) -> Leaf {
     Leaf::new(on_ball(shop.at), shop.shop)
 }
 
-/// A place as a point in space.
+/// Returns the place as a point on the unit sphere.
 fn on_ball(at: LatLng) -> [f64; 3] {
     let (lng, lat) = (at.lng().to_radians(), at.lat().to_radians());
     [lat.cos() * lng.cos(), lat.cos() * lng.sin(), lat.sin()]
 }
 
-/// The square of the way through the ball between places that are so many metres apart.
+/// Returns the squared chord length between places `metres` apart on the ground.
 fn chord_squared(metres: f64) -> f64 {
     4.0 * (metres / (2.0 * LatLng::EARTH_RADIUS_M)).sin().powi(2)
 }
 
 impl EmbeddedGeoIndex {
-    /// All shops at once: each tree is packed, which takes a tenth of the time that putting one after the other would.
+    /// Builds an index of all shops. Each tree is bulk-loaded, in a tenth of the time of single insertions.
     pub(crate) fn of(shops: Vec<PlacedShop>) -> Self {
         let mut leaves: HashMap<_, Vec<Leaf>> = HashMap::new();
         for shop in &shops {
@@ -83,7 +84,8 @@ impl Inner {
         self.places.insert(shop.shop, shop);
     }
 
-    /// Answers whether it is elsewhere already.
+    /// Inserts a shop unless present. Returns true if the index already has the shop at another place or of
+    /// another type.
     fn add(&mut self, shop: PlacedShop) -> bool {
         if let Some(known) = self.places.get(&shop.shop) {
             return *known != shop;
@@ -104,7 +106,7 @@ impl Inner {
         }
     }
 
-    /// All that may belong to the answer, and few more: the trees' order is by the way through the ball.
+    /// Returns all shops that may belong to the result, and few more: the trees order by chord length.
     fn candidates(&self, around: &Around) -> Vec<NearShop> {
         let mut found = Vec::new();
         let Some(tree) = self.trees.get(&around.kind) else { return found };
@@ -117,7 +119,7 @@ impl Inner {
             let metres = around.centre.metres_to(known.at);
             found.push(NearShop { shop: known.shop, metres });
             if found.len() == around.wanted() {
-                // Those that are as far away as the last one may come before it, by their ids.
+                // Shops as far away as the last one may precede it by their ids.
                 farthest = farthest.min(chord_squared(metres + SLACK_M));
             }
         }
@@ -133,7 +135,7 @@ impl GeoIndex for EmbeddedGeoIndex {
     }
 
     async fn add(&self, shops: &[PlacedShop]) -> Result<Vec<ShopId>, StoreError> {
-        /// Put while nobody searches: a millisecond.
+        /// Shops added under one write lock, which blocks searches for about a millisecond.
         const AT_ONCE: usize = 256;
         let mut elsewhere = Vec::new();
         for some in shops.chunks(AT_ONCE) {

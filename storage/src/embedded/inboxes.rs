@@ -1,4 +1,4 @@
-//! Inboxes of feeds in memory. After a start there are none: each is filled when its reader comes.
+//! Feed inboxes in memory. There are none after a start: each inbox is filled when its reader comes.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -12,7 +12,8 @@ use crate::feeds::{FeedEntry, HOLDS, Inbox, Inboxes, LIVES};
 use crate::{StoreError, Timestamp, UserId};
 
 const SHARDS: usize = 64;
-/// Entries of a shard: 1 MiB, so 64 MiB for all. Beyond it, the inboxes go that were filled first.
+/// Capacity of a shard in entries: 1 MiB, so 64 MiB for all shards. Beyond it, the inboxes filled first are
+/// evicted.
 const ROOM: usize = 65_536;
 
 /// Inboxes by reader.
@@ -24,18 +25,18 @@ pub(crate) struct MemoryInboxes {
 #[derive(Default)]
 struct Shard {
     slots: HashMap<UserId, Slot, RandomState>,
-    /// Entries of all of them.
+    /// Entries of all slots together.
     entries: usize,
 }
 
 #[derive(Default)]
 struct Slot {
-    /// Who fills it at present.
+    /// The filling in progress.
     filling: Option<u64>,
-    /// Until when it is live, if it was filled.
+    /// End of life of a filled inbox.
     until: Option<Timestamp>,
     floor: Option<Timestamp>,
-    /// The newest last, since that is where they come.
+    /// Newest entry last: new entries arrive at the end.
     entries: Vec<FeedEntry>,
 }
 
@@ -56,7 +57,7 @@ impl Slot {
 }
 
 impl Shard {
-    /// Changes a slot, made for it if there is none, and keeps count.
+    /// Changes a slot, creating an empty one if absent, and updates the entry count.
     fn change(&mut self, reader: UserId, change: impl FnOnce(&mut Slot)) {
         let slot = self.slots.entry(reader).or_default();
         let before = slot.entries.len();
@@ -70,7 +71,7 @@ impl Shard {
         }
     }
 
-    /// Makes room, by the inboxes of others.
+    /// Evicts inboxes other than `but`'s until the shard is within [`ROOM`].
     fn shrink(&mut self, but: UserId) {
         while self.entries > ROOM {
             let others = self.slots.iter().filter(|(reader, _)| **reader != but);
