@@ -1,4 +1,4 @@
-//! The chores that sales and orders need.
+//! Background jobs for sales and orders.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use super::repairs::Repairs;
 use super::sales::SaleCounter;
 use super::sparse_log::SparseLog;
 
-/// Every chore that sales, orders and the store need.
+/// Returns all background jobs for sales, orders and the store.
 #[must_use]
 pub fn chores(context: &Context, sales: &SaleCounter, cashier: &Cashier) -> Vec<Arc<dyn Chore>> {
     let every = |ms| Every::new(Duration::from_millis(ms));
@@ -29,22 +29,23 @@ pub fn chores(context: &Context, sales: &SaleCounter, cashier: &Cashier) -> Vec<
     ]
 }
 
-/// Runs what closed orders ask for: gives back each unit that whoever closed the order may not have given back.
+/// Processes outbox entries: releases the unit of each closed order. The call that closed the order may have
+/// failed before releasing.
 struct RunErrands {
     every: Every,
     context: Context,
 }
 
 impl RunErrands {
-    /// Errands run in one go.
+    /// Outbox entries processed per batch.
     const AT_ONCE: u32 = 1_000;
 
-    /// Runs some of them. Answers whether there may be more.
+    /// Processes a batch. Returns whether more entries may be open.
     async fn some(&self) -> Result<bool, StoreError> {
         let storage = &self.context.storage;
         let errands = storage.outbox.open(Self::AT_ONCE).await?;
         if !errands.is_empty() {
-            // Mostly no longer held: given back when the order was closed.
+            // Most units have already been released, when the order was closed.
             let units: Vec<_> = errands
                 .iter()
                 .map(|&Errand::Release { voucher, user, order }| (voucher, user, order))
@@ -73,7 +74,7 @@ impl Chore for RunErrands {
                 Ok(true) => {}
                 Ok(false) => return,
                 Err(error) => {
-                    tracing::warn!(%error, "units of closed orders are still to be given back");
+                    tracing::warn!(%error, "could not process the outbox; the next run retries");
                     return;
                 }
             }
@@ -81,7 +82,7 @@ impl Chore for RunErrands {
     }
 }
 
-/// Finishes payments that were left half-way.
+/// Finishes payments left half-done.
 struct SettlePayments {
     every: Every,
     cashier: Cashier,
@@ -100,13 +101,13 @@ impl Chore for SettlePayments {
     async fn run(&self, now: Timestamp) {
         self.every.ran(now);
         if let Err(error) = self.cashier.settle(now).await {
-            tracing::warn!(%error, "open payments cannot be read");
+            tracing::warn!(%error, "could not read unfinished payments");
         }
     }
 }
 
-/// Keeps the copies of the sales' terms young, so that no claim has to wait for them, and the store in step with the
-/// record.
+/// Refreshes the copies of the sales' terms, so that no claim waits for the database. Keeps the sales store
+/// consistent with the database.
 struct RefreshTerms {
     every: Every,
     sales: SaleCounter,
@@ -125,12 +126,12 @@ impl Chore for RefreshTerms {
     async fn run(&self, now: Timestamp) {
         self.every.ran(now);
         if let Err(error) = self.sales.refresh(now).await {
-            tracing::warn!(%error, "the terms of the sales cannot be read");
+            tracing::warn!(%error, "could not refresh the terms of the sales");
         }
     }
 }
 
-/// Frees what has expired in the store, and retries there what failed.
+/// Deletes expired entries from the store and retries failed work of the store.
 struct Sweep {
     every: Every,
     context: Context,
@@ -148,15 +149,15 @@ impl Chore for Sweep {
 
     async fn run(&self, now: Timestamp) {
         self.every.ran(now);
-        // Later is no harm; earlier would end sessions by a clock that is in doubt.
+        // Sweeping late does no harm. Sweeping early would end sessions by a clock in doubt.
         let expired = self.context.expiry_now(now);
         if let Err(error) = self.context.storage.upkeep.sweep(expired).await {
-            tracing::warn!(%error, "the store could not be swept");
+            tracing::warn!(%error, "could not delete expired entries from the store");
         }
     }
 }
 
-/// Says when this machine's clock is not the store's.
+/// Warns when this machine's clock differs from the store's clock.
 struct CompareClocks {
     every: Every,
     context: Context,

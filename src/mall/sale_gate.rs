@@ -1,4 +1,4 @@
-//! What may keep a claim from going on although nothing is wrong with it: too long a log, and books being read.
+//! Backpressure on valid claims: a limit on the order log's length, and short holds during the ledger check.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -8,18 +8,19 @@ use mallbox_storage::{OrderLog, VoucherId};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-/// The log itself is asked at most this often, since each claim looks at its length: when it is nearly too long,
+/// Shortest interval between reads of the log's length, used when the log is nearly too long. Every claim
+/// needs the length.
 const SHORTEST_MS: u64 = 20;
-/// and when it is far from it. Each look costs Redis a call a partition.
+/// Longest interval, used when the log is far from its limit. Each read costs Redis one call per partition.
 const LONGEST_MS: u64 = 1_000;
-/// Claims a millisecond by which the log grows at the very most.
+/// Upper bound of the log's growth, in claims per millisecond.
 const FASTEST: u64 = 1_000;
 
-/// The length of the order log as it was a moment ago.
+/// Cached length of the order log, at most [`LONGEST_MS`] old.
 #[derive(Debug)]
 pub(super) struct Backlog {
     start: Instant,
-    /// Real milliseconds since `start` of the last look, plus 1; 0 before the first.
+    /// Real milliseconds since `start` of the last read, plus 1; 0 before the first read.
     looked_ms: AtomicU64,
     pending: AtomicU64,
 }
@@ -29,13 +30,14 @@ impl Backlog {
         Self { start: Instant::now(), looked_ms: AtomicU64::new(0), pending: AtomicU64::new(0) }
     }
 
-    /// Whether more than `most` claims are in the log.
+    /// Returns whether more than `most` claims are in the log.
     pub(super) async fn exceeds(&self, most: u64, log: &dyn OrderLog) -> bool {
         let now_ms = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX - 1) + 1;
         let looked_ms = self.looked_ms.load(Ordering::Relaxed);
         let room = most.saturating_sub(self.pending.load(Ordering::Relaxed));
         let is_due = looked_ms == 0 || now_ms >= looked_ms + rest_ms(room);
-        // One of those who find it due looks; should that one go away half-way, another does soon.
+        // The first caller to find the read due does the read. If cancelled midway, another caller reads
+        // soon.
         if is_due
             && self
                 .looked_ms
@@ -48,22 +50,22 @@ impl Backlog {
     }
 }
 
-/// How long a look is good for that found room for so many claims.
+/// Returns how long a read stays valid that found room for `room` more claims.
 fn rest_ms(room: u64) -> u64 {
     (room / FASTEST).clamp(SHORTEST_MS, LONGEST_MS)
 }
 
-/// Sales whose claims wait a moment, because their books are being read.
+/// Sales whose claims are delayed while the ledger check reads them.
 #[derive(Debug, Default)]
 pub(super) struct Holds {
-    /// How many there are: what a claim looks at when nothing is held.
+    /// Number of held sales: the only value that a claim reads when nothing is held.
     count: AtomicUsize,
     held: Mutex<HashSet<VoucherId>>,
     released: Notify,
 }
 
 impl Holds {
-    /// Claims of the sale wait from now on until the hold is dropped. One hold a sale at a time.
+    /// Delays the claims of the sale until the returned hold is dropped. At most one hold per sale at a time.
     pub(super) fn hold(&self, voucher: VoucherId) -> Hold<'_> {
         if self.held.lock().insert(voucher) {
             self.count.fetch_add(1, Ordering::SeqCst);
@@ -71,9 +73,10 @@ impl Holds {
         Hold { holds: self, voucher }
     }
 
-    /// Returns when the sale is not held, or when a claim has waited long enough.
+    /// Waits until the sale is not held, or until the longest wait for a claim is over.
     pub(super) async fn pass(&self, voucher: VoucherId) {
-        /// A call has to answer within 1.5 s, and books must not keep anybody from buying.
+        /// A request must get its response within 1.5 s, and the ledger check must not keep anybody from
+        /// buying.
         const LONGEST: Duration = Duration::from_millis(700);
         if self.count.load(Ordering::Relaxed) == 0 {
             return;
@@ -87,12 +90,12 @@ impl Holds {
                 released.await;
             }
         };
-        // Either way the claim goes on.
+        // The claim continues in either case.
         let _ = tokio::time::timeout(LONGEST, freed).await;
     }
 }
 
-/// Keeps a sale's claims waiting while it lives.
+/// Delays a sale's claims until dropped.
 #[derive(Debug)]
 pub(super) struct Hold<'a> {
     holds: &'a Holds,

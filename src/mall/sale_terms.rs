@@ -1,4 +1,4 @@
-//! The mall's own copy of each sale's terms, so that a claim need not ask the record.
+//! Copies of the sales' terms in this process, so that a claim needs no read of the database.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,16 +12,17 @@ use super::cache_aside::{CacheFigures, Counted, IdFilter};
 use super::flights::{Flights, shared};
 use super::recent::Recent;
 
-/// How old a copy, or the memory that there is no such sale, may be.
+/// Maximum age of a copy, and of a negative cache entry.
 const FRESH: Duration = Duration::from_secs(1);
-/// Real time that a claim with an older copy at hand waits for a fresh one: some reads of a database that is well.
+/// Longest wait, in real time, of a claim for a fresh copy while an older copy exists: several reads of a
+/// healthy database.
 const READ_WAIT_MAX: Duration = Duration::from_millis(50);
-/// Copies that no claim used during this span are not read again until one does.
+/// Copies without a claim for this span are not refreshed until the next claim.
 const IDLE: Duration = Duration::from_secs(60);
-/// Ids remembered as unknown: 2 MB at the most. More at once, and some are looked up again.
+/// Capacity of negative cache entries: 2 MB at most. Beyond, some ids are looked up again.
 const ABSENT: usize = 32_768;
 
-/// A sale as the record had it when it was last asked.
+/// A sale as last read from the database.
 #[derive(Debug)]
 pub(super) struct Known {
     pub(super) voucher: Voucher,
@@ -36,7 +37,7 @@ impl Known {
     }
 
     fn touch(&self, now: Timestamp) {
-        // Written now and then only: the line is read by every claim on every core.
+        // Written at most about once a second: every claim on every core reads this cache line.
         if self.used_ms.load(Ordering::Relaxed) < now.as_millis().saturating_sub(1_000) {
             self.used_ms.store(now.as_millis(), Ordering::Relaxed);
         }
@@ -45,18 +46,19 @@ impl Known {
 
 type Found = Result<Option<Arc<Known>>, Arc<StoreError>>;
 
-/// Copies of the sales, read by each claim and written once in half a second while claims come.
+/// Copies of the sales' terms, read by each claim and written every half second while claims arrive.
 ///
-/// - A copy is at most [`FRESH`] old; one reading serves all who ask at once.
-/// - Stale-while-revalidate: while the database refuses or is silent, the last copy serves on, and a claim waits for a
-///   fresh one no longer than [`READ_WAIT_MAX`], once in [`FRESH`]. Where the unit is taken the terms are decided again,
-///   and terms are changed through the database.
-/// - The copy of a sale that has not ended is never dropped, so that a database that falls silent stops no sale.
-/// - An id that is no sale is remembered too, so that unknown ids cost the record one reading each a second; and hardly any
-///   reading once it is known [which vouchers there are](IdFilter).
+/// - A copy is at most [`FRESH`] old; concurrent reads of a sale share one read of the database
+///   (single-flight).
+/// - Stale-while-revalidate: while the database refuses or does not respond, the last copy is used, and a
+///   claim waits for a fresh copy no longer than [`READ_WAIT_MAX`], once per [`FRESH`]. The terms are checked
+///   again when the unit is taken, and terms are changed through the database.
+/// - The copy of a sale that has not ended is never dropped, so an unresponsive database stops no sale.
+/// - Unknown ids get negative cache entries and cost the database one read per id and second. Once the [Bloom
+///   filter of existing vouchers](IdFilter) is filled, unknown ids cause hardly any reads.
 ///
-/// Not a [`CacheAside`](super::cache_aside::CacheAside): a claim has no time to read a copy off bytes, and the copy must serve
-/// on however old it is while the record is away.
+/// Not a [`CacheAside`](super::cache_aside::CacheAside): a claim has no time to decode a copy, and a copy of
+/// any age must remain usable while the database is unavailable.
 pub(super) struct SaleTerms {
     storage: Storage,
     ids: IdFilter<VoucherId>,
@@ -64,7 +66,7 @@ pub(super) struct SaleTerms {
     known: RwLock<HashMap<VoucherId, Arc<Known>>>,
     absent: Mutex<Recent<VoucherId, Timestamp>>,
     flights: Flights<VoucherId, Found>,
-    /// Counts what was forgotten: a reading that began before is not kept.
+    /// Number of invalidations. A read that started before an invalidation is not kept.
     changes: AtomicU64,
 }
 
@@ -81,7 +83,7 @@ impl SaleTerms {
         }
     }
 
-    /// The sale's copy; `None` if the voucher is no sale.
+    /// Returns the sale's copy, or `None` if the voucher is not a flash sale.
     pub(super) async fn get(
         self: &Arc<Self>,
         voucher: VoucherId,
@@ -99,7 +101,8 @@ impl SaleTerms {
             if self.storage.sales.units(voucher).await?.is_none() {
                 return Ok(None);
             }
-            // Who adds a sale puts it in the store's memory, and need not know that its id was asked for too early.
+            // The instance that adds a sale puts it into the sales store, and cannot know that this instance
+            // holds a negative cache entry.
             self.absent.lock().remove(&voucher);
         }
         let found = match self.last_copy(voucher) {
@@ -111,31 +114,31 @@ impl SaleTerms {
             .map_err(|error| shared("sale terms", &error))
     }
 
-    /// Keeps the copy of a sale that was just read and has not ended, so that a later claim needs no database. `changes` is
-    /// the value of [`changes`](Self::changes) before the read.
+    /// Keeps the copy of a sale that was just read and has not ended, so that a later claim needs no
+    /// database. `changes` is the value of [`changes`](Self::changes) before the read.
     pub(super) fn keep(&self, voucher: &Voucher, changes: u64, now: Timestamp) {
         if let Some(sale) = voucher.sale.filter(|sale| now < sale.terms.end) {
-            // Not used yet: read again once a claim comes.
+            // Marked as unused: the first claim triggers the next read.
             self.put(voucher.id, Some((voucher.clone(), sale)), changes, (now, Timestamp::from_millis(0)));
         }
     }
 
-    /// Counts what was [forgotten](Self::forget).
+    /// Returns the number of [invalidations](Self::forget) so far.
     pub(super) fn changes(&self) -> u64 {
         self.changes.load(Ordering::SeqCst)
     }
 
-    /// Learns anew which vouchers there are.
+    /// Rebuilds the Bloom filter of existing vouchers.
     pub(super) async fn learn_ids(&self) -> Result<(), StoreError> {
         self.ids.fill(&self.storage).await
     }
 
-    /// What has been counted. Not the claims that a copy served: all of them would count at one place.
+    /// Returns the cache metrics. Hits are not counted: every claim would write to the same counter.
     pub(super) fn figures(&self) -> Arc<CacheFigures> {
         Arc::clone(&self.figures)
     }
 
-    /// Forgets what is known of a voucher: it has changed.
+    /// Invalidates the copy and the negative cache entry of a changed voucher.
     pub(super) fn forget(&self, voucher: VoucherId) {
         self.changes.fetch_add(1, Ordering::SeqCst);
         self.flights.part(&voucher);
@@ -143,10 +146,10 @@ impl SaleTerms {
         self.absent.lock().remove(&voucher);
     }
 
-    /// Reads the copies in use anew and drops those of sales that have ended and are not in use.
+    /// Re-reads the copies in use. Drops the copies of ended sales without recent claims.
     ///
     /// # Errors
-    /// The first [`StoreError`]: all copies serve on for [`FRESH`], and none further is read.
+    /// The first [`StoreError`]. All copies stay in use for [`FRESH`], and no further copy is read.
     pub(super) async fn refresh(&self, now: Timestamp) -> Result<(), StoreError> {
         let is_used = |known: &Known| known.used_ms.load(Ordering::Relaxed) >= (now - IDLE).as_millis();
         let in_use: Vec<VoucherId> = {
@@ -155,7 +158,7 @@ impl SaleTerms {
             known.iter().filter(|(_, known)| is_used(known)).map(|(voucher, _)| *voucher).collect()
         };
         for voucher in in_use {
-            // Its own reading, and not one that claims wait for.
+            // A separate read, not shared with waiting claims.
             if let Err(error) = self.read(voucher, now).await {
                 self.serve_on(now);
                 return Err(shared("sale terms", &error));
@@ -164,13 +167,13 @@ impl SaleTerms {
         Ok(())
     }
 
-    /// Whether there is anything to refresh.
+    /// Returns whether no copies exist, so that a refresh has no work.
     pub(super) fn is_empty(&self) -> bool {
         self.known.read().is_empty()
     }
 
-    /// What the database says soon, or else the last copy. The reading goes on in a task of its own: nobody who waits for it
-    /// breaks it off.
+    /// Returns a fresh copy, or `last` after [`READ_WAIT_MAX`]. The read runs in its own task, so a cancelled
+    /// waiter does not abort the read.
     async fn reread(self: &Arc<Self>, voucher: VoucherId, last: Arc<Known>, now: Timestamp) -> Found {
         let terms = Arc::clone(self);
         let reading =
@@ -182,7 +185,8 @@ impl SaleTerms {
         Ok(Some(last))
     }
 
-    /// Lets every copy count as fresh at `now`: the database does not answer, and no other claim is to find that out.
+    /// Marks every copy as fresh at `now`: the database does not respond, and further claims need not wait to
+    /// learn the same.
     fn serve_on(&self, now: Timestamp) {
         for known in self.known.read().values() {
             known.read_ms.store(now.as_millis(), Ordering::Relaxed);
@@ -200,7 +204,7 @@ impl SaleTerms {
         self.absent.lock().get(&voucher).is_some_and(|read| is_fresh(read, now))
     }
 
-    /// The copy if another flight brought it just before this one began, else what the record says.
+    /// Returns the copy if another flight has just fetched it, otherwise reads the database.
     async fn find(&self, voucher: VoucherId, now: Timestamp) -> Found {
         if let Some(known) = self.copy(voucher, now) {
             return Ok(Some(known));
@@ -217,7 +221,7 @@ impl SaleTerms {
         }
     }
 
-    /// The copy there is, however old.
+    /// Returns the copy at any age.
     fn last_copy(&self, voucher: VoucherId) -> Option<Arc<Known>> {
         self.known.read().get(&voucher).map(Arc::clone)
     }
@@ -230,8 +234,8 @@ impl SaleTerms {
         Ok(self.put(voucher, found, changes, (now, now)))
     }
 
-    /// Keeps what was read at `read`, unless something was forgotten since. A copy that is there was used when it was
-    /// used; another one at `used`.
+    /// Keeps the result of a read at `read`, unless an invalidation happened since the read. An existing copy
+    /// keeps its time of last use; a new copy gets `used`.
     fn put(
         &self,
         voucher: VoucherId,
@@ -258,7 +262,7 @@ impl SaleTerms {
     }
 }
 
-/// Young enough, whichever way the clock went since.
+/// Returns whether a copy is younger than [`FRESH`], in either direction of a clock change.
 fn is_fresh(read: Timestamp, now: Timestamp) -> bool {
     now.since(read) < FRESH && read.since(now) < FRESH
 }

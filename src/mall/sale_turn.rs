@@ -1,4 +1,4 @@
-//! One at a time: who changes the terms of sales, or tells the store of them.
+//! The exclusive lease on the terms of sales: held while changing terms or putting them into the sales store.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,29 +8,30 @@ use tokio::runtime::Handle;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio::time::Instant;
 
-/// The lock that all instances of a mall share.
+/// Lock name shared by all instances of a mall.
 const NAME: &str = "sale-terms";
-/// How long a turn outlives an instance that died in it.
+/// Lease time: how long a lease outlives an instance that died while holding it.
 const LEASE: Duration = Duration::from_secs(3);
-/// How long a turn is waited for that another instance has: a call answers within 1.5 s.
+/// Longest wait for a lease held by another instance. A request must get its response within 1.5 s.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How long who goes through many sales keeps others waiting.
+/// Longest time for which a holder visiting many sales keeps others waiting.
 const LONGEST: Duration = Duration::from_millis(100);
-/// By how much later a turn is free here than everywhere, if there is anybody elsewhere: they hear of it later, and have to
-/// ask for it.
+/// Delay before local waiters may re-acquire, if other instances exist. Remote instances learn of a release
+/// later and have to poll for the lease.
 const HEAD_START: Duration = Duration::from_millis(3);
 
-/// Gives turns: among the tasks of this mall, and among all instances of it.
+/// Grants the lease: among the tasks of this process, and among all instances of the mall.
 pub(super) struct SaleTurns {
     here: Arc<Mutex<()>>,
     everywhere: Locker,
     head_start: Duration,
-    /// This instance: a turn that it could not leave need not end by itself before its next one.
+    /// Lock owner id of this instance. A lease left behind by a failed release does not block its owner's
+    /// next acquisition.
     owner: LockOwner,
 }
 
-/// A turn. It ends when this is dropped: everywhere first, and then here, so that an instance whose own tasks queue for it
-/// lets others in between.
+/// The held lease. Dropping releases the shared lock first and the local lock afterwards, so that an instance
+/// with many waiting tasks lets other instances in between.
 pub(super) struct Turn {
     since: Instant,
     held: Option<(HeldLock, OwnedMutexGuard<()>)>,
@@ -43,7 +44,7 @@ impl SaleTurns {
         Self { here: Arc::default(), everywhere: Locker::new(locks), head_start, owner: LockOwner::random() }
     }
 
-    /// Waits for one's turn.
+    /// Acquires the lease, waiting up to [`PATIENCE`] for another instance.
     pub(super) async fn next(&self) -> Result<Turn, StoreError> {
         let here = Arc::clone(&self.here).lock_owned().await;
         match self.everywhere.hold(NAME, self.owner, LEASE, PATIENCE).await? {
@@ -55,7 +56,7 @@ impl SaleTurns {
         }
     }
 
-    /// The same turn, or the next one if it has lasted long.
+    /// Returns the same lease, or a newly acquired lease if `turn` has been held for [`LONGEST`].
     pub(super) async fn go_on(&self, turn: Turn) -> Result<Turn, StoreError> {
         if turn.since.elapsed() < LONGEST {
             return Ok(turn);
@@ -66,7 +67,8 @@ impl SaleTurns {
 }
 
 impl Turn {
-    /// Whether it still is one's turn: not if this process was stopped for so long that another instance took the next.
+    /// Fails if the lease was lost. A process stopped for longer than [`LEASE`] may lose the lease to another
+    /// instance.
     pub(super) fn check(&self) -> Result<(), StoreError> {
         let is_held = self.held.as_ref().is_some_and(|(everywhere, _)| everywhere.is_held());
         if is_held { Ok(()) } else { Err(lost("the turn to change sales was lost")) }
@@ -75,14 +77,14 @@ impl Turn {
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        // Without a runtime nobody here waits, and the lease has to end by itself.
+        // Without a runtime no local task waits, and the lease expires by itself.
         if let (Some((everywhere, here)), Ok(runtime)) = (self.held.take(), Handle::try_current()) {
             let head_start = self.head_start;
             runtime.spawn(async move {
                 if let Err(error) = everywhere.leave().await {
-                    tracing::warn!(%error, "a turn to change sales is left to the end of its lease");
+                    tracing::warn!(%error, "could not release the sale-terms lease; it expires by itself");
                 }
-                // A timer is never shorter than a millisecond.
+                // Skips a zero delay: timers last at least a millisecond.
                 if !head_start.is_zero() {
                     tokio::time::sleep(head_start).await;
                 }

@@ -1,4 +1,4 @@
-//! Flash sales: claims, and what is shown of a sale.
+//! Flash sales: claiming units, and the public state of a sale.
 
 mod on;
 mod shown;
@@ -26,21 +26,23 @@ use super::{Context, Failure, Refusal};
 pub use on::SaleOn;
 pub use shown::{LiveSale, RunningSale, SalePage, SaleState};
 
-/// How many sales are read at once when all are gone through.
+/// Sales read per page when all sales are visited.
 const PAGE: u32 = 500;
-/// How long a sale stays in memory that is over. Longer than a buyer has to pay, usually: a unit that comes back after the
-/// end need not load the sale anew.
+/// Time for which an ended sale stays in memory. Usually longer than a buyer's time to pay: a unit released
+/// after the end does not reload the sale.
 const AFTER_END: Duration = Duration::from_secs(60 * 60);
 
-/// How many repeats a holder may make for each claim that the limit allows: each is answered by the order that is held.
+/// Repeated claims allowed to a holder per claim of the rate limit. Each repeat returns the existing order.
 const REPEATS_PER_CLAIM: u32 = 6;
 
-/// Takes claims. Cheap to clone; clones are one counter.
+/// The flash-sale service: accepts claims. Cheap to clone; clones share one state.
 ///
-/// A claim is checked in this order: known, already bought, window, pause, level, limit per user and sale, length of the log;
-/// then [`Sales`](mallbox_storage::Sales) decides. Whether its user holds a unit is asked there too, in the one call that a
-/// claim makes: [`held`](mallbox_storage::Sales::held) if it is refused, `claim` if not. Everything before that rests on a copy of the sale's terms that is at most
-/// a second old by the mall's clock, or the last one while the record cannot be read.
+/// A claim passes these checks in order: known sale, already bought, window, pause, level, rate limit per
+/// user and sale, length of the order log. Then [`Sales`](mallbox_storage::Sales) decides. A claim makes a
+/// single call to `Sales`, which also finds a unit already held by the user:
+/// [`held`](mallbox_storage::Sales::held) after a refusal, `claim` otherwise. All earlier checks use a copy
+/// of the sale's terms. The copy is at most a second old by the mall's clock; while the database cannot be
+/// read, the last copy is used.
 #[derive(Clone)]
 pub struct SaleCounter {
     inner: Arc<Inner>,
@@ -55,14 +57,14 @@ struct Inner {
     holds: Holds,
     puts: Flights<VoucherId, Result<bool, Arc<StoreError>>>,
     turns: SaleTurns,
-    /// Sales of which the store may have been told otherwise than the record says.
+    /// Sales whose terms in the sales store may differ from the database.
     out_of_step: Mutex<HashSet<VoucherId>>,
     /// Sales that ended at or before this instant have been dropped from memory.
     forgotten_ms: AtomicI64,
 }
 
 impl SaleCounter {
-    /// A counter that has asked nobody for anything yet.
+    /// Creates the service with empty caches.
     #[must_use]
     pub fn new(context: Context) -> Self {
         let inner = Inner {
@@ -80,13 +82,15 @@ impl SaleCounter {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Tells the store of every sale, as the record has it, that is not over or may still be in memory. For the start, so
-    /// that claims find them; and for later, since an instance may have been killed between telling the one and the other.
+    /// Puts every sale that has not ended, or may still be in memory, from the database into the sales store.
+    /// Called at start, so that claims find their sales. Called later too, because an instance may have been
+    /// killed between writing the database and the sales store.
     ///
-    /// In many turns: reading the buyers of a sale may take long, and nobody could pause another meanwhile.
+    /// Takes the sale-terms lease anew from time to time: reading the buyers of a sale may be slow, and
+    /// nobody could pause another sale meanwhile.
     ///
     /// # Errors
-    /// [`StoreError`]: some sales may not be known yet; they become so when they are asked for.
+    /// [`StoreError`]: some sales may not be loaded yet; the first claim loads a missing sale.
     pub async fn load(&self, now: Timestamp) -> Result<u64, StoreError> {
         let mut turn = self.turn().await?;
         let mut loaded = 0;
@@ -103,10 +107,11 @@ impl SaleCounter {
         }
     }
 
-    /// Takes one unit of a sale for a user. The order that this answers with is on the disk.
+    /// Claims one unit of a sale for a user. The returned order id is durable.
     ///
     /// # Errors
-    /// [`Failure`]: why not. A store in trouble leaves it open whether the unit was taken; the user's orders tell.
+    /// [`Failure::Refused`] with the reason. After [`Failure::Store`] the claim is in doubt: the user's
+    /// orders show whether a unit was taken.
     pub async fn claim(&self, user: UserId, voucher: VoucherId, now: Timestamp) -> Result<OrderId, Failure> {
         let inner = &*self.inner;
         let known = inner.known(voucher, now).await?;
@@ -121,16 +126,16 @@ impl SaleCounter {
         inner.take(user, voucher, now).await
     }
 
-    /// A sale as it is now.
+    /// Returns the current state of a sale.
     ///
     /// # Errors
-    /// [`Refusal::UnknownSale`], or the store is in trouble.
+    /// [`Refusal::UnknownSale`]; [`Failure::Store`] if the store fails.
     pub async fn live(&self, voucher: VoucherId, now: Timestamp) -> Result<LiveSale, Failure> {
         let known = self.inner.known(voucher, now).await?;
         Ok(self.inner.live(&known.sale, now).await?.0)
     }
 
-    /// The same of a sale that is on, for who watches it.
+    /// Returns the current state of a running sale for operators.
     ///
     /// # Errors
     /// As [`live`](Self::live).
@@ -141,10 +146,10 @@ impl SaleCounter {
         Ok(RunningSale { title: known.voucher.text.title.clone(), live, taken })
     }
 
-    /// What a sale's page tells.
+    /// Returns the content of a sale's page.
     ///
     /// # Errors
-    /// [`Refusal::UnknownSale`], or the store is in trouble.
+    /// [`Refusal::UnknownSale`]; [`Failure::Store`] if the store fails.
     pub async fn page(&self, voucher: VoucherId, now: Timestamp) -> Result<SalePage, Failure> {
         let inner = &*self.inner;
         let known = inner.known(voucher, now).await?;
@@ -152,45 +157,48 @@ impl SaleCounter {
         Ok(SalePage { voucher: known.voucher.clone(), sale: known.sale, shop })
     }
 
-    /// A sale was added to the record: it is open for claims when this answers.
+    /// Opens a sale just added to the database. On return the sale accepts claims.
     ///
     /// # Errors
-    /// [`Refusal::UnknownSale`], or the store is in trouble: the first claim tries again.
+    /// [`Refusal::UnknownSale`]; [`Failure::Store`] if the store fails, and the first claim retries.
     pub async fn opened(&self, voucher: VoucherId) -> Result<(), Failure> {
         self.inner.terms.forget(voucher);
         self.inner.puts.part(&voucher);
         if self.inner.put(voucher).await? { Ok(()) } else { Err(Refusal::UnknownSale.into()) }
     }
 
-    /// One's turn to change the terms of sales. What the store is told is absolute, so that an old number of units would
-    /// undo a change: nobody else reads the record to tell the store of it while somebody has the turn.
+    /// Acquires the exclusive lease for changing the terms of sales. Terms put into the sales store are
+    /// absolute, so an outdated number of units would undo a change. Without the lease nobody reads terms
+    /// from the database and puts them into the store.
     ///
     /// # Errors
-    /// [`StoreError`]: another instance has the turn for too long, or locks cannot be had.
+    /// [`StoreError`] if another instance holds the lease for too long, or the lock cannot be reached.
     pub(super) async fn turn(&self) -> Result<Turn, StoreError> {
         self.inner.turns.next().await
     }
 
-    /// The record or the store is about to hear of other terms, in one's turn. Until both have been
-    /// [told](Self::tell), a chore sees to it.
+    /// Marks a sale whose terms are about to change in the database or the sales store. The caller holds the
+    /// lease. Until [`tell`](Self::tell) succeeds, a background job retries.
     pub(super) fn changing(&self, voucher: VoucherId) {
         self.inner.out_of_step.lock().insert(voucher);
     }
 
-    /// Whether somebody is between the two: then record and store may differ, and nothing is wrong.
+    /// Returns whether a change of the sale is in progress in this process. During a change the database and
+    /// the sales store may legitimately differ.
     pub(super) fn is_changing(&self, voucher: VoucherId) -> bool {
         self.inner.out_of_step.lock().contains(&voucher)
     }
 
-    /// Tells the store of a sale as the record has it now, in one's turn; of one that is over only if the store has it in
-    /// memory. Answers the sale; `None` if the record has no such sale.
+    /// Puts the sale's terms from the database into the sales store. The caller holds the lease. An ended
+    /// sale is put only if the store still has the sale in memory. Returns the sale, or `None` if the
+    /// database has no such sale.
     pub(super) async fn tell(
         &self,
         turn: &Turn,
         voucher: VoucherId,
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError> {
-        // Before it is read: what is read now stays as a copy.
+        // Invalidated before the read, because the read below keeps a new copy.
         self.inner.terms.forget(voucher);
         let told = self.put_as_recorded(turn, voucher, now).await?;
         if let Some(Voucher { text, .. }) = &told {
@@ -200,17 +208,17 @@ impl SaleCounter {
         Ok(told.and_then(|told| told.sale))
     }
 
-    /// The vouchers of a shop that are on the shelf, from a copy that is no older than some seconds.
+    /// Returns the vouchers on a shop's shelf, from a copy some seconds old at most.
     pub(super) async fn on_shelf(&self, shop: ShopId, now: Timestamp) -> Result<Vec<Voucher>, Failure> {
         self.inner.shelf.of_shop(shop, now).await
     }
 
-    /// The record has other vouchers of this shop, or other terms of one.
+    /// Invalidates the copies of a shop's vouchers after a change of the vouchers or their terms.
     pub(super) async fn shelf_changed(&self, shop: ShopId) {
         self.inner.shelf.changed(shop).await;
     }
 
-    /// The record tells something else of this voucher of this shop: copies of it are old.
+    /// Invalidates the copies of one voucher of a shop after a change.
     pub(super) async fn voucher_changed(&self, voucher: VoucherId, shop: ShopId) {
         self.inner.terms.forget(voucher);
         self.shelf_changed(shop).await;
@@ -237,10 +245,11 @@ impl SaleCounter {
         Ok(found)
     }
 
-    /// Loads a sale anew from the record and from what waits in the log: for a store that outlives its mistakes.
+    /// Reloads a sale from the database and the pending claims. Repairs a sales store that outlives the
+    /// process and has wrong counts.
     ///
     /// # Errors
-    /// [`StoreError`]: the first claim loads it.
+    /// [`StoreError`]: the sale may be unloaded; the next claim loads it.
     pub(super) async fn reload(&self, voucher: VoucherId, now: Timestamp) -> Result<(), StoreError> {
         let turn = self.turn().await?;
         self.inner.context.storage.sales.forget(voucher).await?;
@@ -248,29 +257,29 @@ impl SaleCounter {
         Ok(())
     }
 
-    /// Learns anew which vouchers there are.
+    /// Rebuilds the Bloom filter of existing vouchers.
     pub(super) async fn learn_ids(&self) -> Result<(), StoreError> {
         self.inner.terms.learn_ids().await
     }
 
-    /// What has been counted about the copies.
+    /// Returns the cache metrics of terms, shop vouchers and current sales.
     #[must_use]
     pub fn cache_figures(&self) -> [Arc<CacheFigures>; 3] {
         let [of_shop, on_sale] = self.inner.shelf.figures();
         [self.inner.terms.figures(), of_shop, on_sale]
     }
 
-    /// Whether [`refresh`](Self::refresh) has anything to do.
+    /// Returns whether [`refresh`](Self::refresh) has any work.
     #[must_use]
     pub fn has_to_refresh(&self) -> bool {
         !self.inner.terms.is_empty() || !self.inner.out_of_step.lock().is_empty()
     }
 
-    /// Reads the copies in use anew, so that no claim has to wait for the record; and tells the store what it has not been
-    /// told.
+    /// Re-reads the copies in use, so that no claim waits for the database. Retries pending puts into the
+    /// sales store.
     ///
     /// # Errors
-    /// [`StoreError`]: the copies left are read when they are asked for.
+    /// [`StoreError`]: the remaining copies are read on demand.
     pub async fn refresh(&self, now: Timestamp) -> Result<(), StoreError> {
         let out_of_step: Vec<VoucherId> = self.inner.out_of_step.lock().iter().copied().collect();
         for voucher in out_of_step {
@@ -280,11 +289,12 @@ impl SaleCounter {
         self.inner.terms.refresh(now).await
     }
 
-    /// Drops sales from the store's memory that have been over for a while. Answers how many there are that this counter
-    /// did not drop before: of all that ever were, the first time, since another instance may have ended before it did.
+    /// Evicts sales that ended more than an hour ago from the sales store. Returns the number of newly
+    /// evicted sales. The first call counts every sale that ever ended, because another instance may have
+    /// stopped before evicting them.
     ///
     /// # Errors
-    /// [`StoreError`]: the next call goes on.
+    /// [`StoreError`]: the next call continues.
     pub async fn forget_over(&self, now: Timestamp) -> Result<u64, StoreError> {
         let storage = &self.inner.context.storage;
         let over = now - AFTER_END;
@@ -292,7 +302,7 @@ impl SaleCounter {
         let mut forgotten = 0;
         let mut after = VoucherId::new(0);
         loop {
-            // So that nobody opens one of them again in between.
+            // Keeps others from opening a listed sale again in the meantime.
             let turn = self.turn().await?;
             let sales = storage.vouchers.sales(Some(since), after, PAGE).await?;
             let Some(last) = sales.last() else { break };
@@ -307,22 +317,23 @@ impl SaleCounter {
         Ok(forgotten)
     }
 
-    /// Keeps the claims of a sale waiting for a moment, while its books are read.
+    /// Delays the claims of a sale for a moment, while the ledger check reads the sale.
     pub(super) fn hold(&self, voucher: VoucherId) -> Hold<'_> {
         self.inner.holds.hold(voucher)
     }
 }
 
 impl Inner {
-    /// The copy of a sale whose voucher is on the shelf: another is not for sale, whoever still has its id.
+    /// Returns the copy of a sale whose voucher is on the shelf. Any other voucher is not for sale, even to a
+    /// user who still has the id.
     async fn known(&self, voucher: VoucherId, now: Timestamp) -> Result<Arc<Known>, Failure> {
         let known = self.terms.get(voucher, now).await?;
         let known = known.filter(|known| known.voucher.text.status == VoucherStatus::OnShelf);
         Ok(known.ok_or(Refusal::UnknownSale)?)
     }
 
-    /// Where a sale is by terms that were just read or copied, and its units if it is in memory: one that is over need not
-    /// be.
+    /// Returns the state and units of a sale, given terms just read or copied. An ended sale may have left
+    /// memory and then has no units.
     async fn live(&self, sale: &SaleRecord, now: Timestamp) -> Result<(LiveSale, Option<Units>), StoreError> {
         let (terms, sales) = (sale.terms, &self.context.storage.sales);
         let voucher = terms.voucher;
@@ -330,9 +341,9 @@ impl Inner {
         if units.is_none() && now < terms.end && self.put(voucher).await? {
             units = sales.units(voucher).await?;
         }
-        // The record's stock is what it ended with.
+        // The database's stock is the final stock of a sale that has left memory.
         let stock = units.map_or(sale.stock, |units| units.left());
-        // Of one reading, so that a bar never shows more than there is.
+        // Taken from the same read as `stock`, so that a progress bar never exceeds 100 %.
         let in_all = units.map_or(terms.units, |units| units.units);
         let state = SaleState::of(&terms, stock, now);
         let live =
@@ -340,8 +351,8 @@ impl Inner {
         Ok((live, units))
     }
 
-    /// Lets a claim through to the store, or refuses it by the sale's window, its pause, its level, the user's limit, and the
-    /// length of the log, in this order.
+    /// Admits a claim to the sales store. Refuses by the sale's window, the pause, the level, the user's rate
+    /// limit and the length of the order log, in this order.
     async fn admit(&self, user: UserId, sale: &SaleRecord, now: Timestamp) -> Result<(), Failure> {
         let context = &self.context;
         if let Some(closed) = sale.terms.closed(now) {
@@ -356,8 +367,8 @@ impl Inner {
         Ok(())
     }
 
-    /// The order by which a user, whose claim was refused, holds a unit: a holder learns of it before any refusal. Behind the
-    /// limit, repeats have a ceiling of their own.
+    /// Returns the order of a user who already holds a unit and whose claim was refused. A holder gets the
+    /// order before any refusal. Repeats beyond the rate limit have a ceiling of their own.
     async fn held(
         &self,
         user: UserId,
@@ -377,7 +388,7 @@ impl Inner {
         Ok(context.storage.sales.held(voucher, user).await?)
     }
 
-    /// By the cached person: whoever changes a level invalidates it.
+    /// Reads the cached user; every change of a level invalidates the cache.
     async fn check_level(&self, user: UserId, min_level: u8, now: Timestamp) -> Result<(), Failure> {
         if min_level == 0 {
             return Ok(());
@@ -411,10 +422,11 @@ impl Inner {
         Err(refusal.into())
     }
 
-    /// Tells the store of a sale, as the record has it now; `false` if the record has no such sale.
+    /// Puts a sale's terms from the database into the sales store. Returns `false` if the database has no
+    /// such sale.
     ///
-    /// Read anew, not from the copy: what [`put`](mallbox_storage::Sales::put) sets is absolute, and an old number of
-    /// units would undo a change.
+    /// Reads the database, not the copy: [`put`](mallbox_storage::Sales::put) sets absolute values, and an
+    /// outdated number of units would undo a change.
     async fn put(&self, voucher: VoucherId) -> Result<bool, StoreError> {
         let storage = &self.context.storage;
         let put = self.puts.share(voucher, || async {

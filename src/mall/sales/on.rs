@@ -1,34 +1,36 @@
-//! The sales that a home page shows.
+//! Current and coming sales for the home page.
 
 use mallbox_storage::{SaleRecord, Shop, Terms, Timestamp, Voucher, VoucherId};
 
 use super::{LiveSale, SaleCounter, SaleState};
 use crate::mall::Failure;
 
-/// Sales on a page.
+/// Sales per page.
 const PAGE: usize = 10;
 
-/// A sale that is open or will open, with all that its card shows.
+/// A current or coming sale with the content of its card.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SaleOn {
-    /// The voucher, from a copy.
+    /// The voucher, from a cached copy.
     pub voucher: Voucher,
-    /// The sale at this instant.
+    /// State of the sale at the time of the call.
     pub live: LiveSale,
-    /// Its shop, from a copy, if there still is one.
+    /// The shop, from a cached copy; `None` if deleted.
     pub shop: Option<Shop>,
 }
 
 impl SaleCounter {
-    /// A page of the sales that are not over, counted from 1, and their number: first those that sell, by their end; then
-    /// those to come, by their begin; then those on hold or sold out. Of more than 200 the first ones.
+    /// Returns a page of the sales that have not ended, counted from 1, and their number. Selling sales come
+    /// first, ordered by end; then coming sales, ordered by begin; then paused and sold-out sales. Only the
+    /// first 200 are listed.
     ///
-    /// Which sales are on which page comes from a copy that is seconds old and dropped with every change of a sale. Stock
-    /// and state of each sale are current, and a sale that has just sold its last unit is last on its page.
+    /// The assignment of sales to pages comes from a copy some seconds old, which every change of a sale
+    /// invalidates. Stock and state of each sale are current. A sale that has just sold out is last on its
+    /// page.
     ///
     /// # Errors
-    /// [`Refusal::Busy`](crate::mall::Refusal::Busy) while the record is slow and there is no copy; or the store is in
-    /// trouble.
+    /// [`Refusal::Busy`](crate::mall::Refusal::Busy) while the database is slow and no copy exists;
+    /// [`Failure::Store`] if the store fails.
     pub async fn on(&self, page: u32, now: Timestamp) -> Result<(Vec<SaleOn>, u64), Failure> {
         let mut vouchers = self.inner.shelf.on_sale(now).await?;
         vouchers.retain(|voucher| voucher.sale.is_some_and(|sale| now < sale.terms.end));
@@ -42,13 +44,13 @@ impl SaleCounter {
             let shop = self.inner.context.copies.shops.get(voucher.text.shop, now).await?;
             on.push(SaleOn { voucher, live, shop });
         }
-        // The copy may not know yet.
+        // The copy may be older than the last unit sold.
         on.sort_by_key(|sale| sale.live.state == SaleState::SoldOut);
         Ok((on, total))
     }
 }
 
-/// Sort key of the list; the database's order may have been another when the copy was made.
+/// Returns the sort key of the list. The database's order may have been different when the copy was made.
 fn place(sale: &SaleRecord, now: Timestamp) -> (u8, Timestamp, VoucherId) {
     let Terms { begin, end, paused, voucher, .. } = sale.terms;
     let (rank, instant) = match () {

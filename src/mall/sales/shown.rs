@@ -1,24 +1,24 @@
-//! What is shown of a sale.
+//! Public views of a sale.
 
 use mallbox_storage::{Closed, SaleRecord, Shop, Terms, Timestamp, Voucher, VoucherId};
 
-/// Where a sale is, as a countdown page needs it.
+/// State of a sale, for countdown pages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SaleState {
-    /// Before its window.
+    /// Before the window.
     NotOpen,
-    /// In its window, with units left.
+    /// Inside the window, with units left.
     Open,
-    /// Held by the operator.
+    /// Paused by the operator.
     Paused,
-    /// After its window.
+    /// After the window.
     Ended,
-    /// In its window, with none left. A cancelled order may bring one back.
+    /// Inside the window, with no units left. A cancelled order may return a unit.
     SoldOut,
 }
 
 impl SaleState {
-    /// By its terms and what is left of it.
+    /// Derives the state from the terms and the units left.
     pub(in crate::mall) fn of(terms: &Terms, left: Option<u64>, now: Timestamp) -> Self {
         match terms.closed(now) {
             Some(Closed::NotOpen) => Self::NotOpen,
@@ -29,7 +29,7 @@ impl SaleState {
         }
     }
 
-    /// The word of the API.
+    /// Returns the API's name of the state.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -42,43 +42,43 @@ impl SaleState {
     }
 }
 
-/// A sale at one instant.
+/// State of a sale at one instant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LiveSale {
-    /// Which.
+    /// Voucher id of the sale.
     pub voucher: VoucherId,
     /// Units left. `None` = unlimited.
     pub stock: Option<u64>,
-    /// Units in all, those that somebody has too. `None` = unlimited.
+    /// Total units, taken units included. `None` = unlimited.
     pub units: Option<u64>,
-    /// Where it is.
+    /// State at [`at`](Self::at).
     pub state: SaleState,
-    /// When that was so, by the mall's clock.
+    /// Instant of this state, by the mall's clock.
     pub at: Timestamp,
-    /// First instant at which a claim is taken.
+    /// First instant at which claims are accepted.
     pub begin: Timestamp,
-    /// First instant at which none is taken any more.
+    /// First instant at which claims are no longer accepted.
     pub end: Timestamp,
 }
 
-/// A sale that is on, as its operators watch it.
+/// A running sale, for the operators' live view.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunningSale {
-    /// Its voucher's title.
+    /// Title of the voucher.
     pub title: String,
-    /// Where it is, and what is left.
+    /// State and units left.
     pub live: LiveSale,
-    /// Units in somebody's hands when that was left.
+    /// Units taken, from the same read as `live`.
     pub taken: u64,
 }
 
-/// What a sale's page tells, none of which changes from claim to claim.
+/// Content of a sale's page. No field changes from claim to claim.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SalePage {
-    /// The voucher.
+    /// Voucher on sale.
     pub voucher: Voucher,
-    /// Its sale.
+    /// Terms of the sale.
     pub sale: SaleRecord,
-    /// Its shop, if there still is one.
+    /// The voucher's shop; `None` if deleted.
     pub shop: Option<Shop>,
 }
