@@ -1,16 +1,16 @@
-//! A number for each thread, for what is spread so that threads do not meet.
+//! A number per thread, for sharding by thread.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Threads are numbered as they come. It names nothing and remembers nothing of a mall.
+/// Threads are numbered in the order of first use. The counter holds no state of a mall.
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     static LANE: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// This thread's number: the same at every call, another for every thread.
+/// Returns this thread's number: constant within a thread, distinct between threads.
 pub(crate) fn lane() -> usize {
     LANE.with(|lane| {
         lane.get().unwrap_or_else(|| {

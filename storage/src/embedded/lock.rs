@@ -1,7 +1,7 @@
-//! One process a data directory.
+//! One process per data directory.
 //!
-//! The directory itself is locked, and the file `lock` in it: the file can be removed under a running mall, which the
-//! directory cannot, and is what mallbox up to 0.1 looks at alone.
+//! Both the directory and the file `lock` inside are locked. The file can be removed under a running mall;
+//! the directory cannot. mallbox up to 0.1 checks the file alone.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
@@ -11,7 +11,8 @@ use rustix::io::Errno;
 
 use crate::OpenError;
 
-/// The lock on a data directory. The system lets go of it when the process ends, however it ends.
+/// The lock on a data directory. The system releases the lock when the process ends, however the process
+/// ends.
 #[derive(Debug)]
 pub(crate) struct DirLock {
     dir: File,
@@ -20,15 +21,19 @@ pub(crate) struct DirLock {
 
 impl Drop for DirLock {
     fn drop(&mut self) {
-        // A program that this process is just starting has a copy of the files until it begins: closed here alone, the
-        // locks would outlive it.
+        // A child process being spawned right now holds copies of the file handles until its `exec`:
+        // closing alone would let the locks outlive this value.
         let _ = self.file.unlock();
         let _ = self.dir.unlock();
     }
 }
 
 impl DirLock {
-    /// Makes the directory if it is not there, and takes it. Needs no room on the disk if the file is there.
+    /// Creates the directory if absent, and locks it. Needs no free space if the lock file exists.
+    ///
+    /// # Errors
+    /// [`OpenError::InUse`] if another process holds the lock, [`OpenError::CannotLock`] if the file system
+    /// has no locks, [`OpenError::Io`] otherwise.
     pub(crate) fn take(dir: &Path) -> Result<Self, OpenError> {
         let io = |what| move |source| OpenError::Io { path: dir.to_owned(), what, source };
         fs::create_dir_all(dir).map_err(io("cannot make the data directory"))?;
@@ -44,7 +49,7 @@ impl DirLock {
             .map_err(io("cannot write to the data directory"))?;
         lock(&file, dir, &path)?;
         if let Err(error) = note_owner(&mut file) {
-            tracing::debug!(%error, "the owner's number could not be written into the lock file");
+            tracing::debug!(%error, "could not write the process id to the lock file");
         }
         Ok(Self { dir: handle, file })
     }
@@ -64,21 +69,21 @@ fn lock(file: &File, dir: &Path, path: &Path) -> Result<(), OpenError> {
     }
 }
 
-/// Whether the file system has no locks, or none for directories: NFS makes locks of byte ranges of them, for which a
-/// file has to be open for writing.
+/// Returns whether the file system has no locks, or none for directories: NFS emulates them by byte-range
+/// locks, which require a file open for writing.
 fn cannot_lock_at_all(error: &io::Error) -> bool {
     let errors = [Errno::BADF, Errno::INVAL, Errno::NOLCK, Errno::NOSYS, Errno::NOTSUP, Errno::OPNOTSUPP];
     Errno::from_io_error(error).is_some_and(|error| errors.contains(&error))
 }
 
-/// Who has the directory: for the reader's comfort only.
+/// Returns the process id of the owner. For the error message only.
 fn owner(path: &Path) -> Option<u32> {
     let mut text = String::new();
     File::open(path).ok()?.read_to_string(&mut text).ok()?;
     text.lines().next()?.trim().parse().ok()
 }
 
-/// Over what is there, so that a full disk needs no block for it.
+/// Overwrites the file in place, so that a full disk needs no new block.
 fn note_owner(file: &mut File) -> io::Result<()> {
     file.rewind()?;
     writeln!(file, "{}", std::process::id())?;

@@ -1,4 +1,4 @@
-//! The [`Locks`] port in memory: what holds a lock here ends with the process.
+//! The [`Locks`] port in memory: all holders of a lock end with the process.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -13,16 +13,16 @@ use tokio::time::Instant;
 use crate::locks::Waiters;
 use crate::{FencingToken, LockAnswer, LockEntry, LockOwner, Locks, Sequences, StoreError};
 
-/// Counts the times that locks were first used after a start: what is guarded may outlive the process, so tokens must rise
-/// past its end.
+/// Sequence of starts, drawn at the first use of locks after a start. Guarded resources may outlive the
+/// process, so fencing tokens must keep rising across restarts.
 const STARTS: &str = "lock";
 
 /// Locks in memory.
 pub(crate) struct EmbeddedLocks {
     sequences: Arc<dyn Sequences>,
-    /// This start's number, in the upper half of each token.
+    /// Number of the start, in the upper half of each token.
     start: OnceCell<u64>,
-    /// How many tokens there were since.
+    /// Number of tokens issued since the start.
     tokens: AtomicU64,
     held: Mutex<HashMap<String, Held>>,
     waiters: Waiters,
@@ -41,8 +41,9 @@ impl EmbeddedLocks {
         Self { sequences, start, tokens, held: Mutex::default(), waiters: Waiters::default() }
     }
 
-    /// This start's number. While a full disk keeps it from being reserved, the highest one that an earlier start may have
-    /// reserved: above all that were used, since a start uses one of thousands, and below this start's own.
+    /// Returns the number of the start. While a full disk prevents its reservation, returns the highest
+    /// number that an earlier start may have reserved: above all used numbers, since a start uses one of
+    /// thousands, and below the start's own.
     async fn start(&self) -> Result<u64, StoreError> {
         match self.start.get_or_try_init(|| self.sequences.next(STARTS, 0)).await {
             Ok(start) => Ok(*start),
@@ -66,7 +67,7 @@ impl Locks for EmbeddedLocks {
             held.until = held.until.max(now + lease);
             return Ok(LockAnswer::Held(held.token));
         }
-        // From 1 on: whoever has seen no token yet has seen 0.
+        // Tokens start at 1: 0 stands for no token seen yet.
         let token = FencingToken::new(start << 32 | (self.tokens.fetch_add(1, Ordering::Relaxed) + 1));
         let (entries, until) = (BTreeSet::from([entry.number]), now + lease);
         all.insert(name.to_owned(), Held { owner: entry.owner, token, entries, until });

@@ -1,8 +1,9 @@
-//! The embedded back end: sled for the order log and the sessions, SQLite for the record, memory for the rest.
+//! The embedded back end: sled for the order log and the sessions, SQLite for the database, memory for the
+//! rest.
 //!
-//! Memory is rebuilt at start, never trusted: pending claims and sessions from the journal, buyers and stock from pending
-//! claims and the record. The record's transactions carry how far the log has been settled, so the two cannot disagree
-//! for long, and never in silence.
+//! Memory is rebuilt at start, never trusted: pending claims and sessions from the journal, buyers and
+//! stock from pending claims and the database. The database's transactions record how far the log is
+//! settled, so log and database cannot disagree for long, and never silently.
 
 mod buyers;
 mod cache;
@@ -52,7 +53,7 @@ use crate::{EmbeddedOptions, Logged, OpenError, Storage, StoreError};
 
 const LOG_ID: &str = "order-log.id";
 
-/// Opens a data directory. What is on disk is read, all of it: on a thread that may block.
+/// Opens a data directory. Reads all of the files, on a blocking thread.
 pub(crate) async fn open(options: EmbeddedOptions) -> Result<Storage, OpenError> {
     let dir = options.dir.clone();
     let opened = tokio::task::spawn_blocking(move || open_here(&options)).await;
@@ -145,7 +146,7 @@ fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
     })
 }
 
-/// A record that was opened, and then could not be read or written.
+/// Returns the error for a database that was opened but then could not be read or written.
 fn unusable(record: &Path, error: StoreError) -> OpenError {
     let path = record.to_owned();
     if error.is_transient() {
@@ -157,8 +158,9 @@ fn unusable(record: &Path, error: StoreError) -> OpenError {
     OpenError::DamagedRecord { path, detail: error.to_string() }
 }
 
-/// Notes that the log is expected to be there from here on, and that no stop counts as clean until the next one: before
-/// the log is written to. Where the disk has no room for that, the log is held until it has.
+/// Records in the database that the log must exist from now on, and that the last stop no longer counts as
+/// clean. Runs before the first write to the log. If the disk has no room for the two rows, the log is held
+/// until there is room.
 fn expect_log(log: &Recovered, database: &Database) -> Result<Option<Held>, StoreError> {
     let (database, log_id) = (database.clone(), log.log_id.to_string());
     let expect = move || {
@@ -174,12 +176,12 @@ fn expect_log(log: &Recovered, database: &Database) -> Result<Option<Held>, Stor
     };
     tracing::warn!(
         shortage,
-        "too little room on the disk: nothing is sold and nobody can log in until there is more"
+        "too little free space on the disk: claims and logins are refused until there is more"
     );
     Ok(Some(Held { trouble: Trouble::Full(shortage), before_writing: Box::new(expect) }))
 }
 
-/// What the record knows about the log.
+/// Reads the evidence about the log from the database.
 fn witness(database: &Database) -> Result<Witness, StoreError> {
     let marks = database.log_marks()?;
     let log_id = database.setting_blocking(LOG_ID)?.and_then(|text| text.parse().ok());
@@ -190,9 +192,10 @@ fn witness(database: &Database) -> Result<Witness, StoreError> {
     Ok(Witness { log_id, applied: marks.applied, seen: marks.acked, clean_stop })
 }
 
-/// The claims of the log that are neither orders nor dead letters: counted, indexed, and queued for the workers.
+/// Collects the claims of the log that are neither orders nor dead letters: counted, indexed, and queued
+/// for the workers.
 ///
-/// Above the mark there are commits of which a part is settled, up to the last one that the record has seen.
+/// Commits above the `applied` mark may be partly settled, up to the last commit seen by the database.
 fn unsettled(content: &Content, witness: &Witness, database: &Database) -> Result<Unsettled, StoreError> {
     let settled = Arc::new(Settled::new(witness.applied));
     let (pending, queue) = (Arc::new(Pending::default()), Arc::new(Queue::default()));
@@ -211,7 +214,7 @@ fn unsettled(content: &Content, witness: &Witness, database: &Database) -> Resul
 
 type Unsettled = (Arc<Settled>, Arc<Pending>, Arc<Queue>);
 
-/// A number that no other log has, from the seed that the standard library draws from the system.
+/// Returns a log id, unique by the random seed that the standard library draws from the system.
 fn random_id() -> u64 {
     RandomState::new().hash_one(Path::new("order log")) >> 1
 }

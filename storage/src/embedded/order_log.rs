@@ -26,7 +26,7 @@ impl OrderLog for EmbeddedOrderLog {
         let deadline = tokio::time::Instant::now() + wait;
         loop {
             let taken = self.queue.take(worker, max);
-            // A timer is never shorter than a millisecond.
+            // Tokio's timers are never shorter than a millisecond.
             if !taken.is_empty() || wait.is_zero() {
                 return Ok(taken);
             }
@@ -37,13 +37,13 @@ impl OrderLog for EmbeddedOrderLog {
     }
 
     async fn done(&self, worker: &str, asked: &[Logged]) -> Result<Vec<OrderId>, StoreError> {
-        // Only what the worker has in hand counts: settling a claim twice would move the mark too far.
+        // Only claims in the worker's hands count: settling a claim twice would advance the mark too far.
         let settled = self.queue.settle(worker, asked);
         for logged in &settled {
             self.pending.remove(logged.claim.order);
         }
         self.settled.settle(&settled);
-        // Never further than the record knows: a commit that is missing above its mark counts as lost.
+        // Never beyond the database's own mark: a commit missing above the database's mark counts as lost.
         self.journal.settled_up_to(self.settled.in_record());
         let was_in_hand: HashSet<OrderId> = settled.iter().map(|logged| logged.claim.order).collect();
         let all = asked.iter().map(|logged| logged.claim.order);

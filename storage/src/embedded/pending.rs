@@ -1,4 +1,4 @@
-//! Claims that are not settled yet, by order and by user, each with the group commit that makes it durable.
+//! Unsettled claims, indexed by order and by user, each with the number of its group commit.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,11 +14,12 @@ const SHARDS: u64 = 64;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct InFlight {
     pub(crate) claim: Claim,
-    /// Its group commit: no client may learn of the claim before [`Journal::until_durable`](super::journal::Journal::until_durable).
+    /// Group commit of the claim. No client may learn of the claim before
+    /// [`Journal::until_durable`](super::journal::Journal::until_durable).
     pub(crate) group: u64,
 }
 
-/// What a claim in flight is found by. A claim is here from the moment its unit is taken until it is settled.
+/// Index of claims in flight: a claim is present from the reservation of its unit until settled.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
     by_order: Shards<OrderId, InFlight>,
@@ -43,7 +44,7 @@ impl<K, V> Shards<K, V> {
 }
 
 impl Pending {
-    /// Adds a claim of this group commit; a repeat changes nothing.
+    /// Adds a claim of group commit `group`. A repeated call for the claim changes only its group.
     pub(crate) fn insert(&self, claim: Claim, group: u64) {
         let in_flight = InFlight { claim, group };
         let added = self.by_order.of(claim.order.get()).lock().insert(claim.order, in_flight).is_none();
@@ -53,7 +54,7 @@ impl Pending {
         }
     }
 
-    /// Removes a claim that is settled.
+    /// Removes a settled claim. No effect if absent.
     pub(crate) fn remove(&self, order: OrderId) {
         let Some(InFlight { claim, .. }) = self.by_order.of(order.get()).lock().remove(&order) else {
             return;
@@ -72,26 +73,26 @@ impl Pending {
         self.by_order.of(order.get()).lock().get(&order).copied()
     }
 
-    /// Newest first, by their orders: a claim that was refused at first may have been accepted later.
+    /// Returns a user's claims, newest order first: a claim refused at first may have been accepted later.
     pub(crate) fn of_user(&self, user: UserId) -> Vec<InFlight> {
         let mut orders = self.by_user.of(user.get()).lock().get(&user).cloned().unwrap_or_default();
         orders.sort_unstable();
         orders.into_iter().rev().filter_map(|order| self.find(order)).collect()
     }
 
-    /// The claims by which a user holds units of a sale, as far as they are still pending: hardly ever more than one.
+    /// Returns the pending claims of a user in one sale: hardly ever more than one.
     pub(crate) fn holdings(&self, voucher: VoucherId, user: UserId) -> Vec<InFlight> {
         self.of_user(user).into_iter().filter(|in_flight| in_flight.claim.voucher == voucher).collect()
     }
 
-    /// All claims of a sale. Reads every pending claim: for a sale that is being loaded.
+    /// Returns all claims of a sale. Reads every pending claim; meant for loading a sale.
     pub(crate) fn of_voucher(&self, voucher: VoucherId) -> Vec<InFlight> {
         let of_sale = |in_flight: &&InFlight| in_flight.claim.voucher == voucher;
         let shards = self.by_order.0.iter();
         shards.flat_map(|shard| shard.lock().values().filter(of_sale).copied().collect::<Vec<_>>()).collect()
     }
 
-    /// Counts the claims of a sale. Reads every pending claim.
+    /// Counts the claims of a sale, durable and in doubt. Reads every pending claim.
     pub(crate) fn count(&self, voucher: VoucherId, is_durable: impl Fn(u64) -> bool) -> PendingClaims {
         let mut count = PendingClaims::default();
         for shard in &self.by_order.0 {

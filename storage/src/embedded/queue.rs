@@ -1,4 +1,4 @@
-//! Durable claims that wait for an order worker, and those that a worker has in hand.
+//! Durable claims waiting for an order worker, and claims held by workers.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -26,7 +26,7 @@ impl Queue {
         self.filled.notify_one();
     }
 
-    /// Up to `max` claims, oldest first; none if none wait.
+    /// Takes up to `max` claims, oldest first; empty if there are none.
     pub(crate) fn take(&self, worker: &str, max: usize) -> Vec<Logged> {
         let mut inner = self.inner.lock();
         let count = inner.waiting.len().min(max);
@@ -35,26 +35,27 @@ impl Queue {
             let hand = inner.in_hand.entry(worker.to_owned()).or_default();
             hand.extend(taken.iter().map(|claim| (claim.position, *claim)));
             if !inner.waiting.is_empty() {
-                // Another worker may be waiting for what this one left.
+                // Another worker may be waiting for the rest.
                 self.filled.notify_one();
             }
         }
         taken
     }
 
-    /// Returns when claims may have come in.
+    /// Waits until claims may have arrived.
     pub(crate) async fn filled(&self) {
         self.filled.notified().await;
     }
 
-    /// Those of `claims` that the worker really has in hand, taken from it.
+    /// Removes `claims` from the worker's hands. Returns only claims that the worker held.
     pub(crate) fn settle(&self, worker: &str, claims: &[Logged]) -> Vec<Logged> {
         let mut inner = self.inner.lock();
         let Some(hand) = inner.in_hand.get_mut(worker) else { return Vec::new() };
         claims.iter().filter_map(|claim| hand.remove(&claim.position)).collect()
     }
 
-    /// Back into the queue, each to its place: mostly in front, unless others came back before.
+    /// Puts claims back into the queue in log order: usually at the front, unless other claims came back
+    /// before. With `refused`, each claim's attempts rise by one.
     pub(crate) fn put_back(&self, worker: &str, claims: &[Logged], refused: bool) {
         let returned = self.settle(worker, claims);
         let mut inner = self.inner.lock();
@@ -67,7 +68,7 @@ impl Queue {
         self.filled.notify_one();
     }
 
-    /// Back into the queue whatever the worker has in hand. Answers how many.
+    /// Puts all claims held by the worker back into the queue. Returns their number.
     pub(crate) fn reclaim(&self, worker: &str) -> usize {
         let in_hand: Vec<Logged> =
             self.inner.lock().in_hand.get(worker).into_iter().flat_map(BTreeMap::values).copied().collect();
@@ -75,7 +76,7 @@ impl Queue {
         in_hand.len()
     }
 
-    /// When the oldest claim was made that waits or is in hand.
+    /// Returns the time of the oldest claim, waiting or held by a worker.
     pub(crate) fn oldest(&self) -> Option<Timestamp> {
         let inner = self.inner.lock();
         let waiting = inner.waiting.front().map(|claim| claim.claim.at);

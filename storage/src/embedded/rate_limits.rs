@@ -11,8 +11,8 @@ use crate::{Limit, Pass, RateLimits, StoreError, Timestamp};
 
 const SHARDS: usize = 16;
 
-/// Per key the theoretical arrival time: when the key will be as fresh as one never used, in nanoseconds.
-/// Keys come from clients, so they are hashed with a seed that nobody can guess.
+/// Theoretical arrival time per key, in nanoseconds: afterwards the key equals an unused one. Keys come
+/// from clients, so the hash is seeded with a secret.
 #[derive(Debug)]
 pub(crate) struct EmbeddedRateLimits {
     hasher: RandomState,
@@ -26,7 +26,7 @@ impl Default for EmbeddedRateLimits {
 }
 
 impl EmbeddedRateLimits {
-    /// Forgets keys that are as fresh as new ones.
+    /// Removes keys whose theoretical arrival time has passed.
     pub(crate) fn sweep(&self, now: Timestamp) {
         for shard in &self.shards {
             shard.lock().retain(|_, fresh_at| *fresh_at > nanos(now));
@@ -51,7 +51,7 @@ impl RateLimits for EmbeddedRateLimits {
         let now = nanos(now);
         let mut keys = self.shard(key).lock();
         let stored = keys.get(key).copied().unwrap_or(now);
-        // A clock set back by more than a burst must not lock anybody out for longer than a burst.
+        // A clock set back by more than a burst must not lock out a key for longer than a burst.
         let fresh_at = stored.clamp(now, now + burst);
         let wait = fresh_at + step - (now + burst);
         if wait > 0 {

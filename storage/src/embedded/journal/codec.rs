@@ -1,8 +1,9 @@
-//! How claims stand in the log.
+//! Encoding of claims in the log.
 //!
-//! A commit is one or more parts. Key: commit (8 bytes, big-endian) and part (2). Value: version (1), part (2),
-//! parts (2), claims in this part (2), then 32 bytes a claim (order, voucher, user, milliseconds), then the CRC-32 of
-//! the key and of everything before it; numbers are little-endian. A commit is valid only whole.
+//! A commit record consists of one or more parts. Key: commit (8 bytes, big-endian) and part (2). Value:
+//! version (1), part (2), parts (2), claims in the part (2), then 32 bytes per claim (order, voucher, user,
+//! milliseconds), then the CRC-32 of the key and of all preceding bytes. Numbers in the value are
+//! little-endian. A commit is valid only with all of its parts.
 
 use crate::{Claim, OrderId, Timestamp, UserId, VoucherId};
 
@@ -10,13 +11,13 @@ const VERSION: u8 = 1;
 const HEAD: usize = 7;
 const CLAIM: usize = 32;
 const CHECKSUM: usize = 4;
-/// sled moves nodes above 128 KiB (about 16 values) into files of their own, which it never makes durable.
-/// Values below 4 KiB keep them from growing so large.
+/// Upper bound on a value in bytes. sled moves nodes above 128 KiB (about 16 values) into separate files
+/// and never makes the files durable; values below 4 KiB keep nodes from growing so large.
 const LARGEST_VALUE: usize = 4095;
-/// Claims in one part.
+/// Maximum number of claims in one part.
 pub(crate) const PART_CLAIMS: usize = (LARGEST_VALUE - HEAD - CHECKSUM) / CLAIM;
 
-/// A part as read back.
+/// A decoded part of a commit record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
     pub(crate) commit: u64,
@@ -32,12 +33,13 @@ pub(crate) fn key(commit: u64, part: u16) -> [u8; 10] {
     key
 }
 
-/// How many parts that many claims take: at least one, since an empty commit says that its number was used.
+/// Returns the number of parts for `claims` claims: at least one, since an empty commit records that its
+/// number is used.
 pub(crate) fn parts(claims: usize) -> u16 {
     u16::try_from(claims.div_ceil(PART_CLAIMS).max(1)).expect("a commit is bounded far below 65,536 parts")
 }
 
-/// The parts of a commit, in order.
+/// Encodes the parts of a commit, in order.
 pub(crate) fn encode(commit: u64, claims: &[Claim]) -> impl Iterator<Item = ([u8; 10], Vec<u8>)> + '_ {
     let parts = parts(claims.len());
     (0..parts).map(move |part| {
@@ -47,7 +49,7 @@ pub(crate) fn encode(commit: u64, claims: &[Claim]) -> impl Iterator<Item = ([u8
     })
 }
 
-/// One part: its key and its value.
+/// Encodes one part as key and value.
 pub(super) fn encode_part(commit: u64, part: u16, parts: u16, claims: &[Claim]) -> ([u8; 10], Vec<u8>) {
     let key = key(commit, part);
     let mut value = Vec::with_capacity(HEAD + claims.len() * CLAIM + CHECKSUM);
@@ -65,7 +67,10 @@ pub(super) fn encode_part(commit: u64, part: u16, parts: u16, claims: &[Claim]) 
     (key, value)
 }
 
-/// Reads a part back, or says what is wrong with it.
+/// Decodes a part.
+///
+/// # Errors
+/// Describes the mismatch of length, version, checksum or key.
 pub(crate) fn decode(key: &[u8], value: &[u8]) -> Result<Part, &'static str> {
     let key: [u8; 10] = key.try_into().map_err(|_| "a key of another length than 10 bytes")?;
     if value.first() != Some(&VERSION) {

@@ -1,4 +1,4 @@
-//! One commit of the journal, and those who wait for it.
+//! One group commit of the journal, and its waiters.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -10,22 +10,22 @@ use parking_lot::Mutex;
 
 use crate::embedded::lane::lane;
 
-/// How a commit stands.
+/// State of a commit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(crate) enum CommitState {
-    /// Gathering, or being written.
+    /// Collecting claims, or in progress.
     Open = 0,
-    /// On the disk.
+    /// Written and synced.
     Durable = 1,
-    /// Perhaps on the disk, perhaps not: the write or the sync failed.
+    /// In doubt: the write or the sync failed, and the commit may or may not be on the disk.
     Failed = 2,
 }
 
-/// What all who wait for one commit share: its state, set once, and one wake-up a thread.
+/// State shared by the waiters of one commit: set once, with one wake-up per thread.
 ///
-/// Waking a task of another thread costs a system call. So the journal wakes one waiter of each thread, and that one
-/// wakes its neighbours, which costs it next to nothing.
+/// Waking a task of another thread costs a system call. So the journal wakes one waiter of each thread, and
+/// the woken waiter wakes its neighbours at almost no cost.
 #[derive(Debug)]
 pub(crate) struct Commit {
     state: AtomicU8,
@@ -51,7 +51,7 @@ impl Commit {
         }
     }
 
-    /// Sets the state, once, and wakes one waiter of each thread.
+    /// Sets the final state, once, and wakes one waiter of each thread.
     pub(crate) fn finish(&self, state: CommitState) {
         let first: Vec<Waker> = {
             let mut threads = self.threads.lock();
@@ -64,7 +64,7 @@ impl Commit {
         first.into_iter().for_each(Waker::wake);
     }
 
-    /// Wakes the neighbours of a waiter that has seen the end.
+    /// Wakes the other waiters of a thread after one waiter has seen the final state.
     fn relay(&self, lane: usize) {
         let neighbours = {
             let mut threads = self.threads.lock();
@@ -77,12 +77,12 @@ impl Commit {
     }
 }
 
-/// Waits for a commit. Dropping it undoes nothing.
+/// A future that completes with the commit. Dropping the future undoes no write.
 #[must_use]
 #[derive(Debug)]
 pub(crate) struct Durable {
     commit: Arc<Commit>,
-    /// Where this waiter's waker is: its thread's lane and its place there.
+    /// Position of this waiter's waker: thread shard and index.
     place: Option<(usize, usize)>,
 }
 
@@ -98,7 +98,7 @@ impl Future for Durable {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<CommitState> {
         if self.commit.state() == CommitState::Open {
             let mut threads = self.commit.threads.lock();
-            // Looked at again under the lock: from here on `finish` sees this waiter.
+            // Checked again under the lock: from here on `finish` sees the waiter.
             if self.commit.state() == CommitState::Open {
                 let place = register(&mut threads, self.place, context.waker());
                 drop(threads);
@@ -140,7 +140,7 @@ impl Drop for Durable {
                 return;
             }
         }
-        // The one wake-up of its thread may have been this waiter's.
+        // The only wake-up of the thread may have gone to the dropped waiter, so relay.
         self.commit.relay(lane);
     }
 }

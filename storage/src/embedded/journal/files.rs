@@ -1,7 +1,8 @@
-//! The files of a sled store, handled without sled: what it may not be left alone with, and copies of them.
+//! The files of a sled store, handled without sled: repairs before opening, and copies.
 //!
-//! sled 0.34.7 takes the name of an unfinished snapshot for that of the newest one, and takes a read that fails for the
-//! end of its log, which it then overwrites. Both are settled here before sled opens a store.
+//! sled 0.34.7 takes the name of an unfinished snapshot for the newest snapshot. It takes a failed read for
+//! the end of its log, and then overwrites the log from there. Both cases are handled here before sled
+//! opens a store.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, Write as _};
@@ -11,25 +12,25 @@ use tempfile::TempDir;
 
 use crate::embedded::disk::{LEAST_FREE_BYTES, free_bytes_at};
 
-/// How sled begins the name of a snapshot, and ends the name of one that is not whole.
+/// Prefix of sled's snapshot names, and suffix of unfinished snapshots.
 const SNAPSHOT: &str = "snap.";
 const UNFINISHED: &str = ".generating";
-/// Read and copied at once.
+/// Bytes read and copied at once.
 const BLOCK: usize = 64 << 10;
-/// sled writes a snapshot and fills its last segment when it opens a copy.
+/// Room for the writes of sled on opening a copy: a snapshot, and the rest of its last segment.
 const COPY_SPARE_BYTES: u64 = 4 << 20;
 /// A file system in memory, on Linux.
 const MEMORY: &str = "/dev/shm";
 
-/// Whether a copy has the store's snapshots. Without them sled reads its whole log instead.
+/// Whether a copy includes the store's snapshots. Without snapshots sled reads its whole log instead.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Snapshots {
     Keep,
     Drop,
 }
 
-/// Removes snapshots that a full disk or a power cut left unfinished. A snapshot counts from its renaming on, so nothing
-/// is lost with them.
+/// Removes snapshots left unfinished by a full disk or a power cut. A snapshot is valid only after its
+/// renaming, so the removal loses nothing.
 pub(super) fn remove_unfinished_snapshots(store: &Path) -> io::Result<()> {
     for entry in fs::read_dir(store)? {
         let entry = entry?;
@@ -41,7 +42,7 @@ pub(super) fn remove_unfinished_snapshots(store: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads every byte of a store, so that what the disk refuses is met here and not in sled.
+/// Reads every byte of a store, so that read errors of the disk surface here and not inside sled.
 pub(super) fn read_through(store: &Path) -> io::Result<()> {
     let mut block = vec![0; BLOCK];
     for path in files(store)? {
@@ -51,7 +52,7 @@ pub(super) fn read_through(store: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Copies a store to a new directory `to`, without what is unfinished. Blocks of zeros become holes.
+/// Copies a store to the new directory `to`, without unfinished snapshots. Blocks of zeros become holes.
 pub(super) fn copy(store: &Path, to: &Path, snapshots: Snapshots) -> io::Result<()> {
     for path in files(store)? {
         let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
@@ -67,8 +68,11 @@ pub(super) fn copy(store: &Path, to: &Path, snapshots: Snapshots) -> io::Result<
     Ok(())
 }
 
-/// A temporary directory on another file system than `dir`, with room for a copy of `bytes`: in memory if possible.
-/// Also on the same one if that has room to spare.
+/// Makes a temporary directory with room for a copy of `bytes`, preferably in memory. A directory on the
+/// file system of `dir` is used only if that file system has [`LEAST_FREE_BYTES`] to spare.
+///
+/// # Errors
+/// `StorageFull` if no place has enough room.
 pub(super) fn directory_elsewhere(dir: &Path, bytes: u64) -> io::Result<TempDir> {
     let home = device(dir);
     let has_room = |place: &PathBuf| {
@@ -84,13 +88,13 @@ pub(super) fn directory_elsewhere(dir: &Path, bytes: u64) -> io::Result<TempDir>
     })
 }
 
-/// Bytes that a store takes on its disk.
+/// Returns the bytes occupied by a store on its disk.
 pub(super) fn bytes(store: &Path) -> io::Result<u64> {
     use std::os::unix::fs::MetadataExt as _;
     files(store)?.iter().map(|path| Ok(fs::metadata(path)?.blocks() * 512)).sum()
 }
 
-/// A store's files, those in `blobs` too.
+/// Lists a store's files, including the files in `blobs`.
 fn files(store: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(store)? {

@@ -1,4 +1,5 @@
-//! A log that is damaged or missing: what can still be read of it, what is lost, and a start without that.
+//! A damaged or missing log: salvage of readable claims, the count of lost claims, and a start without
+//! them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,24 +10,26 @@ use super::recovery::{self, Commit, Content, OpenFault, Parts, Witness};
 use super::store::{self, Store, StoreFault};
 use crate::{LogLoss, OpenError};
 
-/// More commits than these are not lost between two writes of the record: what says so is itself not to be trusted.
+/// Upper bound on commits lost between two writes of the database. A larger gap means that the evidence
+/// itself is damaged.
 const MOST_MISSING: u64 = 1 << 20;
 
-/// What could be read of a damaged log, and what could not.
+/// Contents salvaged from a damaged log, and the loss.
 struct Salvage {
     content: Content,
     loss: Option<LogLoss>,
 }
 
-/// Refuses a damaged log with the number of claims that a start without them would drop.
+/// Returns the refusal of a damaged log, with the number of claims that a start without them would drop.
 pub(super) fn refused(log_dir: &Path, witness: &Witness, faults: &[String]) -> Result<OpenError, StoreFault> {
     Ok(refusal(log_dir, faults, salvage(log_dir, witness)?.loss))
 }
 
-/// Puts a new log in the place of a damaged one, which is set aside, if `accepted` is the number of claims that are lost.
-/// `make` makes the new log at [`replacement`].
+/// Replaces a damaged log by a new one if `accepted` is the number of lost claims. The damaged log is set
+/// aside. `make` writes the new log at [`replacement`].
 ///
-/// Cut off at any point, it leaves the damaged log or the new one: see [`finish_replacement`].
+/// A crash at any point leaves either the damaged or the new log; [`finish_replacement`] completes the
+/// replacement.
 pub(super) fn accept(
     log_dir: &Path,
     witness: &Witness,
@@ -54,13 +57,13 @@ pub(super) fn accept(
     Ok(())
 }
 
-/// Where a new log is made before it takes the place of a damaged one.
+/// Returns the path of a new log before the new log replaces a damaged one.
 pub(super) fn replacement(log_dir: &Path) -> PathBuf {
     log_dir.with_extension("new")
 }
 
-/// Ends a replacement that was cut off: a whole new log takes its place if the damaged one is set aside already, and
-/// goes otherwise.
+/// Completes an interrupted replacement: moves a complete new log into place if the damaged one is already
+/// set aside, and removes the new log otherwise.
 pub(super) fn finish_replacement(log_dir: &Path) -> io::Result<()> {
     let new = replacement(log_dir);
     if !new.try_exists()? {
@@ -73,7 +76,7 @@ pub(super) fn finish_replacement(log_dir: &Path) -> io::Result<()> {
     sync_parent(log_dir)
 }
 
-/// Makes empty commits of the numbers that are missing, so that the next start finds no gap.
+/// Adds empty commits for missing numbers, so that the next start finds no gap.
 pub(super) fn fill_gaps(content: &mut Content, witness: &Witness) {
     content.leftovers.clear();
     content.last_commit = content.last_commit.max(witness.last_known());
@@ -86,7 +89,8 @@ fn refusal(log_dir: &Path, faults: &[String], loss: Option<LogLoss>) -> OpenErro
     OpenError::LostLog { path: log_dir.to_owned(), detail: faults.join("; "), loss }
 }
 
-/// Reads every store that is left, by its log alone: a snapshot only makes an opening quick, and may be what is damaged.
+/// Reads all remaining generations of the store from their logs alone: a snapshot only speeds up opening,
+/// and may be the damaged part.
 fn salvage(log_dir: &Path, witness: &Witness) -> Result<Salvage, StoreFault> {
     let (mut parts, mut faults, mut sessions) = (Parts::default(), Vec::new(), None);
     let stores = Store::salvage(log_dir)?;
@@ -104,9 +108,10 @@ fn salvage(log_dir: &Path, witness: &Witness) -> Result<Salvage, StoreFault> {
     Ok(Salvage { content, loss })
 }
 
-/// Counts what is missing above the mark. `None` if so much is that no loss of the log alone explains it.
+/// Counts missing commits and claims above the `applied` mark. `None` if the gap is too large to be a loss
+/// of the log alone.
 ///
-/// A commit of which nothing is left counts as one claim, the least that it had.
+/// A commit without any remaining part counts as one claim, the least possible.
 fn lost(commits: &BTreeMap<u64, Commit>, witness: &Witness, is_damaged: bool) -> Option<LogLoss> {
     let highest = commits.last_key_value().map_or(0, |(number, _)| *number);
     let last = highest.max(witness.last_known());

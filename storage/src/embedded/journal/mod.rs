@@ -1,12 +1,16 @@
-//! The order log's journal: one thread that writes what has gathered, makes it durable once, and then answers all who wait.
+//! The order log's journal: group commit. One thread writes all collected claims, syncs once, and completes
+//! all waiters.
 //!
-//! - [`commit`]: one commit and its waiters. [`codec`]: claims as bytes. [`store`]: the sled store, its one owner.
-//! - [`recovery`]: what a start finds. [`files`]: the store's files without sled. [`loss`]: a damaged log.
-//! - [`thread`]: the loop.
+//! - [`commit`]: a commit and its waiters. [`codec`]: claims as bytes. [`store`]: the sled store and its
+//!   sole owner.
+//! - [`recovery`]: the contents at start. [`files`]: the store's files without sled. [`loss`]: a damaged
+//!   log.
+//! - [`thread`]: the writer loop.
 //!
-//! Claims of a commit become one sled record (in parts below 4 KiB), since sled's insert costs as much CPU as the whole
-//! of an HTTP request. After a failed write or sync nothing is undone: the commit is perhaps on the disk. Its claims stay
-//! in memory, and all that is unsettled is written to a new store before claims are taken again.
+//! The claims of a commit become one sled record (in parts below 4 KiB), since one sled insert costs as
+//! much CPU time as an entire HTTP request. After a failed write or sync nothing is rolled back: the commit
+//! is in doubt. Its claims stay in memory, and all unsettled claims are written to a new store before the
+//! journal accepts claims again.
 
 mod codec;
 pub(crate) mod commit;
@@ -35,13 +39,13 @@ use crate::embedded::queue::Queue;
 use crate::embedded::settled::Settled;
 use crate::{Claim, Durability, StoreError, VoucherId};
 
-/// The group of claims that a start found in the log.
+/// Group of the claims found in the log at start.
 pub(crate) const RECOVERED_GROUP: u64 = 0;
 
-/// Why nothing can be written at present.
+/// Why writes are refused at present.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Trouble {
-    /// Too little room on the disk.
+    /// Too little free space on the disk.
     Full(String),
     /// A write or a sync failed.
     Failed(String),
@@ -66,21 +70,22 @@ impl Trouble {
     }
 }
 
-/// What is gathering for the next group commit.
+/// Claims and changes collected for the next group commit.
 #[derive(Debug)]
 struct Gathering {
-    /// Its number, from 1 on, without a gap. A failed group keeps its number when its claims are written again.
+    /// Group number, from 1 on without gaps. A failed group keeps its number when its claims are written
+    /// again.
     group: u64,
     commit: Arc<Commit>,
-    /// The group commit before this one: being written, or finished.
+    /// The preceding group commit: being written, or finished.
     previous: Arc<Commit>,
     claims: Vec<Claim>,
     changes: Vec<Change>,
-    /// How many wait for it.
+    /// Number of waiters.
     waiting: usize,
-    /// The journal's thread sleeps until so many wait.
+    /// Number of waiters at which to wake the journal's sleeping thread.
     wake_at: Option<usize>,
-    /// Who wants the disk looked at now. Dropped when it has been.
+    /// Pending requests for a check of the disk. The senders are dropped after the check.
     looks: Vec<mpsc::Sender<()>>,
     closing: bool,
 }
@@ -101,19 +106,20 @@ impl Gathering {
     }
 }
 
-/// What the journal's thread and its callers share.
+/// State shared by the journal's thread and its callers.
 #[derive(Debug)]
 struct Shared {
     gathering: Mutex<Gathering>,
     gathered: Condvar,
     trouble: RwLock<Option<Trouble>>,
-    /// Commits up to this one are settled and may be removed.
+    /// Commits up to this number are settled and may be removed.
     applied: AtomicU64,
-    /// The last commit that is durable.
+    /// The last durable commit.
     last_commit: AtomicU64,
     /// Every claim of every group commit up to this number is durable.
     durable_group: AtomicU64,
-    /// Group and sale of each claim whose group commit failed and was not written again yet.
+    /// Claims in doubt: group and sale of each claim whose group commit failed and is not yet written
+    /// again.
     in_doubt: Mutex<Vec<(u64, VoucherId)>>,
     disk: Disk,
 }
@@ -131,14 +137,14 @@ impl Watcher for Shared {
     }
 }
 
-/// What keeps a journal from writing at its start, and what has to be done once nothing does.
+/// Keeps a new journal from writing until an obstacle is gone.
 pub(crate) struct Held {
     pub(crate) trouble: Trouble,
-    /// Done before the first write, and again until it succeeds.
+    /// Preparation for the first write, repeated until it succeeds.
     pub(crate) before_writing: Box<dyn Fn() -> Result<(), StoreError> + Send>,
 }
 
-/// The journal's handle.
+/// Handle to the journal's thread.
 #[derive(Debug)]
 pub(crate) struct Journal {
     shared: Arc<Shared>,
@@ -146,8 +152,8 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Starts the thread on a log that was recovered, in the disk's directory. Durable claims go to `queue`. While it is
-    /// `held`, all that would write is refused.
+    /// Starts the journal's thread on a recovered log, in the disk's directory. Durable claims go to
+    /// `queue`. While the journal is `held`, all writes are refused.
     pub(crate) fn start(
         recovered: Recovered,
         disk: Disk,
@@ -172,7 +178,8 @@ impl Journal {
         Ok(Self { shared, thread: Mutex::new(Some(thread)) })
     }
 
-    /// Why nothing can be written at present, as an error of `op`. Ask before anything is changed in memory.
+    /// Returns the reason for refused writes, if any, as an error of `op`. To be called before any change
+    /// in memory.
     pub(crate) fn ready(&self, op: &'static str) -> Result<(), StoreError> {
         self.shared.trouble.read().as_ref().map_or(Ok(()), |trouble| {
             self.shared.disk.refused(1);
@@ -180,10 +187,12 @@ impl Journal {
         })
     }
 
-    /// Appends a claim if `decide` accepts it. It will be written whether or not anybody waits for the answer.
+    /// Appends a claim if `decide` accepts it. The claim is written whether or not anybody waits for the
+    /// result.
     ///
-    /// `decide` receives the number of the claim's group commit and runs under the lock that ends the group. It must be
-    /// quick, and publish the number before anything that the claim changes: then whoever sees the change knows the group.
+    /// `decide` receives the number of the claim's group commit and runs under the lock that closes the
+    /// group. `decide` must be quick, and must publish the group number before any other effect of the
+    /// claim: then every reader of an effect knows the group to wait for.
     pub(crate) fn append_if(&self, claim: Claim, decide: impl FnOnce(u64) -> bool) -> Option<Durable> {
         let mut gathering = self.shared.gathering.lock();
         if !decide(gathering.group) {
@@ -193,14 +202,14 @@ impl Journal {
         Some(self.join(gathering))
     }
 
-    /// Makes changes of entries, in their order.
+    /// Changes entries, in order. The returned future completes with the group commit.
     pub(crate) fn change(&self, changes: impl IntoIterator<Item = Change>) -> Durable {
         let mut gathering = self.shared.gathering.lock();
         gathering.changes.extend(changes);
         self.join(gathering)
     }
 
-    /// Makes a change that nobody waits for, with the next commit or within a second.
+    /// Changes an entry with the next commit, or within a second, without a waiter.
     pub(crate) fn change_lazily(&self, change: Change) {
         self.shared.gathering.lock().changes.push(change);
     }
@@ -222,20 +231,24 @@ impl Journal {
         Durable::of(commit)
     }
 
-    /// Whether every claim of group commit `group` is durable. One atomic load.
+    /// Returns whether every claim of group commit `group` is durable. One atomic load.
     pub(crate) fn is_durable(&self, group: u64) -> bool {
         group <= self.shared.durable_group.load(Ordering::Acquire)
     }
 
-    /// Waits until group commit `group` is durable, for a reader of its claims. A group that failed is an error at once.
+    /// Waits until group commit `group` is durable, for a reader of the group's claims.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] at once if the group failed and is not yet written again.
     pub(crate) async fn until_durable(&self, op: &'static str, group: u64) -> Result<(), StoreError> {
         if self.is_durable(group) {
             return Ok(());
         }
         let (group, commit) = {
             let gathering = self.shared.gathering.lock();
-            // A refused claim publishes the number of a group that nobody joined, and that nothing may ever end. Claims join
-            // under this lock, so what the caller saw rests on earlier groups.
+            // A refused claim publishes the number of a group that may have no waiters and may never be
+            // written. Claims are appended under this lock, so the effects seen by the caller come from
+            // earlier groups.
             let is_empty = gathering.group == group && gathering.claims.is_empty();
             let group = if is_empty { group - 1 } else { group };
             let commit = match gathering.group - group {
@@ -252,17 +265,18 @@ impl Journal {
             Some(commit) => Durable::of(commit).await,
             None => CommitState::Failed,
         };
-        // A group that failed may have been written again meanwhile.
+        // A failed group may have been written again in the meantime.
         if self.is_durable(group) { Ok(()) } else { outcome(op, state) }
     }
 
-    /// Claims of a sale in doubt: their group commits, up to `group`, failed and were not written again yet.
+    /// Counts the claims of a sale in doubt: their group commits, up to `group`, failed and are not yet
+    /// written again.
     pub(crate) fn in_doubt(&self, voucher: VoucherId, group: u64) -> u64 {
         let in_doubt = self.shared.in_doubt.lock();
         in_doubt.iter().filter(|(failed, of)| *failed <= group && *of == voucher).count() as u64
     }
 
-    /// Everything up to `commit` is settled and can leave the disk.
+    /// Marks all commits up to `commit` as settled and removable.
     pub(crate) fn settled_up_to(&self, commit: u64) {
         self.shared.applied.fetch_max(commit, Ordering::Relaxed);
     }
@@ -271,12 +285,12 @@ impl Journal {
         self.shared.trouble.read().clone()
     }
 
-    /// The last commit that is durable.
+    /// Returns the number of the last durable commit.
     pub(crate) fn last_commit(&self) -> u64 {
         self.shared.last_commit.load(Ordering::Acquire)
     }
 
-    /// Writes what has gathered and ends the thread. Whatever comes later is refused.
+    /// Writes all collected claims and ends the thread. Later claims and changes are refused.
     pub(crate) fn close(&self) {
         self.shared.gathering.lock().closing = true;
         self.shared.gathered.notify_one();
@@ -294,12 +308,12 @@ impl Drop for Journal {
     }
 }
 
-/// The answer to a commit's waiters as a result.
+/// Waits for a commit and returns its state as a result.
 pub(crate) async fn durable(op: &'static str, waiting: Durable) -> Result<(), StoreError> {
     outcome(op, waiting.await)
 }
 
-/// `Failed` leaves it open what is on the disk.
+/// Converts a final state to a result. `Failed` means in doubt: the write may be on the disk.
 fn outcome(op: &'static str, state: CommitState) -> Result<(), StoreError> {
     match state {
         CommitState::Durable => Ok(()),

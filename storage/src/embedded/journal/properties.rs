@@ -1,4 +1,5 @@
-//! What must hold of the log's records whatever bytes they are made of: checked on noise by the tests, and by the fuzzer.
+//! Properties of the log's records for arbitrary bytes: checked on random input by the tests, and by the
+//! fuzzer.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +7,7 @@ use super::codec::{self, Part};
 use super::recovery::{Witness, sorted_out};
 use crate::{Claim, OrderId, Timestamp, UserId, VoucherId};
 
-/// Bytes that are read from the front; zeros when there are none left.
+/// A reader of bytes from the front; yields zeros after the end.
 struct Bytes<'a>(&'a [u8]);
 
 impl Bytes<'_> {
@@ -43,7 +44,7 @@ pub(crate) fn any_record_is_refused_or_is_what_would_be_written(bytes: &[u8]) {
     is_refused_or_canonical(key, value);
 }
 
-/// Noise does not get past the checksum; what stands behind it has to hold out all the same.
+/// Random input does not pass the checksum; the checks behind the checksum must hold as well.
 pub(crate) fn a_record_with_a_right_checksum_is_too(bytes: &[u8]) {
     let mut bytes = Bytes(bytes);
     let key: [u8; 10] = bytes.take();
@@ -84,7 +85,7 @@ pub(crate) fn no_damage_makes_another_claim(bytes: &[u8]) {
     assert!(codec::decode(key, cut).is_err(), "cut off at {at}");
 }
 
-/// A log of whole, torn and missing commits, and a record that has seen some of them.
+/// Checks a log of complete, torn and missing commits against a database that has seen some of the commits.
 pub(crate) fn what_is_found_was_written_and_what_was_written_is_found(bytes: &[u8]) {
     let mut bytes = Bytes(bytes);
     let first = bytes.number();

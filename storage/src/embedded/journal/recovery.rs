@@ -1,4 +1,4 @@
-//! What the log must hold at start, and what it does hold.
+//! Recovery of the log at start: the expected contents against the contents found.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,76 +11,81 @@ use super::store::{Change, Store, StoreFault};
 use crate::embedded::disk::Disk;
 use crate::{Claim, Durability, OpenError, hex};
 
-/// What the record knows about the log: written in the same transactions as the orders.
+/// Evidence about the log in the database, written in the same transactions as the orders.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Witness {
     /// The log's id; `None` in a new mall.
     pub(crate) log_id: Option<u64>,
-    /// Every claim of every commit up to this one is an order or a dead letter.
+    /// Every claim of every commit up to this number is an order or a dead letter.
     pub(crate) applied: u64,
-    /// The highest commit of which a claim has reached the record.
+    /// The highest commit of which a claim has reached the database.
     pub(crate) seen: u64,
-    /// How the mall stopped, if it stopped in order.
+    /// State at the last clean stop; `None` after an unclean stop.
     pub(crate) clean_stop: Option<CleanStop>,
 }
 
 impl Witness {
-    /// The highest commit that the log is known to have had.
+    /// Returns the highest commit known to have been in the log.
     pub(super) fn last_known(&self) -> u64 {
         let stopped_at = self.clean_stop.map_or(0, |stop| stop.last_commit);
         self.applied.max(self.seen).max(stopped_at)
     }
 }
 
-/// How a mall stopped in order.
+/// State of the log at a clean stop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct CleanStop {
-    /// The last commit there was.
+    /// Last commit in the log.
     pub(crate) last_commit: u64,
-    /// Claims that were still pending.
+    /// Number of pending claims.
     pub(crate) pending: u64,
 }
 
-/// The log as found, or made.
+/// A recovered or newly created log.
 #[derive(Debug)]
 pub(crate) struct Recovered {
     pub(crate) store: Store,
     pub(crate) log_id: u64,
     pub(crate) content: Content,
-    /// Why the log could not be opened where it is: there is too little room on its disk. `store` is a copy then.
+    /// Why the log could not be opened in place: too little free space on its disk. Then `store` is a copy.
     pub(crate) shortage: Option<String>,
 }
 
-/// What a log holds.
+/// Contents of a log.
 #[derive(Debug, Default)]
 pub(crate) struct Content {
-    /// Commits above the mark, without a gap, with their claims.
+    /// Commits above the `applied` mark, without gaps, with their claims.
     pub(crate) commits: BTreeMap<u64, Vec<Claim>>,
-    /// The highest commit there has been. Its record stays until there is a higher one.
+    /// The highest commit so far. Its record stays on the disk until there is a higher one.
     pub(crate) last_commit: u64,
-    /// Settled commits that are still on the disk, with their parts.
+    /// Settled commits still on the disk, with their number of parts.
     pub(crate) leftovers: BTreeMap<u64, u16>,
     /// Sessions and login codes.
     pub(crate) entries: Entries,
 }
 
-/// Keys and their values.
+/// Keys and values of entries.
 type Entries = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// A log as it was opened and read, with what is wrong with it.
+/// A log as opened and read, with its faults.
 struct Found {
     store: Option<Store>,
     content: Content,
     faults: Vec<String>,
 }
 
-/// Opens the log on its disk, or makes one where there may be none.
+/// Opens the log on its disk, or creates one where none is expected.
 ///
-/// Where there is too little room for claims, sled is kept off the log, and a copy elsewhere is read: sled writes to
-/// what it opens, and a full disk in the middle of that would spoil the log.
+/// With too little free space, a copy elsewhere is opened instead of the log: sled writes to a store on
+/// opening, and a full disk in the middle of a write would damage the log.
 ///
-/// What is damaged or missing is an error that says what would be lost, unless `accepted` is just that: then what can
-/// still be read goes into a new log, and the damaged one is set aside. What the system refuses is no damage.
+/// Damage is an error that names the loss, unless `accepted` is exactly the number of lost claims. Then the
+/// readable claims go into a new log, and the damaged log is set aside. An I/O error of the system does not
+/// count as damage.
+///
+/// # Errors
+/// [`OpenError::LostLog`] if the log is damaged or missing, [`OpenError::Io`] if the system refuses an
+/// operation.
 pub(crate) fn recover(
     disk: &Disk,
     witness: &Witness,
@@ -95,7 +100,7 @@ pub(crate) fn recover(
     if disk.shortage().is_none() {
         match in_place(log_dir, witness, durability, accepted, id) {
             Err(OpenFault::Store(fault)) if fault.is_full() => {
-                tracing::warn!(%fault, "the disk filled up while the order log was opened");
+                tracing::warn!(%fault, "the disk became full while opening the order log");
             }
             Err(OpenFault::Store(fault)) => return Err(told(fault)),
             Err(OpenFault::Told(error)) => return Err(error),
@@ -108,7 +113,7 @@ pub(crate) fn recover(
     })
 }
 
-/// Why a log was not opened: what its store hit, or what is to be told as it is.
+/// Why a log was not opened: a fault of the store, or an error to return unchanged.
 pub(super) enum OpenFault {
     Store(StoreFault),
     Told(OpenError),
@@ -133,7 +138,7 @@ fn in_place(
         loss::accept(log_dir, witness, &faults, accepted, |content| {
             make(&loss::replacement(log_dir), 1, id, durability, content).map(drop)
         })?;
-        // The new log is an ordinary one, but for where it ends.
+        // The new log may end at a later commit than the last clean stop.
         return in_place(log_dir, &Witness { clean_stop: None, ..*witness }, durability, None, id);
     }
     let store = match store {
@@ -151,7 +156,8 @@ fn in_place(
     Ok(Recovered { store, log_id, content, shortage: None })
 }
 
-/// Reads a log whose disk has too little room. The room is what has to be found first, also for a log that is damaged.
+/// Reads a log whose disk has too little free space. The operator has to free space first, even for a
+/// damaged log.
 fn from_copy(disk: &Disk, witness: &Witness, accepted: Option<u64>, id: u64) -> Result<Recovered, OpenFault> {
     let log_dir = disk.dir();
     let shortage = disk.shortage().unwrap_or_else(|| disk.room());
@@ -176,7 +182,7 @@ fn from_copy(disk: &Disk, witness: &Witness, accepted: Option<u64>, id: u64) -> 
     Ok(Recovered { store, log_id, content, shortage: Some(shortage) })
 }
 
-/// Reads what was opened. What the system refused is passed on; all else that is wrong counts as damage.
+/// Reads an opened store. Refusals of the system are returned as errors; any other fault counts as damage.
 fn find(opened: Result<Option<Store>, StoreFault>, witness: &Witness) -> Result<Found, StoreFault> {
     match opened {
         Ok(Some(store)) => {
@@ -193,14 +199,15 @@ fn find(opened: Result<Option<Store>, StoreFault>, witness: &Witness) -> Result<
     }
 }
 
-/// What to tell of a store that cannot be worked with: a refusal of the system's as such.
+/// Converts a fault of the store to an error. A refusal of the system is reported as such.
 fn explained(log_dir: &Path, fault: &StoreFault) -> OpenError {
     let path = log_dir.to_owned();
     let source = fault.refusal().unwrap_or_else(|| io::Error::other(fault.to_string()));
     OpenError::Io { path, what: "cannot read or write the order log", source }
 }
 
-/// Makes a new generation that holds `content`, and makes it the current one.
+/// Creates a new generation of the store with `content`, and makes the generation current. A failure
+/// discards the generation.
 pub(crate) fn make(
     log_dir: &Path,
     generation: u64,
@@ -236,13 +243,13 @@ fn fill(
     Ok(store)
 }
 
-/// What is wrong with there being no log.
+/// Returns the faults of an absent log, given the evidence in the database.
 fn absence(witness: &Witness) -> Vec<String> {
     match (witness.log_id, witness.clean_stop) {
         (None, _) => Vec::new(),
         (Some(_), Some(CleanStop { pending: 0, .. })) => {
             tracing::warn!(
-                "the order log is missing after a stop in order: made anew; everybody has to log in again"
+                "the order log is missing after a clean stop: created a new one; all users have to log in again"
             );
             Vec::new()
         }
@@ -251,12 +258,12 @@ fn absence(witness: &Witness) -> Vec<String> {
     }
 }
 
-/// A commit as it is read: how many parts it should have, and has.
+/// A commit as read: number of parts expected and found.
 #[derive(Debug, Default)]
 pub(super) struct Commit {
     parts: u16,
     found: u16,
-    /// Its parts do not agree on how many they are.
+    /// Whether the parts disagree on the number of parts.
     is_torn: bool,
     claims: Vec<Claim>,
 }
@@ -273,7 +280,7 @@ impl Commit {
         self.found == self.parts && !self.is_torn
     }
 
-    /// Parts that are not there.
+    /// Returns the number of missing parts.
     pub(super) fn missing(&self) -> u64 {
         if self.is_whole() { 0 } else { u64::from(self.parts.saturating_sub(self.found)).max(1) }
     }
@@ -283,12 +290,12 @@ impl Commit {
     }
 }
 
-/// The parts of commits that stores hold. Each carries its own checksum, so one that is there twice is the same.
+/// Parts of commits from one or more stores. Each part has its own checksum, so duplicates are identical.
 #[derive(Default)]
 pub(super) struct Parts(BTreeMap<(u64, u16), Part>);
 
 impl Parts {
-    /// Adds what a store holds, unless it is of another log, and says what is wrong with it.
+    /// Adds the parts of a store, unless the store belongs to another log. Returns the faults found.
     pub(super) fn add(&mut self, store: &Store, witness: &Witness) -> Result<Vec<String>, StoreFault> {
         let mut faults = Vec::new();
         match store.id() {
@@ -314,7 +321,7 @@ impl Parts {
     }
 }
 
-/// The entries of a store, as far as they can be read.
+/// Returns the readable entries of a store, and records faults.
 pub(super) fn entries(store: &Store, faults: &mut Vec<String>) -> Result<Entries, StoreFault> {
     let mut entries = Vec::new();
     let scan = store.entries(|key, value| entries.push((key.to_vec(), value.to_vec())));
@@ -322,7 +329,7 @@ pub(super) fn entries(store: &Store, faults: &mut Vec<String>) -> Result<Entries
     Ok(entries)
 }
 
-/// Notes damage; what the system refused is none.
+/// Records damage. A refusal of the system is no damage and is returned as an error.
 fn note(fault: StoreFault, faults: &mut Vec<String>) -> Result<(), StoreFault> {
     if fault.refusal().is_some() {
         return Err(fault);
@@ -331,7 +338,7 @@ fn note(fault: StoreFault, faults: &mut Vec<String>) -> Result<(), StoreFault> {
     Ok(())
 }
 
-/// Tells settled commits, live ones and a torn tail apart, and finds what is missing.
+/// Separates settled commits, live commits and a torn tail, and records gaps as faults.
 pub(super) fn sort_out(
     commits: BTreeMap<u64, Commit>,
     witness: &Witness,
@@ -348,13 +355,13 @@ pub(super) fn sort_out(
         } else if commit.is_whole() {
             content.commits.insert(number, commit.claims);
         } else if number == highest && number > witness.seen {
-            // Being written when the mall went down, so nobody was answered.
-            tracing::info!(commit = number, "an unfinished commit at the end of the order log is dropped");
+            // Being written at the moment of the crash, so no client got a response.
+            tracing::info!(commit = number, "dropping an unfinished commit at the end of the order log");
             content.leftovers.insert(number, commit.parts);
             continue;
         } else {
             faults.push(format!("commit {number} has {} of its {} parts", commit.found, commit.parts));
-            // What is left of it was answered too.
+            // The remaining claims had been acknowledged.
             content.commits.insert(number, commit.claims);
         }
         content.last_commit = number;
@@ -384,7 +391,7 @@ pub(super) fn sort_out(
     }
 }
 
-/// What parts in the order of their keys are taken for, and what is wrong with them.
+/// Returns the content and the faults of parts given in key order.
 #[cfg(any(test, fuzzing))]
 pub(super) fn sorted_out(parts: impl IntoIterator<Item = Part>, witness: &Witness) -> (Content, Vec<String>) {
     let (mut content, mut faults) = (Content::default(), Vec::new());
@@ -396,7 +403,7 @@ pub(super) fn sorted_out(parts: impl IntoIterator<Item = Part>, witness: &Witnes
     (content, faults)
 }
 
-/// Removes settled commits, but the last one, and an unfinished one, before its number is used again.
+/// Removes settled commits except the last one, and an unfinished commit, before its number is used again.
 fn drop_settled(store: &Store, content: &mut Content, witness: &Witness) -> Result<(), StoreFault> {
     let last = content.last_commit;
     let gone: Vec<(u64, u16)> = content
@@ -411,7 +418,7 @@ fn drop_settled(store: &Store, content: &mut Content, witness: &Witness) -> Resu
     if store.durability() > Durability::Memory { store.sync() } else { Ok(()) }
 }
 
-/// Moves a damaged log out of the way, and keeps it for whoever wants to look into it.
+/// Moves a damaged log to `lost-<n>`, for later inspection.
 pub(super) fn set_aside(log_dir: &Path) -> io::Result<()> {
     if !log_dir.exists() {
         return Ok(());

@@ -1,4 +1,5 @@
-//! The sled store under the journal: the one owner of every sled handle, so that it can be dropped and opened anew.
+//! The sled store under the journal: sole owner of all sled handles, so that a store can be dropped and
+//! reopened.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -9,7 +10,7 @@ use super::codec;
 use super::files::{self, Snapshots};
 use crate::{Claim, Durability};
 
-/// What sled said, or that it panicked.
+/// An error or a panic of sled, or an I/O error.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StoreFault {
     #[error(transparent)]
@@ -23,10 +24,11 @@ pub(crate) enum StoreFault {
 }
 
 impl StoreFault {
-    /// The system's refusal behind the fault (no room, no permission, a failing disk, a lock that somebody holds): then
-    /// nothing is known to be damaged. `None` if the system refused nothing, or a file is missing or no file.
+    /// Returns the system's refusal behind the fault (no space, no permission, a failing disk, a lock held
+    /// by another process); then no damage is known. `None` if the system refused nothing, or if a file is
+    /// missing or not a file.
     ///
-    /// sled copies an error with its kind and the text that `Debug` makes of it, and panics with that text too.
+    /// sled copies an error with its kind and its `Debug` text, and panics with the `Debug` text too.
     pub(crate) fn refusal(&self) -> Option<io::Error> {
         let code = match self {
             Self::Io(error) if error.kind() == ErrorKind::StorageFull => {
@@ -43,47 +45,49 @@ impl StoreFault {
         (!is_damage.contains(&refusal.kind())).then_some(refusal)
     }
 
-    /// Whether there was no room.
+    /// Returns whether the fault is a lack of disk space or quota.
     pub(crate) fn is_full(&self) -> bool {
         let kind = self.refusal().map(|refusal| refusal.kind());
         matches!(kind, Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded))
     }
 }
 
-/// The system's error number in what `Debug` writes of an [`io::Error`].
+/// Parses the system's error number from the `Debug` text of an [`io::Error`].
 fn code_in(text: &str) -> Option<i32> {
     let (_, rest) = text.split_once("Os { code: ")?;
     rest.split(',').next()?.parse().ok()
 }
 
-/// A change of one entry: a session or a login code, which expire by themselves.
+/// A change of one entry. Entries are sessions and login codes, and expire by themselves.
 #[derive(Clone, Debug)]
 pub(crate) struct Change {
     pub(crate) key: Vec<u8>,
-    /// `None` removes it.
+    /// New value; `None` removes the entry.
     pub(crate) value: Option<Vec<u8>>,
 }
 
-/// A directory `log/` with generations of the store in it, of which `CURRENT` names the one that counts.
+/// A directory `log/` with generations of the store. The file `CURRENT` names the valid generation.
 #[derive(Debug)]
 pub(crate) struct Store {
     db: sled::Db,
     claims: sled::Tree,
     entries: sled::Tree,
-    /// sled's own file. Its `flush` ends in `sync_file_range`, which is no barrier against a power cut.
+    /// sled's own file, for `sync_data`. sled's `flush` ends in `sync_file_range`, which is no barrier
+    /// against a power cut.
     file: File,
     log_dir: PathBuf,
     generation: u64,
     durability: Durability,
 }
 
-/// Small: what the log holds is short-lived, and the mall keeps its own copy of what it looks up.
+/// sled's cache is small: the log's contents are short-lived, and the mall keeps its own copy of everything
+/// it looks up.
 const CACHE_BYTES: u64 = 32 << 20;
 const ID: &str = "id";
 pub(super) const CURRENT: &str = "CURRENT";
 
 impl Store {
-    /// The generation that `CURRENT` names, or `None` if there is no store.
+    /// Opens the generation named by `CURRENT`. Returns `None` if there is no store.
     pub(crate) fn open(log_dir: &Path, durability: Durability) -> Result<Option<Self>, StoreFault> {
         let Some(generation) = current(log_dir)? else { return Ok(None) };
         let dir = generation_dir(log_dir, generation);
@@ -95,9 +99,10 @@ impl Store {
         Ok(Some(store))
     }
 
-    /// The same, of a copy that is on another file system and gone with the value. The log itself is only read.
+    /// Opens a copy of the current generation on another file system; the copy is deleted with the value.
+    /// The log itself is only read. Returns `None` if there is no store.
     ///
-    /// For a disk without room: sled writes to what it opens.
+    /// For a full disk: sled writes to a store on opening.
     pub(crate) fn open_copy(log_dir: &Path) -> Result<Option<Self>, StoreFault> {
         match current(log_dir)? {
             Some(generation) => Self::copied(log_dir, generation, Snapshots::Keep).map(Some),
@@ -105,8 +110,8 @@ impl Store {
         }
     }
 
-    /// Copies of all generations that are left in a damaged log, newest first, each read from its log alone. What cannot
-    /// be opened is left out.
+    /// Copies all generations left in a damaged log, newest first, and opens each from its log alone.
+    /// Generations that cannot be opened are skipped.
     pub(crate) fn salvage(log_dir: &Path) -> Result<Vec<Self>, StoreFault> {
         let mut generations: Vec<u64> = match fs::read_dir(log_dir) {
             Ok(entries) => entries.flatten().filter_map(|entry| generation_of(&entry.path())).collect(),
@@ -120,7 +125,7 @@ impl Store {
                 Ok(store) => stores.push(store),
                 Err(fault) if fault.refusal().is_some() => return Err(fault),
                 Err(fault) => {
-                    tracing::warn!(generation, %fault, "a store of the order log cannot be salvaged")
+                    tracing::warn!(generation, %fault, "could not salvage a generation of the order log")
                 }
             }
         }
@@ -132,17 +137,18 @@ impl Store {
         check_files(&from)?;
         let copy = files::directory_elsewhere(log_dir, files::bytes(&from)?)?;
         files::copy(&from, &generation_dir(copy.path(), generation), snapshots)?;
-        // The files go with `copy`, though not from under sled, which has them open.
+        // The files are deleted with `copy`; sled keeps its open file handles.
         Self::open_generation(copy.path(), generation, Durability::Memory)
     }
 
-    /// An empty store, on another file system than the log and gone with the value.
+    /// Creates an empty store on another file system than the log; the store is deleted with the value.
     pub(crate) fn create_elsewhere(log_dir: &Path, id: u64) -> Result<Self, StoreFault> {
         let place = files::directory_elsewhere(log_dir, 0)?;
         Self::create(place.path(), 0, id, Durability::Memory)
     }
 
-    /// A new, empty generation beside the current one. It counts from [`Store::make_current`] on.
+    /// Creates an empty generation beside the current one. The generation is valid after
+    /// [`Store::make_current`].
     pub(crate) fn create(
         log_dir: &Path,
         generation: u64,
@@ -173,14 +179,14 @@ impl Store {
         })
     }
 
-    /// Removes a new generation that did not become the current one, so that it takes no room.
+    /// Removes a new generation that did not become current, to free its space.
     pub(crate) fn discard(log_dir: &Path, generation: u64) {
         if let Err(error) = remove_dir(&generation_dir(log_dir, generation)) {
-            tracing::warn!(generation, %error, "an unfinished store of the order log stays behind");
+            tracing::warn!(generation, %error, "could not remove an unfinished generation of the order log");
         }
     }
 
-    /// Makes everything in it durable, and then this generation the one that counts.
+    /// Makes the contents durable, and then switches `CURRENT` to this generation.
     pub(crate) fn make_current(&self) -> Result<(), StoreFault> {
         let dir = generation_dir(&self.log_dir, self.generation);
         let next = self.log_dir.join("CURRENT.next");
@@ -205,14 +211,15 @@ impl Store {
         Ok(())
     }
 
-    /// What a crash or a change of generation left behind. It costs space and nothing else, so a failure is only told.
+    /// Removes generations left by a crash or a switch. Leftovers only cost space, so a failure is only
+    /// logged.
     fn remove_other_generations(&self) {
         let current = generation_dir(&self.log_dir, self.generation);
         let Ok(entries) = fs::read_dir(&self.log_dir) else { return };
         for path in entries.flatten().map(|entry| entry.path()) {
             let is_old = path.is_dir() && path != current && generation_of(&path).is_some();
             if is_old && let Err(error) = fs::remove_dir_all(&path) {
-                tracing::warn!(path = %path.display(), %error, "an old generation of the order log stays behind");
+                tracing::warn!(path = %path.display(), %error, "could not remove an old generation of the order log");
             }
         }
     }
@@ -225,13 +232,14 @@ impl Store {
         self.durability
     }
 
-    /// What ties the log to its record.
+    /// Returns the id that ties the log to its database.
     pub(crate) fn id(&self) -> Result<Option<u64>, StoreFault> {
         let value = guarded(|| Ok(self.db.get(ID)?))?;
         Ok(value.and_then(|value| value.as_ref().try_into().ok()).map(u64::from_le_bytes))
     }
 
-    /// Writes a commit and its changes, and removes the parts of commits that are settled. Not durable before [`sync`](Store::sync).
+    /// Writes a commit and changes of entries, and removes the parts of settled commits. Durable after
+    /// [`sync`](Store::sync).
     pub(crate) fn write(
         &self,
         commit: Option<(u64, &[Claim])>,
@@ -259,7 +267,7 @@ impl Store {
         })
     }
 
-    /// Makes durable what was written, as far as the chosen durability goes.
+    /// Syncs all writes to the chosen durability.
     pub(crate) fn sync(&self) -> Result<(), StoreFault> {
         guarded(|| {
             self.db.flush()?;
@@ -270,7 +278,7 @@ impl Store {
         })
     }
 
-    /// Every part of every commit, in order.
+    /// Calls `each` with every part of every commit, in key order.
     pub(crate) fn claims(&self, mut each: impl FnMut(&[u8], &[u8])) -> Result<(), StoreFault> {
         guarded(|| {
             for item in &self.claims {
@@ -281,7 +289,7 @@ impl Store {
         })
     }
 
-    /// Every entry.
+    /// Calls `each` with every entry, in key order.
     pub(crate) fn entries(&self, mut each: impl FnMut(&[u8], &[u8])) -> Result<(), StoreFault> {
         guarded(|| {
             for item in &self.entries {
@@ -292,13 +300,13 @@ impl Store {
         })
     }
 
-    /// Bytes of sled's file; 0 if the system does not say.
+    /// Returns the size of sled's file in bytes; 0 if the system does not report the size.
     pub(crate) fn bytes(&self) -> u64 {
         self.file.metadata().map_or(0, |metadata| metadata.len())
     }
 }
 
-/// sled panics where it should answer, so each call is fenced in.
+/// Runs a call of sled and converts a panic to a fault: sled panics where it should return an error.
 fn guarded<T>(call: impl FnOnce() -> Result<T, StoreFault>) -> Result<T, StoreFault> {
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
@@ -318,8 +326,8 @@ pub(super) fn remove_dir(dir: &Path) -> io::Result<()> {
     }
 }
 
-/// The generation that `CURRENT` names. `None` also where a first start was cut short: whether a log must be here is for
-/// the record to say.
+/// Reads the generation named by `CURRENT`. `None` also after an interrupted first start: whether a log
+/// must exist is decided by the evidence in the database.
 fn current(log_dir: &Path) -> Result<Option<u64>, StoreFault> {
     let damaged = || StoreFault::Damaged("CURRENT does not name a generation".to_owned());
     match fs::read(log_dir.join(CURRENT)) {
@@ -332,7 +340,8 @@ fn current(log_dir: &Path) -> Result<Option<u64>, StoreFault> {
     }
 }
 
-/// sled makes what is missing; a store that lost its files, or what was in them, must not open as an empty one.
+/// Checks that the store's main files exist and are not empty. sled creates missing files, but a store that
+/// lost its files or their contents must not open as an empty one.
 fn check_files(store: &Path) -> Result<(), StoreFault> {
     for path in ["db", "conf"].map(|part| store.join(part)) {
         match path.metadata() {

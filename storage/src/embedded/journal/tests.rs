@@ -1,4 +1,4 @@
-//! The journal on real files: what is answered is found again, and what is damaged is noticed.
+//! The journal on real files: acknowledged claims are found again, and damage is detected.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ fn claim(number: u64) -> Claim {
     }
 }
 
-/// A journal with what it needs around it.
+/// A journal and its collaborators.
 struct World {
     journal: Journal,
     settled: Arc<Settled>,
@@ -61,7 +61,7 @@ impl Journal {
 }
 
 impl World {
-    /// Settles up to `max` claims as a worker would, and answers the mark.
+    /// Settles up to `max` claims as a worker would, and returns the mark.
     fn settle(&self, max: usize) -> u64 {
         let taken = self.queue.take("worker", max);
         let mark = self.settled.settle(&self.queue.settle("worker", &taken));
@@ -88,7 +88,7 @@ fn log_dir(dir: &TempDir) -> PathBuf {
     dir.path().join("log")
 }
 
-/// A log of 600 claims in several commits of which the first few are settled.
+/// Writes a log of 600 claims in several commits, of which the first few are settled.
 async fn written(dir: &TempDir) -> Witness {
     let world = start(&log_dir(dir), &Witness::default());
     for round in 0..6 {
@@ -174,8 +174,8 @@ async fn a_closed_journal_refuses_and_answers_all_who_wait() {
     assert!(world.journal.ready("test").is_err());
 }
 
-/// After a failed sync the log takes no claim until all that is unsettled is in a new store: what was answered, and what
-/// was not, since that may be on the disk.
+/// After a failed sync the log refuses claims until all unsettled claims are in a new store: acknowledged
+/// claims, and claims in doubt, since a failed commit may be on the disk.
 #[tokio::test]
 async fn a_failed_sync_refuses_claims_until_everything_is_in_a_new_store() {
     let dir = TempDir::new().unwrap();
@@ -244,7 +244,7 @@ async fn a_log_that_has_grown_moves_to_a_new_store_when_nobody_buys() {
     assert_eq!(recovered.content.entries.len(), 4000);
 }
 
-/// Opens what `spoil` has left of a written log, and expects to be told of it.
+/// Opens a written log after `spoil` has damaged it. Expects a refusal, and returns its text.
 async fn noticed(spoil: impl Fn(&Path, &mut Witness)) -> String {
     let dir = TempDir::new().unwrap();
     let mut witness = written(&dir).await;
@@ -263,7 +263,7 @@ async fn noticed(spoil: impl Fn(&Path, &mut Witness)) -> String {
     error
 }
 
-/// The number that a refusal names.
+/// Returns the number of lost claims named in a refusal.
 fn number_in(error: &str) -> u64 {
     let (_, rest) = error.split_once("--accept-lost-log ").unwrap();
     rest.split(' ').next().unwrap().parse().unwrap()
@@ -321,7 +321,8 @@ async fn a_log_that_is_missing_after_a_stop_in_order_is_made_anew_unless_claims_
     assert_eq!(find(&log_dir(&dir), &witness).unwrap().content.last_commit, 9, "and it opens again");
 }
 
-/// Bits of sled's file are flipped one at a time. Either the log refuses to open, or all that was answered is there.
+/// Flips bits of sled's file one at a time. Either the log refuses to open, or all acknowledged claims are
+/// present.
 #[tokio::test]
 async fn a_flipped_bit_loses_nothing_in_silence_and_invents_nothing() {
     let dir = TempDir::new().unwrap();
@@ -349,7 +350,7 @@ async fn a_flipped_bit_loses_nothing_in_silence_and_invents_nothing() {
     assert!(refused > 0, "no flipped bit was noticed; {harmless} did no harm");
 }
 
-/// How far a file is written: sled's is preallocated.
+/// Returns the length of the written part of a file: sled preallocates.
 fn used(content: &[u8]) -> usize {
     content.iter().rposition(|byte| *byte != 0).unwrap() + 1
 }

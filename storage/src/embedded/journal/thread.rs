@@ -1,4 +1,4 @@
-//! The journal's thread.
+//! The writer loop on the journal's thread.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,25 +13,28 @@ use crate::embedded::queue::Queue;
 use crate::embedded::settled::Settled;
 use crate::{Claim, Durability, LogPosition, Logged, StoreError};
 
-/// How often the disk's free space is looked at unasked, settled commits leave an idle log, and a store that failed is
-/// retried.
+/// Interval of maintenance: free space is checked, settled commits are removed from an idle log, and a
+/// failed store is retried.
 const UPKEEP: Duration = Duration::from_secs(1);
-/// Settled commits that are removed along with one commit, at the most: each costs about as much as the commit itself.
+/// Upper bound on settled commits removed along with one commit: each removal costs about as much as the
+/// commit itself.
 const REMOVED_AT_ONCE: usize = 4;
-/// From so many claims a commit on, the mall is busy: then the next commit lingers for those just answered, who may
-/// come again. A commit costs the same for one claim and for fifty.
+/// Number of waiters from which the journal is busy. Then the next commit is delayed for the waiters just
+/// completed, who may send another claim. A commit costs the same for one claim and for fifty.
 const BUSY: usize = 8;
-/// How long it lingers at the most.
+/// Maximum batching delay.
 const LINGER: Duration = Duration::from_micros(250);
-/// Under a steady load sled's file grows by some ten bytes a claim, since sessions keep its segments from being used
-/// again. When it is this large, and many times what it began with, an idle journal moves to a new store.
+/// Compaction threshold in bytes, and in multiples of the size when new, for an idle journal. Under a
+/// steady load sled's file grows by some ten bytes per claim, since sessions keep its segments from being
+/// reused.
 const LARGE: u64 = if cfg!(test) { 1 << 20 } else { 64 << 20 };
 const MANY_TIMES: u64 = 8;
-/// At this size it does so under load as well: claims then wait for about a second, once in tens of millions.
+/// Compaction threshold under load, in bytes: claims then wait for about a second, once in tens of millions
+/// of claims.
 const TOO_LARGE: u64 = 512 << 20;
 const RELAXED_SYNC: Duration = Duration::from_millis(200);
 
-/// A commit that is not settled through and through, or whose record is still on the disk.
+/// A commit that is not completely settled, or whose record is still on the disk.
 #[derive(Debug)]
 struct Written {
     number: u64,
@@ -39,7 +42,7 @@ struct Written {
     claims: Vec<Claim>,
 }
 
-/// What the thread owns.
+/// State owned by the journal's thread.
 pub(super) struct Writer {
     shared: Arc<Shared>,
     store: Store,
@@ -47,27 +50,30 @@ pub(super) struct Writer {
     durability: Durability,
     settled: Arc<Settled>,
     queue: Arc<Queue>,
-    /// Oldest first, numbered without a gap. The last one stays even when it is settled: it says how far the log went.
+    /// Oldest first, numbered without gaps. The last commit stays even when settled: its record marks the
+    /// end of the log.
     written: VecDeque<Written>,
-    /// Claims whose commit failed: perhaps on the disk, certainly in memory.
+    /// Claims in doubt: their commit failed, so they may be on the disk. All are in memory.
     limbo: Vec<Claim>,
-    /// Changes of that commit: memory has made them already.
+    /// Changes of failed commits, already applied in memory.
     limbo_changes: Vec<Change>,
-    /// The number of the last store that was begun. None is used twice: `CURRENT` may name one whose making failed late.
+    /// Number of the last generation begun. Numbers are never reused: `CURRENT` may name a generation whose
+    /// creation failed late.
     generation: u64,
-    /// sled refused something, or has a copy open: only a new store can be trusted.
+    /// Whether the store is unusable: sled returned an error, or has a copy open. Then only a new store can
+    /// be trusted.
     store_failed: bool,
-    /// What has to be done before anything is written.
+    /// Preparation for the first write.
     before_writing: Option<Box<dyn Fn() -> Result<(), StoreError> + Send>>,
     next: u64,
-    /// The last group commit that was taken over: all claims up to it are durable, or in doubt.
+    /// The last group commit taken over: all claims up to this group are durable or in doubt.
     group: u64,
-    /// How many waited for the last commit, and for the one before it.
+    /// Number of waiters of the last commit, and of the one before.
     waited: [usize; 2],
     looked: Instant,
-    /// The last commit at the last look: the same again means that nobody buys.
+    /// The next commit number at the last maintenance. An unchanged number means an idle journal.
     looked_at: u64,
-    /// Bytes of the store when it was new.
+    /// Size of the store when new, in bytes.
     new_bytes: u64,
     synced: Instant,
 }
@@ -134,7 +140,8 @@ impl Writer {
         }
     }
 
-    /// Waits until something is awaited or the disk is to be looked at, or for a second, and answers what has gathered.
+    /// Waits for a waiter or a request to check the disk, for at most a second, and takes the collected
+    /// group.
     fn gather(&mut self) -> Gathering {
         let mut gathering = self.shared.gathering.lock();
         if gathering.waiting == 0 && gathering.looks.is_empty() && !gathering.closing {
@@ -188,7 +195,7 @@ impl Writer {
         }
     }
 
-    /// Hands a commit and changes to the store, and takes out settled commits, at most `removed`.
+    /// Writes a commit and changes to the store, and removes at most `removed` settled commits.
     fn put(
         &mut self,
         commit: Option<(u64, &[Claim])>,
@@ -206,25 +213,26 @@ impl Writer {
         self.store.sync()
     }
 
-    /// A commit is durable: whoever waits is answered, and the workers get its claims.
+    /// Completes a durable commit: publishes its claims to the workers and wakes the waiters.
     fn accept(&mut self, claims: Vec<Claim>, commit: &Commit) {
-        // Nothing is in doubt: while anything is, no group is accepted but all that failed at once.
+        // No claim is in doubt here: while there are claims in doubt, all failed groups are accepted
+        // together.
         self.shared.durable_group.store(self.group, Ordering::Release);
         if claims.is_empty() {
             return commit.finish(CommitState::Durable);
         }
         let number = self.next;
         self.next += 1;
-        // Counted before anybody can settle it.
+        // Counted before any worker can settle the claims.
         self.settled.opened(number, claims.len());
         self.shared.last_commit.store(number, Ordering::Release);
-        // Before the answer: whoever was answered finds the claim among those that wait for a worker.
+        // Before waking the waiters: after a response, the claim is already in the workers' queue.
         self.queue.push(logged(number, &claims));
         commit.finish(CommitState::Durable);
         self.written.push_back(Written { number, parts: codec::parts(claims.len()), claims });
     }
 
-    /// The first settled commits that are still on the disk, at most `max`, but never the last one.
+    /// Returns the first settled commits still on the disk, at most `max`, but never the last commit.
     fn settled_commits(&self, max: usize) -> Vec<(u64, u16)> {
         let applied = self.shared.applied.load(Ordering::Relaxed);
         let removable = self.written.len().saturating_sub(1).min(max);
@@ -233,12 +241,12 @@ impl Writer {
     }
 
     fn fail(&mut self, detail: &str) {
-        tracing::error!(detail, "the order log cannot be written; claims are refused until it can");
+        tracing::error!(detail, "could not write the order log; refusing claims until a write succeeds");
         self.store_failed = true;
         *self.shared.trouble.write() = Some(Trouble::Failed(detail.to_owned()));
     }
 
-    /// What is done every second.
+    /// Runs the maintenance of every second.
     fn look_after(&mut self) {
         self.looked = Instant::now();
         let full = self.shared.disk.shortage().map(Trouble::Full);
@@ -252,7 +260,7 @@ impl Writer {
         self.looked_at = self.next;
     }
 
-    /// Takes claims again, once everything unsettled is on the disk for certain.
+    /// Accepts claims again after all unsettled claims are durable.
     fn recover(&mut self) {
         if let Some(Err(error)) = self.before_writing.as_ref().map(|prepare| prepare()) {
             return self.fail_to_recover(&error.to_string());
@@ -266,7 +274,7 @@ impl Writer {
                 self.shared.in_doubt.lock().clear();
                 self.store_failed = false;
                 *self.shared.trouble.write() = None;
-                tracing::info!("the order log can be written again");
+                tracing::info!("recovered the order log; accepting claims again");
             }
             Err(fault) => {
                 (self.limbo, self.limbo_changes) = (limbo, changes);
@@ -276,39 +284,42 @@ impl Writer {
         }
     }
 
-    /// It is tried again within a second.
+    /// Records the failure. The next attempt follows within a second.
     fn fail_to_recover(&mut self, detail: &str) {
-        tracing::error!(detail, "the order log still cannot be written; claims are refused until it can");
+        tracing::error!(
+            detail,
+            "still could not write the order log; refusing claims until a write succeeds"
+        );
         *self.shared.trouble.write() = Some(Trouble::Failed(detail.to_owned()));
     }
 
-    /// Gives back the room that sled does not use again.
+    /// Compacts the log: gives back the space that sled does not reuse.
     fn renew_if_large(&mut self) -> Result<(), StoreFault> {
         let bytes = self.store.bytes();
         let is_idle = self.looked_at == self.next;
         let is_large = bytes > LARGE && bytes > MANY_TIMES * self.new_bytes;
         if is_large && (is_idle || bytes > TOO_LARGE) {
             let mut entries = Vec::new();
-            // Where an entry cannot be read the store stays, however large: nothing is wrong with it but its size.
+            // If an entry cannot be read, the store stays, however large: nothing but its size is wrong.
             self.store.entries(|key, value| entries.push((key.to_vec(), value.to_vec())))?;
             self.renew(entries)?;
             self.new_bytes = self.store.bytes();
-            tracing::info!(before = bytes, after = self.new_bytes, "the order log moved to a new store");
+            tracing::info!(before = bytes, after = self.new_bytes, "compacted the order log");
         }
         Ok(())
     }
 
-    /// Leaves a store that failed. After a failed sync its pages may be marked clean and be lost later all the same, so
-    /// nothing of it is trusted but what can still be read of the sessions.
+    /// Abandons a failed store. After a failed sync its pages may be marked clean and still be lost later,
+    /// so only readable sessions are taken over from the store.
     fn replace(&mut self) -> Result<(), StoreFault> {
         let mut entries = Vec::new();
         if let Err(fault) = self.store.entries(|key, value| entries.push((key.to_vec(), value.to_vec()))) {
-            tracing::warn!(%fault, "some sessions could not be saved: their owners have to log in again");
+            tracing::warn!(%fault, "could not save some sessions; their users have to log in again");
         }
         self.renew(entries)
     }
 
-    /// Moves everything unsettled, and these entries, to a new store.
+    /// Moves all unsettled claims, and `entries`, to a new store.
     fn renew(&mut self, entries: Vec<(Vec<u8>, Vec<u8>)>) -> Result<(), StoreFault> {
         let mut content = Content { last_commit: self.next - 1, entries, ..Content::default() };
         content.commits = self.written.iter().map(|commit| (commit.number, commit.claims.clone())).collect();
@@ -322,20 +333,20 @@ impl Writer {
         if let Err(fault) = self.put(None, &[], usize::MAX).and_then(|()| self.sync()) {
             self.fail(&fault.to_string());
         }
-        // A trouble stays what it is: then this was no stop in order.
+        // An earlier trouble is kept: then this was no clean stop.
         self.shared.trouble.write().get_or_insert(Trouble::Closed);
-        // What came in after the last look must not wait for ever.
+        // Callers that joined after the last round must not wait for ever.
         let late = {
             let mut gathering = self.shared.gathering.lock();
             gathering.looks.clear();
-            // Whoever joins it from here on finds it finished.
+            // Later waiters of this group find it finished.
             Arc::clone(&gathering.commit)
         };
         late.finish(CommitState::Failed);
     }
 }
 
-/// The claims of a commit as the workers get them.
+/// Returns the claims of a commit in the form that workers receive.
 pub(crate) fn logged(commit: u64, claims: &[Claim]) -> impl Iterator<Item = Logged> + '_ {
     claims.iter().zip(0..).map(move |(claim, minor)| Logged {
         position: LogPosition { major: commit, minor },
