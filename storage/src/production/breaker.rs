@@ -1,20 +1,22 @@
-//! A circuit breaker before a server: while the server refuses, is silent or slow, calls fail at once.
+//! A circuit breaker before a server: while the server is unreachable, silent or slow, calls fail at once.
 //!
 //! | state | calls | ends when |
 //! | --- | --- | --- |
-//! | closed | pass, and their outcomes count | of [`CALLS_MIN`] calls or more in [`WINDOW_SLOTS`] × [`SLOT`], half were bad |
-//! | open | fail at once | a probe is answered |
-//! | half-open | [`TRIALS`] at a time pass, the rest fail at once | [`TRIALS`] were good: closed; one was bad: open |
+//! | closed | pass, and outcomes count | half of the calls in the window were bad: open |
+//! | open | fail at once | a probe succeeds: half-open |
+//! | half-open | up to [`TRIALS`] in flight, the rest fail | [`TRIALS`] were good: closed; a bad one: open |
 //!
-//! A bad call found no connection, lost it, or took longer than the server's limit. What a server refuses in words is good.
-//! A call that waits for locks of others is [lenient](Pass::lenient): its time says nothing about the server.
+//! The window covers [`WINDOW_SLOTS`] slots of [`SLOT`], and a circuit opens on [`CALLS_MIN`] calls or more.
+//! A bad call found no connection, lost the connection, or took longer than the server's limit. An error
+//! reply is a good call. A call that waits for locks of other clients is [lenient](Pass::lenient), since the
+//! wait says nothing about the server's health.
 //!
-//! Probes are made by one task a process, never by a call for which somebody waits: the first [`REST_MIN`] after the opening,
-//! each further one after twice the rest, up to [`REST_MAX`], less a random share, so that the processes of a mall do not
-//! probe in step.
+//! One task per process sends the probes, so no caller ever waits for a probe. The first probe follows
+//! [`REST_MIN`] after the opening. Each failed probe doubles the pause, up to [`REST_MAX`]. A random share is
+//! subtracted from each pause, so that the processes of a mall do not probe in step.
 //!
-//! No crate: `recloser` counts errors alone, reads its own clock, and lets as many calls through half-open as its window has
-//! places; `failsafe` is unmaintained; tower's breakers stand before services of tower.
+//! No crate fits: `recloser` counts only errors, reads its own clock, and lets as many calls through
+//! half-open as its window has places; `failsafe` is unmaintained; tower's breakers wrap tower services.
 
 use std::fmt::{self, Display};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,34 +33,35 @@ use crate::{CircuitHealth, CircuitState};
 #[cfg(test)]
 mod tests;
 
-/// Outcomes are counted by slots of this length,
+/// Length of a slot. Outcomes are counted per slot.
 const SLOT: Duration = Duration::from_millis(500);
-/// and as many slots are remembered. A server that took 10,000 calls a second has to have its good calls forgotten before the
-/// few that time out are half of all.
+/// Slots in the window. The window is short because a server that took 10,000 calls a second must have its
+/// good calls forgotten before the few timeouts make up half of all calls.
 const WINDOW_SLOTS: usize = 6;
-/// Fewer calls than these open nothing: one caller makes them in 3 s of silence.
+/// Minimum number of calls in the window that can open the circuit. One caller makes as many in 3 s of
+/// silence.
 const CALLS_MIN: u64 = 4;
-/// Good calls that close a half-open circuit, and calls on trial at any time.
+/// Good calls that close a half-open circuit, and the maximum of trial calls in flight.
 const TRIALS: u32 = 3;
-/// From the opening to the first probe.
+/// Pause between the opening and the first probe.
 const REST_MIN: Duration = Duration::from_millis(250);
-/// A server that is back is used after this time at the latest.
+/// Longest pause between probes, and so the longest time for which a recovered server stays unused.
 const REST_MAX: Duration = Duration::from_secs(1);
-/// Between two probes of a half-open circuit that no call tries.
+/// Pause between probes of a half-open circuit without trial calls.
 const TRIAL_PAUSE: Duration = Duration::from_millis(50);
 
-/// Asks the server for any answer; false without one.
+/// Sends the server a command that needs no particular reply. Returns false without a reply.
 pub(super) type Probe = Box<dyn Fn() -> BoxFuture<'static, bool> + Send + Sync>;
 
-/// Time as a breaker sees it; a test has its own.
+/// The clock of a breaker. Tests have a manual clock.
 pub(super) trait Time: Send + Sync {
-    /// Since any fixed instant.
+    /// Returns the time since a fixed instant.
     fn now(&self) -> Duration;
 
     fn sleep(&self, span: Duration) -> BoxFuture<'_, ()>;
 }
 
-/// The machine's monotonic clock, from this instant on.
+/// The machine's monotonic clock, starting at the stored instant.
 struct RealTime(Instant);
 
 impl Time for RealTime {
@@ -71,20 +74,21 @@ impl Time for RealTime {
     }
 }
 
-/// How a call ended.
+/// The outcome of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Outcome {
     Good,
     Bad,
-    /// Says nothing about the server.
+    /// The call says nothing about the server.
     Unknown,
 }
 
-/// A circuit as such, without clock, server or randomness.
+/// The state machine of a circuit, without clock, server or randomness.
 #[derive(Debug)]
 struct Circuit {
     phase: Phase,
-    /// Counts changes of the phase: a call admitted in another phase does not count in this one.
+    /// Number of phase changes so far. A call admitted in an earlier phase does not count in the current
+    /// phase.
     epoch: u64,
     opened: u64,
 }
@@ -96,7 +100,7 @@ enum Phase {
     HalfOpen { rest: Duration, good: u32, on_trial: u32, probe_at: Duration },
 }
 
-/// Calls by slot of time, each slot with its number since the beginning.
+/// Counts of calls per slot. Each slot carries its number since the beginning.
 #[derive(Default, Debug)]
 struct Window([Counts; WINDOW_SLOTS]);
 
@@ -108,7 +112,7 @@ struct Counts {
 }
 
 impl Window {
-    /// Counts a call. Returns whether that is one bad call too many.
+    /// Counts a call. Returns true if a bad call makes half of the window bad.
     fn count(&mut self, is_bad: bool, now: Duration) -> bool {
         let number = usize::try_from(now.as_millis() / SLOT.as_millis()).unwrap_or(usize::MAX);
         let oldest = number.saturating_sub(WINDOW_SLOTS - 1);
@@ -138,7 +142,8 @@ impl Circuit {
         }
     }
 
-    /// The epoch of a call that may pass.
+    /// Admits a call, unless the circuit is open or has [`TRIALS`] in flight. Returns the epoch for
+    /// [`settle`](Self::settle).
     fn admit(&mut self) -> Option<u64> {
         match &mut self.phase {
             Phase::Open { .. } => return None,
@@ -149,7 +154,7 @@ impl Circuit {
         Some(self.epoch)
     }
 
-    /// Counts the outcome of a call of this epoch.
+    /// Counts the outcome of a call that was admitted in `epoch`. Ignores calls of earlier epochs.
     fn settle(&mut self, epoch: u64, outcome: Outcome, now: Duration) {
         if epoch != self.epoch {
             return;
@@ -164,12 +169,12 @@ impl Circuit {
                 *on_trial = on_trial.saturating_sub(1);
                 self.tried(outcome, now);
             }
-            // Opening begins another epoch.
+            // Opening starts a new epoch, so no admitted call can settle here.
             Phase::Open { .. } => {}
         }
     }
 
-    /// When the next probe is due; never for a closed circuit.
+    /// Returns the due time of the next probe; `None` for a closed circuit.
     fn probe_at(&self) -> Option<Duration> {
         match self.phase {
             Phase::Closed(_) => None,
@@ -177,7 +182,7 @@ impl Circuit {
         }
     }
 
-    /// Counts a probe.
+    /// Counts the outcome of a probe.
     fn probed(&mut self, is_answered: bool, now: Duration) {
         match &mut self.phase {
             Phase::Closed(_) => {}
@@ -188,7 +193,8 @@ impl Circuit {
             }
             Phase::HalfOpen { on_trial, probe_at, .. } if is_answered => {
                 *probe_at = now + TRIAL_PAUSE;
-                // A server may take a probe and nothing else: calls know better.
+                // Some servers accept a probe and nothing else. A trial call in flight is the better
+                // evidence.
                 if *on_trial == 0 {
                     self.tried(Outcome::Good, now);
                 }
@@ -233,10 +239,10 @@ impl Circuit {
 pub(super) struct Breaker {
     name: &'static str,
     address: String,
-    /// A call that takes longer is bad.
+    /// Duration from which a call counts as bad.
     slow: Duration,
     probe: Probe,
-    /// Where probes are made.
+    /// Runtime of the probe task.
     runtime: Handle,
     time: Arc<dyn Time>,
     guarded: Mutex<Guarded>,
@@ -245,13 +251,13 @@ pub(super) struct Breaker {
 
 struct Guarded {
     circuit: Circuit,
-    /// Whether a task probes.
+    /// Whether the probe task runs.
     is_probed: bool,
-    /// What the last bad call met.
+    /// Error of the last bad call, shown in refusals.
     fault: String,
 }
 
-/// What a call is told that is not made.
+/// A rejection by the open circuit: the call was not made.
 #[derive(Clone, Debug)]
 pub(super) struct Refused(String);
 
@@ -261,7 +267,8 @@ impl Display for Refused {
     }
 }
 
-/// A call under way. Dropped before it is settled, it was given up by its caller: bad if the server had half of its time.
+/// A call in flight. Dropping an unsettled pass means that the caller gave up: bad if at least half of the
+/// server's time limit has passed.
 pub(super) struct Pass<'a> {
     breaker: &'a Arc<Breaker>,
     epoch: u64,
@@ -271,7 +278,7 @@ pub(super) struct Pass<'a> {
 }
 
 impl Breaker {
-    /// A closed one. `probe` is called where `runtime` is.
+    /// Creates a closed circuit breaker. Probes run on `runtime`.
     pub(super) fn new(
         name: &'static str,
         address: String,
@@ -302,10 +309,10 @@ impl Breaker {
         })
     }
 
-    /// Lets a call pass.
+    /// Admits a call.
     ///
     /// # Errors
-    /// [`Refused`], at once: the server does not answer.
+    /// [`Refused`], at once: the circuit is open, or half-open with [`TRIALS`] in flight.
     pub(super) fn admit(self: &Arc<Self>) -> Result<Pass<'_>, Refused> {
         let mut guarded = self.guarded.lock();
         if let Some(epoch) = guarded.circuit.admit() {
@@ -316,7 +323,7 @@ impl Breaker {
         Err(Refused(format!("{} is not called until it answers again: {}", self.name, guarded.fault)))
     }
 
-    /// Why no call passes at present, if none does.
+    /// Returns the refusal that calls receive while the circuit is open; `None` otherwise.
     pub(super) fn refusal(&self) -> Option<Refused> {
         let guarded = self.guarded.lock();
         let words =
@@ -324,7 +331,7 @@ impl Breaker {
         (guarded.circuit.state() == CircuitState::Open).then(words)
     }
 
-    /// The state and what was counted.
+    /// Returns the state, and the counts of openings and refused calls.
     pub(super) fn health(&self) -> CircuitHealth {
         let guarded = self.guarded.lock();
         CircuitHealth {
@@ -361,7 +368,8 @@ impl Breaker {
         }
     }
 
-    /// How long to wait before the next probe, less up to a quarter; `None` if the circuit is closed.
+    /// Returns the pause before the next probe, shortened at random by up to a quarter; `None` if the circuit
+    /// is closed.
     fn next_probe(&self) -> Option<Duration> {
         let mut guarded = self.guarded.lock();
         let Some(at) = guarded.circuit.probe_at() else {
@@ -383,7 +391,7 @@ impl Breaker {
     }
 }
 
-/// Ends with the circuit's closing, or with the breaker.
+/// Probes until the circuit closes or the breaker is dropped.
 async fn probe_until_closed(breaker: Weak<Breaker>) {
     loop {
         let next =
@@ -396,31 +404,33 @@ async fn probe_until_closed(breaker: Weak<Breaker>) {
 }
 
 impl Pass<'_> {
-    /// The same call, of which only a lost connection is bad: it may wait for others' locks, or for much work.
+    /// Makes the call lenient: only a lost connection is bad. For calls that may wait for locks of others, or
+    /// do much work.
     pub(super) fn lenient(mut self) -> Self {
         self.is_lenient = true;
         self
     }
 
-    /// The server answered, whatever.
+    /// Settles a call that got a reply, including an error reply. A slow reply is bad, unless the call is
+    /// lenient.
     pub(super) fn answered(mut self) {
         let took = self.took();
         let outcome = if took < self.breaker.slow || self.is_lenient { Outcome::Good } else { Outcome::Bad };
         self.settle(outcome, || format!("it answers after {took:.1?}"));
     }
 
-    /// There was no connection, or it was lost.
+    /// Settles a call that found no connection, or lost the connection.
     pub(super) fn lost(mut self, fault: &impl Display) {
         self.settle(Outcome::Bad, || fault.to_string());
     }
 
-    /// There was no answer in time.
+    /// Settles a call that timed out.
     pub(super) fn silent(mut self, fault: &impl Display) {
         let outcome = if self.is_lenient { Outcome::Unknown } else { Outcome::Bad };
         self.settle(outcome, || fault.to_string());
     }
 
-    /// The call did not come to the server.
+    /// Settles a call that never reached the server.
     pub(super) fn unused(mut self) {
         self.settle(Outcome::Unknown, String::new);
     }

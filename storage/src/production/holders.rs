@@ -1,4 +1,4 @@
-//! What the record is asked when Redis does not know a sale.
+//! Queries of the database for the holders of a sale that Redis does not know.
 
 use std::collections::HashSet;
 
@@ -6,29 +6,29 @@ use async_trait::async_trait;
 
 use crate::{Claim, OrderId, StoreError, UserId, VoucherId};
 
-/// Somebody who holds a unit of a sale.
+/// A user who holds a unit of a sale.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Holder {
-    /// Who.
+    /// User who holds the unit.
     pub user: UserId,
-    /// By which order, or by which claim that died.
+    /// Order that holds the unit, or the claim that became a dead letter.
     pub order: OrderId,
-    /// Whether it is an order. A dead letter may hold a unit beside its user's order, and then is not what the user
-    /// is told to have bought.
+    /// Whether `order` is an order rather than a dead letter. A dead letter may hold a unit beside the user's
+    /// order; the user is then shown the order as their purchase.
     pub is_order: bool,
 }
 
-/// Who holds units of a sale, as the record has it.
+/// The holders of units of a sale, according to the database.
 #[async_trait]
 pub trait Holders: Send + Sync {
-    /// The next holders of the sale with an order above `after`, by order: live orders, and dead letters that hold a
-    /// unit. So many as the record likes to read at once; none when there are no more.
+    /// Returns the next page of holders with an order above `after`, in ascending order: live orders, and
+    /// dead letters that hold a unit. The database chooses the page size; an empty page is the end.
     ///
     /// # Errors
     /// [`StoreError`]: the sale is not loaded.
     async fn page(&self, voucher: VoucherId, after: OrderId) -> Result<Vec<Holder>, StoreError>;
 
-    /// Which of these claims are orders or dead letters already, whatever became of them since.
+    /// Returns the claims that are already orders or dead letters, whatever happened to the orders since.
     ///
     /// # Errors
     /// [`StoreError`]: the sale is not loaded.

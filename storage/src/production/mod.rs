@@ -1,6 +1,7 @@
-//! The production back end: Redis for what is fast and shared, MySQL for the record.
+//! The production back end: Redis for fast shared state, MySQL as the database.
 //!
-//! Any number of processes share both. Nothing that one of them holds in memory is the truth about anything.
+//! Any number of processes share both servers. The memory of a process never holds the authoritative copy of
+//! anything.
 
 mod breaker;
 mod epochs;
@@ -25,21 +26,21 @@ use self::redis::{RecordForRedis, RedisOptions, RedisPorts};
 use self::upkeep::ProductionUpkeep;
 use crate::{OpenError, Storage};
 
-/// Where the servers of a mall are.
+/// Addresses of a mall's servers.
 #[derive(Clone)]
 pub struct ProductionOptions {
-    /// Redis.
+    /// Address and settings of Redis.
     pub redis: RedisOptions,
-    /// MySQL's URL, `mysql://[user[:password]@]host[:port]/database`. May hold a password. With `?require_ssl=true` the
-    /// server's certificate is checked, by the well-known authorities or by `&ca=FILE` alone; `pool_max=N` sets the
-    /// number of connections.
+    /// URL of MySQL, `mysql://[user[:password]@]host[:port]/database`. May contain a password.
+    /// `?require_ssl=true` makes the client check the server's certificate, by the well-known authorities or
+    /// only by `&ca=FILE`. `pool_max=N` sets the number of connections.
     pub mysql: String,
-    /// How long opening waits for a free connection of MySQL; without a limit if `None`.
+    /// Time limit for getting a connection to MySQL while opening; `None` waits without a limit.
     pub connection_wait: Option<Duration>,
 }
 
 impl ProductionOptions {
-    /// With keys in Redis that begin with `mallbox`, and no limit on waiting.
+    /// Creates options with the Redis key prefix `mallbox`, and without a limit on waiting.
     #[must_use]
     pub fn new(redis: impl Into<String>, mysql: impl Into<String>) -> Self {
         Self { redis: RedisOptions::new(redis), mysql: mysql.into(), connection_wait: None }
@@ -52,7 +53,8 @@ impl fmt::Debug for ProductionOptions {
     }
 }
 
-/// Connects to both. The record first: a Redis that does not know a sale asks it who holds units.
+/// Connects to both servers. MySQL comes first, because a Redis that does not know a sale reads the holders
+/// from MySQL.
 pub(crate) async fn open(options: &ProductionOptions) -> Result<Storage, OpenError> {
     let record = mysql::connect_within(&options.mysql, options.connection_wait).await?;
     let known = RecordForRedis {

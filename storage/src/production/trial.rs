@@ -1,14 +1,14 @@
-//! A mall to be thrown away, on servers that may carry others.
+//! A temporary mall on servers that may carry other malls.
 
 use super::mysql::{self, MysqlFigures};
 use super::redis::{RedisFigures, RedisUpkeep};
 use super::{ProductionOptions, redis};
 use crate::{OpenError, StoreError};
 
-/// Room for a mall beside others on the same servers: a prefix of keys and a database that nobody else has, and a way to
-/// remove both. For benches.
+/// A temporary mall for benchmarks, on servers shared with other malls. Has a unique key prefix and a unique
+/// database, and removes both.
 ///
-/// The scripts of such a mall, some 30 KiB, stay in Redis' cache until it is restarted.
+/// The mall's scripts, some 30 KiB, stay in Redis' script cache until Redis restarts.
 #[derive(Debug)]
 pub struct Trial {
     options: ProductionOptions,
@@ -16,12 +16,12 @@ pub struct Trial {
     redis: RedisUpkeep,
 }
 
-/// What both servers have done since they started. Whoever else uses them is counted as well.
+/// Statistics of both servers since each started. Work of other clients is included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ServerFigures {
-    /// Redis.
+    /// Statistics of Redis, summed over all masters.
     pub redis: RedisFigures,
-    /// MySQL.
+    /// Statistics of the MySQL server.
     pub mysql: MysqlFigures,
 }
 
@@ -34,11 +34,11 @@ impl std::ops::Sub for ServerFigures {
 }
 
 impl Trial {
-    /// Finds names for it on these servers; nothing is written. The prefix and the database that the options name are left
-    /// alone. Connections live on the runtime that this is called on.
+    /// Chooses names for a temporary mall on the servers of `options`; writes nothing. The prefix and the
+    /// database named in `options` stay untouched. Connections live on the runtime of the caller.
     ///
     /// # Errors
-    /// [`OpenError`]: a URL cannot be read, or Redis does not answer.
+    /// [`OpenError`]: a URL is invalid, or Redis is unreachable.
     pub async fn beside(options: &ProductionOptions) -> Result<Self, OpenError> {
         let name = redis::random();
         let database = format!("mallbox_bench_{name:016x}");
@@ -51,32 +51,32 @@ impl Trial {
         Ok(Self { redis: RedisUpkeep::to(&own.redis.url).await?, options: own, database })
     }
 
-    /// How to open it.
+    /// Returns the options that open the temporary mall.
     #[must_use]
     pub fn options(&self) -> &ProductionOptions {
         &self.options
     }
 
-    /// What the servers have done so far.
+    /// Returns the statistics of both servers.
     ///
     /// # Errors
-    /// [`StoreError`]: one of them does not answer.
+    /// [`StoreError`]: a server is unreachable.
     pub async fn figures(&self) -> Result<ServerFigures, StoreError> {
         let (redis, mysql) = tokio::join!(self.redis.figures(), mysql::figures_of(&self.options.mysql));
         Ok(ServerFigures { redis: redis?, mysql: mysql? })
     }
 
-    /// Removes all of it. Nobody may use it any more.
+    /// Removes the keys and the database. The mall must not be in use any more.
     ///
     /// # Errors
-    /// [`StoreError`]: some of it, or all, is still there.
+    /// [`StoreError`]: some or all of the data is still there.
     pub async fn remove(&self) -> Result<(), StoreError> {
         let dropped = mysql::drop_database(&self.options.mysql).await;
         self.redis.remove_all(&self.options.redis.prefix).await?;
         dropped
     }
 
-    /// What to remove by hand if that failed.
+    /// Names the database and the key prefix, for removal by hand after [`remove`](Self::remove) failed.
     #[must_use]
     pub fn names(&self) -> String {
         format!("the database {} and the keys of {}", self.database, self.options.redis.prefix)
@@ -104,7 +104,7 @@ mod tests {
         }
     }
 
-    /// Opens the mall there, and lets people log in.
+    /// Opens the mall and logs users in.
     async fn fill(options: &ProductionOptions) {
         let storage = Storage::open(&Place::Production(options.clone())).await.unwrap();
         for number in 0..50 {
@@ -119,14 +119,14 @@ mod tests {
         storage.upkeep.close().await.unwrap();
     }
 
-    /// All keys, and all databases.
+    /// Returns all keys and all databases.
     async fn all_there_is(redis: &[String], mysql: &str) -> (Vec<String>, Vec<String>) {
         let mut keys = Vec::new();
         for url in redis {
             let client = ::redis::Client::open(url.as_str()).unwrap();
             let mut connection = client.get_multiplexed_async_connection().await.unwrap();
             let some: Vec<String> = ::redis::cmd("KEYS").arg("*").query_async(&mut connection).await.unwrap();
-            // That a server was looked at is noted for some milliseconds.
+            // A check of the server leaves a key for some milliseconds.
             keys.extend(some.into_iter().filter(|key| !key.ends_with(":checked")));
         }
         keys.sort();

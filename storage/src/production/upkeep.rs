@@ -1,4 +1,4 @@
-//! [`Upkeep`] of both servers together.
+//! The [`Upkeep`] port over both servers.
 
 use async_trait::async_trait;
 
@@ -16,7 +16,7 @@ impl Upkeep for ProductionUpkeep {
     async fn health(&self) -> Health {
         let (redis, trouble) = tokio::join!(self.redis.health(), self.mysql.trouble());
         let trouble = trouble.map(|trouble| format!("MySQL at {}: {trouble}", self.mysql.address()));
-        // Of a server that cannot be asked, nothing is promised.
+        // An unreachable server promises no durability.
         let of_redis = redis.durability.map_or(Durability::Memory, Durability::from);
         let of_mysql = self.mysql.durability();
         let parts = vec![
@@ -38,7 +38,7 @@ impl Upkeep for ProductionUpkeep {
         Health { backend: "production", durability: of_redis.min(of_mysql), parts, clock: redis.clock }
     }
 
-    /// Redis frees what has expired by itself.
+    /// Does nothing: Redis removes expired keys automatically.
     async fn sweep(&self, _now: Timestamp) -> Result<(), StoreError> {
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The state machine against a model, and the breaker around a server that is a flag.
+//! Tests the state machine against a model, and the breaker around a server that is simulated by a flag.
 
 use std::sync::atomic::AtomicBool;
 
@@ -9,19 +9,19 @@ use super::*;
 
 const MS: Duration = Duration::from_millis(1);
 
-/// Good ones, and those under way.
+/// Good trials, and trials in flight.
 type Trials = (u32, u32);
-/// How a call ends.
+/// A way to end a call.
 type End = fn(Pass<'_>);
 
-/// What the circuit is by its definition: everything that happened is kept, and counted anew at each question.
+/// The circuit by its definition: the model keeps the whole history, and evaluates the history on each query.
 #[derive(Default)]
 struct Model {
-    /// Outcomes of the closed phase, with their slots.
+    /// Outcomes of the closed phase, with slot numbers.
     calls: Vec<(u128, bool)>,
-    /// Rest, when the next probe is due, and in the half-open phase good trials and those under way.
+    /// Pause, due time of the next probe and, in the half-open phase, the trials.
     open: Option<(Duration, Duration, Option<Trials>)>,
-    /// Names of admitted calls that count.
+    /// Names of admitted calls that still count.
     admitted: Vec<u64>,
     opened: u64,
 }
@@ -116,7 +116,7 @@ impl Model {
     }
 }
 
-/// splitmix64.
+/// Returns a number below `sides` from the splitmix64 generator.
 fn dice(seed: &mut u64, sides: u64) -> u64 {
     *seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut mixed = *seed;
@@ -143,7 +143,7 @@ fn random_calls_and_probes_leave_the_circuit_where_the_model_is() {
                 3..=6 if !under_way.is_empty() => {
                     let place = usize::try_from(dice(&mut random, under_way.len() as u64)).unwrap();
                     let (name, epoch) = under_way.swap_remove(place);
-                    // Good and bad days of some seconds.
+                    // The error rate alternates between good and bad periods of some seconds.
                     let bad_of_ten = if now.as_secs().is_multiple_of(8) { 9 } else { 2 };
                     let outcome = match dice(&mut random, 10) {
                         0 => Outcome::Unknown,
@@ -181,13 +181,13 @@ fn a_few_lost_calls_among_many_open_nothing_and_silence_after_a_rush_does_within
         let outcome = if number % 100 >= 60 { Outcome::Bad } else { Outcome::Good };
         assert_eq!(call(&mut circuit, outcome, number / 10), Some(CircuitState::Closed), "{number}");
     }
-    // 64 callers, each of whom waits for 0.6 s.
+    // 64 callers, each with a timeout of 0.6 s.
     let opened =
         (2_000..).step_by(10).find(|ms| call(&mut circuit, Outcome::Bad, *ms) != Some(CircuitState::Closed));
     assert!(opened.is_some_and(|ms| (3_000..5_000).contains(&ms)), "{opened:?}");
 }
 
-/// Time that a test moves.
+/// A clock that the test advances.
 #[derive(Default)]
 struct ManualTime {
     now: Mutex<Duration>,
@@ -213,7 +213,7 @@ impl Time for ManualTime {
     }
 }
 
-/// A breaker before a server that answers while a flag is set.
+/// A breaker before a simulated server that replies while a flag is set.
 struct World {
     breaker: Arc<Breaker>,
     time: Arc<ManualTime>,
@@ -236,7 +236,7 @@ impl World {
         Self { breaker, time, answers, probes }
     }
 
-    /// Moves the time, in steps in which the task that probes does what is due.
+    /// Advances the clock in steps of 1 ms, and lets the probe task run after each step.
     async fn pass(&self, span: Duration) {
         let until = self.time.now() + span;
         while self.time.now() < until {
@@ -271,7 +271,7 @@ async fn an_open_breaker_refuses_at_once_and_probes_alone_until_the_server_is_ba
         assert_eq!(refused.to_string(), "Redis is not called until it answers again: nobody is there");
         world.pass(10 * MS).await;
     }
-    // In 10 s: after a quarter of a second, a half, and then each second or a little earlier.
+    // In 10 s: probes after 0.25 s, after 0.5 s, and then every second or a little earlier.
     assert!((10..=16).contains(&world.probes()), "{}", world.probes());
     world.answers.store(true, Ordering::SeqCst);
     world.pass(2 * REST_MAX).await;
@@ -317,7 +317,7 @@ async fn a_herd_at_a_half_open_breaker_is_three_calls() {
     }
     let herd: Vec<_> = (0..1_000).filter_map(|_| world.breaker.admit().ok()).collect();
     assert_eq!(herd.len(), 3);
-    // Probes do not decide while calls are on trial.
+    // Probes do not decide while trial calls are in flight.
     world.pass(90 * MS).await;
     assert_eq!(world.state(), CircuitState::HalfOpen);
     herd.into_iter().for_each(Pass::answered);
