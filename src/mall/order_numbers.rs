@@ -1,4 +1,4 @@
-//! Order ids for the mall's sellers.
+//! Allocation of order ids.
 
 use crossbeam::queue::ArrayQueue;
 use mallbox_storage::{OrderId, Storage, Timestamp, VoucherId};
@@ -6,20 +6,20 @@ use mallbox_storage::{OrderId, Storage, Timestamp, VoucherId};
 use super::sparse_log::SparseLog;
 use super::{Failure, Refusal};
 
-/// The counter that all order ids come from.
+/// Name of the sequence behind all order ids.
 pub(super) const SEQUENCE: &str = "order";
 
-/// Gives out order ids.
+/// Allocates order ids.
 ///
-/// A day has 2^28 numbers, and each claim that is refused needs one too: at 80,000 refusals a second they would last an
-/// hour. So a number that the store certainly did not use is used again.
+/// A day has 2^28 numbers, and each refused claim consumes one too: at 80,000 refusals a second they would
+/// last an hour. Numbers certainly not used by the store are therefore recycled.
 #[derive(Debug)]
 pub(super) struct OrderNumbers {
     spare: ArrayQueue<Number>,
     refused: SparseLog,
 }
 
-/// A number of a day's counter.
+/// A number of one day's sequence.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Number {
     day: u64,
@@ -28,12 +28,12 @@ pub(super) struct Number {
 
 impl OrderNumbers {
     pub(super) fn new() -> Self {
-        /// As many as there are claims under way at once, about; past that, numbers are left out.
+        /// Roughly the number of concurrent claims. Beyond, unused numbers are skipped for good.
         const ROOM: usize = 4_096;
         Self { spare: ArrayQueue::new(ROOM), refused: SparseLog::default() }
     }
 
-    /// A fresh order id, and the number in it.
+    /// Returns a fresh order id and its number in the day's sequence.
     pub(super) async fn next(
         &self,
         storage: &Storage,
@@ -49,9 +49,9 @@ impl OrderNumbers {
         OrderId::compose(now, count, voucher).map(|id| (id, number)).ok_or_else(|| self.out_of_numbers(now))
     }
 
-    /// A number that no order, no claim and no call under way carries.
+    /// Recycles a number. No order, claim or call in progress may carry the number.
     pub(super) fn give_back(&self, number: Number) {
-        // No room: the number is left out.
+        // The queue is full: the number is skipped for good.
         let _ = self.spare.push(number);
     }
 
@@ -60,7 +60,7 @@ impl OrderNumbers {
             tracing::error!(
                 now_ms = now.as_millis(),
                 times,
-                "no order can be numbered: the mall's clock stands before 2022 or after 2089, or the day's numbers are used up"
+                "could not allocate an order id: the mall's clock is before 2022 or after 2089, or the day's numbers are used up"
             );
         }
         Refusal::Busy.into()

@@ -1,4 +1,4 @@
-//! Accepted claims on their way from the log to the record.
+//! Workers moving accepted claims from the order log to the database.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -16,34 +16,36 @@ use tokio_util::task::AbortOnDropHandle;
 use super::Context;
 use super::batch_size::BatchSize;
 
-/// How often the record may refuse a claim that stands alone.
+/// Attempts after which the database's refusal of a single claim is final.
 const ATTEMPTS: u32 = 5;
-/// How long an idle worker waits for a claim before it looks whether it shall stop.
+/// Longest wait of an idle worker for a claim. Afterwards the worker checks for shutdown.
 const IDLE: Duration = Duration::from_millis(250);
-/// The pauses after trouble, doubled each time.
+/// First pause after an error. Each further pause doubles, up to [`LONGEST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
-/// Calls of one round that the record may refuse without taking a single claim: then it is the record, not the claims.
+/// Calls per round that the database may refuse without accepting a single claim. Beyond, the database is at
+/// fault, not the claims.
 const FRUITLESS: usize = 128;
-/// What is tried after that: small enough to be halved down to every single claim within [`FRUITLESS`] calls.
+/// Batch size after a fruitless round: small enough to be halved down to every single claim within
+/// [`FRUITLESS`] calls.
 const AFTER_FRUITLESS: usize = 64;
 
-/// What the workers have done so far; for the metrics.
+/// Metrics of the order workers.
 #[derive(Debug, Default)]
 pub struct WorkerFigures {
     /// Claims written as orders.
     pub persisted: AtomicU64,
-    /// Claims the log handed out again after they had been settled.
+    /// Settled claims that the log handed out again.
     pub repeats: AtomicU64,
     /// Claims that became dead letters.
     pub dead_letters: AtomicU64,
-    /// Attempts that counted against a claim.
+    /// Refusals counted as an attempt of a claim.
     pub refused: AtomicU64,
-    /// Rounds that ended in trouble of the store.
+    /// Rounds ended by a failure of the store.
     pub troubles: AtomicU64,
     /// Transactions that wrote claims.
     pub batches: AtomicU64,
-    /// Workers started anew after they broke off.
+    /// Restarts of failed workers.
     pub restarts: AtomicU64,
 }
 
@@ -51,35 +53,37 @@ fn count(figure: &AtomicU64, by: usize) {
     figure.fetch_add(by as u64, Ordering::Relaxed);
 }
 
-/// Moves accepted claims from the log to the record, until told to stop.
+/// Moves accepted claims from the order log to the database until stopped.
 ///
-/// - A claim leaves the log only after the record has answered for it: as an order, or as a dead letter.
-/// - Trouble of the store counts for no claim: the worker waits, longer each time, and the log grows.
-/// - A batch that the record refuses is halved until the claim that it is about stands alone. That counts as an attempt
-///   if the record took others in the same round, or if this claim has been told apart like that before, or if there is
-///   no other claim at all; where everything is refused, it is the record that is at fault, and nobody's attempt.
-/// - A refused claim rests for a while, longer each time, and holds nobody up. At the fifth attempt it becomes a dead
-///   letter.
+/// - A claim leaves the log only after the database has settled the claim: as an order, or as a dead letter.
+/// - A failure of the store counts against no claim: the worker backs off with growing pauses, and the log
+///   grows.
+/// - A batch refused by the database is halved until the offending claim stands alone. The refusal counts as
+///   an attempt in three cases: the database accepted other claims in the same round, the claim has been
+///   isolated before, or no other claim exists. If every claim is refused, the database is at fault and no
+///   attempt is counted.
+/// - A refused claim is retried after growing pauses and delays no other claim. The fifth attempt makes the
+///   claim a dead letter.
 pub struct OrderWorkers {
     context: Context,
     figures: Arc<WorkerFigures>,
 }
 
 impl OrderWorkers {
-    /// Nobody works yet.
+    /// Creates the workers; [`run`](Self::run) starts them.
     #[must_use]
     pub fn new(context: Context) -> Self {
         Self { context, figures: Arc::default() }
     }
 
-    /// What has been done so far.
+    /// Returns the metrics.
     #[must_use]
     pub fn figures(&self) -> Arc<WorkerFigures> {
         Arc::clone(&self.figures)
     }
 
-    /// Works with so many workers until `stop`; then each finishes what it has in hand. A worker that breaks off is
-    /// replaced, and what it had in hand is handed out again.
+    /// Runs `workers` workers until `stop` is cancelled. Each worker then finishes the claims in hand. A
+    /// failed worker is replaced and its claims are handed out again.
     pub async fn run(&self, workers: usize, stop: CancellationToken) {
         let mut all = tokio::task::JoinSet::new();
         for number in 0..workers.max(1) {
@@ -88,17 +92,18 @@ impl OrderWorkers {
         }
         while let Some(ended) = all.join_next().await {
             if let Err(error) = ended {
-                tracing::error!(%error, "the supervisor of a worker broke off");
+                tracing::error!(%error, "the supervisor of an order worker panicked");
             }
         }
     }
 }
 
-/// Waits until the log is empty, or in trouble, or `longest` (real time) is over. Answers whether it is empty.
+/// Waits until the log is empty, the log fails, or `longest` (real time) has elapsed. Returns whether the log
+/// is empty.
 ///
-/// To be called before the clock is moved: a claim that was made before is then an order with its own deadline.
+/// Called before the clock is moved: every earlier claim is then an order with its own deadline.
 pub async fn drained(storage: &Storage, longest: Duration) -> bool {
-    /// How often the log is looked at.
+    /// Interval of polling the log.
     const LOOK_EVERY: Duration = Duration::from_millis(1);
     let until = Instant::now() + longest;
     loop {
@@ -117,20 +122,20 @@ async fn supervise(worker: Worker, stop: CancellationToken) {
     let mut pause = Pause::default();
     let name = worker.name.clone();
     loop {
-        // Also at the start: what a worker of this name had in hand when it ended in disorder.
+        // At start too: an earlier worker of the same name may have crashed with claims in hand.
         match worker.context.storage.order_log.reclaim(&name).await {
             Ok(0) => {}
             Ok(claims) => {
-                tracing::info!(worker = %name, claims, "claims of a worker that broke off go out again")
+                tracing::info!(worker = %name, claims, "re-queued the claims of a failed worker")
             }
-            Err(error) => tracing::warn!(worker = %name, %error, "claims could not be reclaimed"),
+            Err(error) => tracing::warn!(worker = %name, %error, "could not re-queue claims"),
         }
         let began = Instant::now();
         let running = tokio::spawn(worker.fresh().run(stop.clone()));
         match AbortOnDropHandle::new(running).await {
             Ok(Ok(())) => return,
-            Ok(Err(error)) => tracing::warn!(worker = %name, %error, "a worker broke off and is replaced"),
-            Err(error) => tracing::error!(worker = %name, %error, "a worker broke off and is replaced"),
+            Ok(Err(error)) => tracing::warn!(worker = %name, %error, "an order worker failed; restarting it"),
+            Err(error) => tracing::error!(worker = %name, %error, "an order worker panicked; restarting it"),
         }
         count(&worker.figures.restarts, 1);
         if began.elapsed() > LONGEST_PAUSE {
@@ -146,7 +151,7 @@ async fn supervise(worker: Worker, stop: CancellationToken) {
     }
 }
 
-/// Pauses that grow.
+/// Exponential backoff.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pause(Option<Duration>);
 
@@ -158,15 +163,15 @@ impl Pause {
     }
 }
 
-/// A refused claim that the worker keeps in hand for a while.
+/// A refused claim that the worker keeps until the retry.
 struct Resting {
     claim: Logged,
     until: Instant,
-    /// Whether its refusal counts as an attempt.
+    /// Whether the refusal counts as an attempt.
     counts: bool,
 }
 
-/// How a round ended.
+/// Outcome of a round.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Round {
     Settled,
@@ -179,7 +184,7 @@ struct Worker {
     name: String,
     size: BatchSize,
     resting: Vec<Resting>,
-    /// Became orders, and the log did not know them any more. Outlives a worker that breaks off.
+    /// Claims that became orders after the log had lost them. Shared with the worker's replacement.
     unknown: Arc<Mutex<Vec<Claim>>>,
 }
 
@@ -220,8 +225,8 @@ impl Worker {
         self.wake_rested(end_of_rest).await
     }
 
-    /// Settles a batch, halving what the record refuses. The widest parts go first, so that a few bad claims among many
-    /// are told apart by others that were taken.
+    /// Settles a batch, halving each part that the database refuses. Breadth-first, so that a few bad claims
+    /// among many are isolated while other claims are accepted.
     async fn round(&mut self, batch: &[Logged]) -> Result<Round, StoreError> {
         let mut parts = VecDeque::from([batch]);
         let mut refused: Vec<(Logged, String)> = Vec::new();
@@ -248,7 +253,7 @@ impl Worker {
                     let rest = std::iter::once(part).chain(parts).flatten().copied();
                     let unsettled: Vec<Logged> =
                         rest.chain(refused.iter().map(|(claim, _)| *claim)).collect();
-                    tracing::warn!(worker = %self.name, claims = unsettled.len(), %error, "claims wait for the record");
+                    tracing::warn!(worker = %self.name, claims = unsettled.len(), %error, "could not write claims to the database; retrying");
                     if is_fruitless {
                         self.size.limit(AFTER_FRUITLESS);
                     }
@@ -260,7 +265,7 @@ impl Worker {
         self.judge(refused, took_some).await
     }
 
-    /// Writes claims to the record, sees to their deadlines, and only then lets them leave the log.
+    /// Writes claims to the database, sets their deadlines, and only then removes the claims from the log.
     async fn settle(&mut self, claims: &[Logged]) -> Result<(), StoreError> {
         let storage = &self.context.storage;
         let began = Instant::now();
@@ -275,7 +280,7 @@ impl Worker {
                     written += 1;
                 }
                 Persisted::Repeat => {
-                    // The first answer may have been lost before the deadline was set.
+                    // The first attempt may have failed before setting the deadline.
                     if let Some(found) = storage.orders.get(order).await?
                         && found.status == OrderStatus::Unpaid
                     {
@@ -301,7 +306,8 @@ impl Worker {
         for (logged, outcome) in claims.iter().zip(&outcomes) {
             if *outcome == Persisted::DeadLetter(DeadReason::Double) {
                 let Claim { order, voucher, user, .. } = logged.claim;
-                // Its user has a unit by another order. The errand that the record has does it otherwise.
+                // The user holds a unit by another order. If the release fails, the outbox entry in the
+                // database repeats it.
                 let _ = storage.sales.release(voucher, user, order).await;
             }
         }
@@ -312,8 +318,9 @@ impl Worker {
         Ok(())
     }
 
-    /// Sees to it that orders hold a unit whose claims a log on another machine lost while they were in hand here: its sales
-    /// may have been read anew meanwhile, from a log that did not have the claims and a record that did not have the orders.
+    /// Re-reserves units for orders whose claims a log on another machine lost while the worker was
+    /// processing them. The sales store may have been rebuilt meanwhile, from a log without the claims and a
+    /// database without the orders.
     async fn hold_units(&self) -> Result<(), StoreError> {
         let storage = &self.context.storage;
         loop {
@@ -321,16 +328,16 @@ impl Worker {
             let Some(Claim { order, voucher, user, .. }) = next else { return Ok(()) };
             let reserved = storage.sales.reserve(voucher, user, order).await?;
             if !storage.orders.get(order).await?.is_some_and(|order| order.status.is_live()) {
-                // Whoever closed it in between found no unit to give back.
+                // Whoever closed the order in the meantime found no unit to release.
                 let _ = storage.sales.release(voucher, user, order).await?;
             } else if reserved == Reservation::SoldOut {
-                tracing::warn!(order = order.get(), "the unit of an order was sold again");
+                tracing::warn!(order = order.get(), "an order's lost unit was sold again");
             }
             self.unknown.lock().pop();
         }
     }
 
-    /// Decides what the refusals of a round mean.
+    /// Decides whether the refusals of a round count as attempts.
     async fn judge(&mut self, refused: Vec<(Logged, String)>, took_some: bool) -> Result<Round, StoreError> {
         if refused.is_empty() {
             return Ok(Round::Settled);
@@ -340,7 +347,7 @@ impl Worker {
             || (refused.len() == 1 && self.is_all_there_is(1).await);
         if !counts {
             let detail = refused.first().map_or("", |(_, detail)| detail);
-            tracing::warn!(worker = %self.name, claims = refused.len(), detail, "the record takes no claim");
+            tracing::warn!(worker = %self.name, claims = refused.len(), detail, "the database refuses every claim of the round; retrying");
         }
         for (claim, detail) in refused {
             if counts {
@@ -352,13 +359,13 @@ impl Worker {
         Ok(Round::Settled)
     }
 
-    /// Whether the log holds nothing but so many claims and those that rest.
+    /// Returns whether the log holds nothing but `claims` claims and the resting claims.
     async fn is_all_there_is(&self, claims: usize) -> bool {
         let pending = self.context.storage.order_log.state().await.pending;
         pending <= (self.resting.len() + claims) as u64
     }
 
-    /// One more attempt of this claim has failed, and that is its own fault.
+    /// Counts a failed attempt of a claim. The last attempt makes the claim a dead letter.
     async fn attempted(&mut self, logged: Logged, detail: &str) {
         let storage = &self.context.storage;
         count(&self.figures.refused, 1);
@@ -377,7 +384,7 @@ impl Worker {
             }
             Err(error) => {
                 let order = logged.claim.order.get();
-                tracing::warn!(worker = %self.name, order, %error, "a refused claim is still to become a dead letter");
+                tracing::warn!(worker = %self.name, order, %error, "could not write a dead letter; retrying");
                 self.rest(logged, LONGEST_PAUSE, false);
             }
         }
@@ -392,7 +399,7 @@ impl Worker {
         next.map_or(IDLE, |until| until.saturating_duration_since(Instant::now()))
     }
 
-    /// Claims that have rested go out again.
+    /// Puts claims back into the log after their pause.
     async fn wake_rested(&mut self, now: Instant) -> Result<(), StoreError> {
         if self.resting.is_empty() {
             return Ok(());

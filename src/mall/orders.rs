@@ -1,4 +1,4 @@
-//! Orders from their buyers' side: lists, and the steps of an order's life.
+//! The buyers' orders: lists, and the steps of an order's life cycle.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -16,28 +16,29 @@ use super::order_numbers::OrderNumbers;
 use super::request_name::fit_request;
 use super::{Context, Failure, Refusal};
 
-/// Orders on a page.
+/// Orders per page.
 pub const PAGE_SIZE: u32 = 10;
-/// How long a step waits, in real time, for an order that is not in the record yet.
+/// Longest wait of a step, in real time, for an order still missing in the database.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How often it looks.
+/// Interval of polling during the wait.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// Paid from the balance, as hm-dianping counts.
+/// Pay type "balance", as numbered by hm-dianping.
 const PAY_TYPE: u8 = 1;
 
-/// An order as its owner sees it.
+/// An order with its voucher's title and shop, for the owner.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OrderView {
-    /// The order; status 0 while it is not in the record yet.
+    /// The order; status 0 while the claim is pending.
     pub order: Order,
-    /// The voucher's title, `""` if the voucher is gone.
+    /// Title of the voucher, `""` if deleted.
     pub title: String,
-    /// The voucher's shop, if the voucher is not gone.
+    /// Shop of the voucher, `None` if the voucher is deleted.
     pub shop: Option<ShopId>,
 }
 
 impl OrderView {
-    /// Until when it can be paid, if it waits for that and time ends it.
+    /// Returns the payment deadline of an unpaid order. `None` for other states, and for orders without a
+    /// deadline.
     #[must_use]
     pub fn deadline(&self) -> Option<Timestamp> {
         let deadline = Some(self.order.deadline).filter(|deadline| *deadline < NO_DEADLINE);
@@ -53,19 +54,19 @@ impl OrderView {
     }
 }
 
-/// How an order may be called off.
+/// Ways of calling off an order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WayOut {
-    /// Unpaid, and no other way.
+    /// Cancels an unpaid order and refuses any other.
     Cancel,
-    /// And paid back, if it was paid.
+    /// Cancels an unpaid order, and refunds a paid order.
     CancelOrRefund,
 }
 
-/// Keeps people's orders. Cheap to clone.
+/// The order service. Cheap to clone.
 ///
-/// Each step is idempotent: one that has been taken before is success, and any other that the order's status excludes is
-/// [`Refusal::OrderStands`]. Somebody else's order is as unknown as one that is not there.
+/// Every step is idempotent: a repeated step succeeds. Any other step that the order's status excludes fails
+/// with [`Refusal::OrderStands`]. Another user's order is reported as [`Refusal::NotFound`].
 #[derive(Clone)]
 pub struct OrderDesk {
     context: Context,
@@ -74,18 +75,20 @@ pub struct OrderDesk {
 }
 
 impl OrderDesk {
-    /// A desk with this cashier.
+    /// Creates the service on top of a cashier.
     #[must_use]
     pub fn new(context: Context, cashier: Cashier) -> Self {
         Self { context, cashier, numbers: Arc::new(OrderNumbers::new()) }
     }
 
-    /// A page of a user's orders, newest first, counted from 1. Those that are not in the record yet come first.
+    /// Returns a page of a user's orders, newest first, counted from 1. Pending claims come before orders in
+    /// the database.
     ///
     /// # Errors
-    /// The store is in trouble.
+    /// [`Failure::Store`] if the store fails.
     pub async fn of_user(&self, user: UserId, page: u32) -> Result<Vec<OrderView>, Failure> {
-        // The log first: an order on its way from there to the record is then seen at least once.
+        // The order log is read first, so that an order moving from the log to the database is seen at least
+        // once.
         let mut pending = self.context.storage.order_log.of_user(user).await?;
         if !pending.is_empty() {
             let newest = self.rows(user, 0).await?;
@@ -107,17 +110,17 @@ impl OrderDesk {
         self.views(orders).await
     }
 
-    /// One of a user's orders.
+    /// Returns an order of the user.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`], or the store is in trouble.
+    /// [`Refusal::NotFound`]; [`Failure::Store`] if the store fails.
     pub async fn get(&self, user: UserId, order: OrderId) -> Result<OrderView, Failure> {
         let found = self.look_up(order).await?;
         let order = found.filter(|order| order.user == user).ok_or(Refusal::NotFound("order"))?;
         self.view(order).await
     }
 
-    /// An order, whosever it is; status 0 while it is not in the record yet.
+    /// Returns an order of any user; status 0 while the claim is pending.
     pub(super) async fn look_up(&self, order: OrderId) -> Result<Option<Order>, Failure> {
         Ok(match self.find(order).await? {
             Some(Found::Recorded(order)) => Some(order),
@@ -126,13 +129,14 @@ impl OrderDesk {
         })
     }
 
-    /// Buys an ordinary voucher: an unpaid order with a deadline, or in [`PaymentMode::None`] one that is final. A repeat under the same name of the request (1 to 64
-    /// characters) answers the order that was bought then.
+    /// Buys an ordinary voucher. Creates an unpaid order with a deadline, or a final order in
+    /// [`PaymentMode::None`]. A repeat with the same request name (1 to 64 characters) returns the earlier
+    /// order.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] for a voucher that is not on the shelf, [`Refusal::SoldInSale`] for one that is a sale,
-    /// [`Refusal::BadValue`] for a name; and the store's trouble: then a repeat under the same name finds out what became of
-    /// it.
+    /// [`Refusal::NotFound`] for a voucher not on the shelf, [`Refusal::SoldInSale`] for a flash-sale
+    /// voucher, [`Refusal::BadValue`] for an invalid request name, [`Refusal::RateLimited`]. After
+    /// [`Failure::Store`] the purchase is in doubt: a repeat with the same request name resolves the doubt.
     pub async fn buy(
         &self,
         user: UserId,
@@ -143,7 +147,7 @@ impl OrderDesk {
         let storage = &self.context.storage;
         self.context.within(self.context.settings.claim_limit, "buy", user, now).await?;
         let request = request.map(fit_request).transpose()?;
-        // Before all else: what was bought was bought, whatever became of the voucher since.
+        // Checked first: an earlier purchase stands, even if the voucher has changed since.
         if let Some(request) = &request
             && let Some(before) = storage.orders.requested(user, voucher, request).await?
         {
@@ -173,11 +177,12 @@ impl OrderDesk {
         .await
     }
 
-    /// Pays for one's order.
+    /// Pays for the user's order. A repeat on a paid order succeeds.
     ///
     /// # Errors
-    /// [`Refusal::OrderStands`] if it was cancelled first, and money taken for it goes back by itself;
-    /// [`Refusal::PaymentDeclined`]; [`Refusal::Busy`] if the gateway cannot be reached; [`Refusal::NotYet`].
+    /// [`Refusal::OrderStands`] if the order was cancelled first; money already taken is refunded
+    /// automatically. [`Refusal::PaymentDeclined`]; [`Refusal::Busy`] if the gateway is unreachable;
+    /// [`Refusal::NotFound`]; [`Refusal::NotYet`].
     pub async fn pay(&self, user: UserId, order: OrderId, now: Timestamp) -> Result<OrderView, Failure> {
         let order = self.recorded(Some(user), order).await?;
         let cashier = self.cashier.clone();
@@ -189,10 +194,11 @@ impl OrderDesk {
         self.view(paid).await
     }
 
-    /// Cancels one's unpaid order.
+    /// Cancels the user's unpaid order.
     ///
     /// # Errors
-    /// [`Refusal::OrderStands`], [`Refusal::NotYet`], or the store is in trouble: a repeat goes on.
+    /// [`Refusal::OrderStands`], [`Refusal::NotFound`], [`Refusal::NotYet`]. After [`Failure::Store`] a
+    /// repeat resumes the step.
     pub async fn cancel(&self, user: UserId, order: OrderId, now: Timestamp) -> Result<OrderView, Failure> {
         let order = self.recorded(Some(user), order).await?;
         let context = self.context.clone();
@@ -200,11 +206,12 @@ impl OrderDesk {
         self.view(cancelled).await
     }
 
-    /// Asks for the money of one's paid order back. The order is refunded when this answers, or refunding if the gateway
-    /// cannot be reached just now. An order without a payment is given back, and no money moves.
+    /// Refunds the user's paid order. Returns the order as refunded, or as refunding while the gateway is
+    /// unreachable. An order without a payment is refunded without moving money.
     ///
     /// # Errors
-    /// [`Refusal::OrderStands`], [`Refusal::NotYet`], or the store is in trouble: a repeat goes on.
+    /// [`Refusal::OrderStands`], [`Refusal::NotFound`], [`Refusal::NotYet`]. After [`Failure::Store`] a
+    /// repeat resumes the step.
     pub async fn refund(&self, user: UserId, order: OrderId, now: Timestamp) -> Result<OrderView, Failure> {
         let order = self.recorded(Some(user), order).await?;
         let (context, cashier) = (self.context.clone(), self.cashier.clone());
@@ -212,12 +219,12 @@ impl OrderDesk {
         self.view(refunded.await?).await
     }
 
-    /// Calls an order off, whosever it is: cancels it if it is unpaid, gives the money back if it is paid and that may be. Its
-    /// unit and its buyer's right to one go back. The operator's step.
+    /// Calls off an order of any user, for an operator. Cancels an unpaid order; refunds a paid order if
+    /// `way_out` allows a refund. Returns the unit to the sale, and the buyer may buy again.
     ///
     /// # Errors
-    /// [`Refusal::OrderStands`] for one that was used, or that is paid and is not to be refunded; [`Refusal::NotYet`],
-    /// [`Refusal::NotFound`], or the store is in trouble: a repeat goes on.
+    /// [`Refusal::OrderStands`] for a used order, and for a paid order without permission to refund;
+    /// [`Refusal::NotYet`], [`Refusal::NotFound`]. After [`Failure::Store`] a repeat resumes the step.
     pub async fn call_off(
         &self,
         order: OrderId,
@@ -237,10 +244,12 @@ impl OrderDesk {
         self.view(closed.await?).await
     }
 
-    /// Redeems a paid order, whosever it is: the operator's step. Says whether it had been used before.
+    /// Redeems a paid order of any user, for an operator. Returns the order, and whether the order had been
+    /// used before.
     ///
     /// # Errors
-    /// [`Refusal::OrderStands`], [`Refusal::NotYet`], [`Refusal::NotFound`], or the store is in trouble.
+    /// [`Refusal::OrderStands`], [`Refusal::NotYet`], [`Refusal::NotFound`]; [`Failure::Store`] if the store
+    /// fails.
     pub async fn redeem(&self, order: OrderId, now: Timestamp) -> Result<(OrderView, bool), Failure> {
         let order = self.recorded(None, order).await?;
         let (used, before) = match self.context.storage.orders.step(order.id, Step::Use, now).await? {
@@ -252,7 +261,8 @@ impl OrderDesk {
         Ok((self.view(used).await?, before))
     }
 
-    /// The order once it is in the record. `owner`: whose it must be.
+    /// Waits until the order is in the database and returns the row. Fails with [`Refusal::NotFound`] unless
+    /// the order belongs to `owner`, if given.
     async fn recorded(&self, owner: Option<UserId>, order: OrderId) -> Result<Order, Failure> {
         let until = tokio::time::Instant::now() + PATIENCE;
         loop {
@@ -272,7 +282,8 @@ impl OrderDesk {
         }
     }
 
-    /// The record, the log, and the record again: an order may have gone from one to the other in between.
+    /// Looks in the database, the order log and the database again: the order may move from the log to the
+    /// database between the reads.
     async fn find(&self, order: OrderId) -> Result<Option<Found>, Failure> {
         let storage = &self.context.storage;
         if let Some(order) = storage.orders.get(order).await? {
@@ -284,7 +295,8 @@ impl OrderDesk {
         Ok(storage.orders.get(order).await?.map(Found::Recorded))
     }
 
-    /// A page's worth of a user's rows after the first `skipped`, which need not be whole pages.
+    /// Returns a page of a user's rows after the first `skipped` rows. `skipped` need not be a multiple of
+    /// the page size.
     async fn rows(&self, user: UserId, skipped: usize) -> Result<Vec<Order>, Failure> {
         let orders = &self.context.storage.orders;
         let size = PAGE_SIZE as usize;
@@ -298,7 +310,7 @@ impl OrderDesk {
         Ok(rows.into_iter().skip(into_page).take(size).collect())
     }
 
-    /// How a claim will look as an order.
+    /// Builds the order that a pending claim will become.
     async fn pending_order(&self, claim: &Claim) -> Result<Order, Failure> {
         let found = self.context.storage.vouchers.get(claim.voucher).await?;
         let voucher = found.ok_or_else(|| {
@@ -332,7 +344,7 @@ enum Found {
     Pending(Claim),
 }
 
-/// Cancels an order if it is unpaid, and gives its unit back. Success if it is cancelled already.
+/// Cancels an unpaid order and releases the unit. Succeeds for a cancelled order too.
 async fn cancel(context: &Context, order: OrderId, now: Timestamp) -> Result<Order, Failure> {
     match context.storage.orders.step(order, Step::Cancel, now).await? {
         Stepped::Done(order) | Stepped::Stands(order) if order.status == OrderStatus::Cancelled => {
@@ -344,7 +356,7 @@ async fn cancel(context: &Context, order: OrderId, now: Timestamp) -> Result<Ord
     }
 }
 
-/// Gives back what an order was paid with, and then its unit. Success if that was done already.
+/// Refunds the payment of an order, then releases the unit. Succeeds for a refunded order too.
 async fn refund(
     context: &Context,
     cashier: &Cashier,

@@ -1,4 +1,4 @@
-//! Unpaid orders are cancelled at their deadline, in batches.
+//! Cancellation of unpaid orders at their deadline, in batches.
 
 use std::time::{Duration, Instant};
 
@@ -10,12 +10,14 @@ use super::Context;
 use super::cashier::closed_all;
 use super::chores::Chore;
 
-/// Orders of one transaction: some ten milliseconds of the writer, for which nobody waits longer than for a batch of claims.
+/// Orders per transaction: some ten milliseconds of the writer. Nobody waits longer than for a batch of
+/// claims.
 const BATCH: usize = 500;
-/// While people buy, a batch is followed by a rest of so many times its own length: a tenth of a core at most.
+/// Pause after a batch while people buy, as a multiple of the batch's duration: at most a tenth of a core.
 const RESTS: u32 = 9;
 
-/// Cancels unpaid orders at their deadline. Asks the deadlines alone, never the database, what is due.
+/// Cancels unpaid orders at their deadline. Reads due orders from the deadlines only, never from the
+/// database.
 pub(super) struct CancelOverdue {
     context: Context,
 }
@@ -25,7 +27,7 @@ impl CancelOverdue {
         Self { context: context.clone() }
     }
 
-    /// Cancels a batch of what is due. Returns whether there may be more.
+    /// Cancels a batch of due orders. Returns whether more orders may be due.
     async fn batch(&self, now: Timestamp) -> Result<bool, StoreError> {
         let storage = &self.context.storage;
         let due = storage.deadlines.due(self.context.expiry_now(now), BATCH).await?;
@@ -37,7 +39,7 @@ impl CancelOverdue {
         for (order, stepped) in due.iter().zip(stepped) {
             match stepped {
                 Stepped::Done(order) => closed.push(order),
-                // Paid or closed in time: its deadline was only still to be cleared.
+                // Paid or closed in time: only the deadline had not been cleared yet.
                 Stepped::Stands(_) => {}
                 Stepped::Unknown => {
                     tracing::warn!(order = order.get(), "dropped the deadline of an unknown order");
@@ -49,7 +51,7 @@ impl CancelOverdue {
         Ok(due.len() == BATCH)
     }
 
-    /// Whether claims are on their way: then buyers come first.
+    /// Returns whether claims are pending: buyers have priority then.
     async fn people_buy(&self) -> bool {
         self.context.storage.order_log.state().await.pending > 0
     }
@@ -62,7 +64,7 @@ impl Chore for CancelOverdue {
     }
 
     async fn next_due(&self, now: Timestamp) -> Option<Timestamp> {
-        // Deadlines that cannot be read are read again in a second.
+        // Unreadable deadlines are read again after a second.
         let next = self.context.storage.deadlines.next().await.unwrap_or(Some(now + Duration::from_secs(1)));
         next.map(|next| next + self.context.doubted())
     }
@@ -77,7 +79,8 @@ impl Chore for CancelOverdue {
             match self.batch(now).await {
                 Ok(true) => {}
                 Ok(false) => return,
-                // What failed is due again when its lease ends: no need to go on against a store in trouble.
+                // Failed orders are due again when their lease ends: no need to continue against a failing
+                // store.
                 Err(error) => {
                     tracing::warn!(%error, "could not cancel overdue orders");
                     return;

@@ -1,4 +1,4 @@
-//! What a buyer shows at the counter, and how the counter knows it.
+//! Receipts: codes that buyers show at the counter and operators redeem.
 
 mod code;
 
@@ -11,23 +11,23 @@ use super::{Context, Failure, OrderDesk, Random, Refusal};
 
 pub use code::ReceiptCode;
 
-/// The setting under which the mall keeps the secret that its codes rest on. It is never told.
+/// Name of the setting that holds the secret behind the mall's codes. The secret is never disclosed.
 const SECRET: &str = "receipt secret";
 
-/// One's paid order, as it is shown at the counter.
+/// A paid order as shown at the counter.
 #[derive(Clone)]
 pub struct Receipt {
-    /// The order: paid, or used already.
+    /// The order: paid, or already used.
     pub order: Order,
-    /// Of what.
+    /// Voucher bought by the order.
     pub voucher: Voucher,
-    /// Where, from a copy, if the shop is still there.
+    /// Shop of the voucher, from a cached copy; `None` if deleted.
     pub shop: Option<Shop>,
-    /// What the counter types or scans.
+    /// Code that the counter types or scans.
     pub code: ReceiptCode,
 }
 
-/// Makes receipts and reads their codes. Cheap to clone.
+/// Issues receipts and verifies their codes. Cheap to clone.
 #[derive(Clone)]
 pub struct ReceiptBook {
     context: Context,
@@ -37,17 +37,17 @@ pub struct ReceiptBook {
 }
 
 impl ReceiptBook {
-    /// Of the orders that this desk keeps. The mall's secret is made when it is first needed.
+    /// Creates the service for the orders of `desk`. The mall's secret is created on first use.
     #[must_use]
     pub fn new(context: Context, desk: OrderDesk, random: Arc<Random>) -> Self {
         Self { context, desk, random, secret: Arc::default() }
     }
 
-    /// The receipt of one's order.
+    /// Returns the receipt of the user's order.
     ///
     /// # Errors
-    /// [`Refusal::OrderStands`] for an order that is not paid, or whose money went back; [`Refusal::NotFound`]; or the store
-    /// is in trouble.
+    /// [`Refusal::OrderStands`] for an unpaid or refunded order; [`Refusal::NotFound`]; [`Failure::Store`] if
+    /// the store fails.
     pub async fn of(&self, user: UserId, order: OrderId, now: Timestamp) -> Result<Receipt, Failure> {
         let order = self.desk.look_up(order).await?.filter(|order| order.user == user);
         let order = order.ok_or(Refusal::NotFound("order"))?;
@@ -61,11 +61,11 @@ impl ReceiptBook {
         Ok(Receipt { order, voucher, shop, code })
     }
 
-    /// The order whose code this is.
+    /// Verifies a typed or scanned code and returns its order id.
     ///
     /// # Errors
-    /// [`Refusal::ReceiptMistyped`] for what can be no code; [`Refusal::NotFound`] for one that this mall has not made; or the
-    /// store is in trouble.
+    /// [`Refusal::ReceiptMistyped`] for malformed input; [`Refusal::NotFound`] for a code not issued by this
+    /// mall; [`Failure::Store`] if the store fails.
     pub async fn read(&self, typed: &str) -> Result<OrderId, Failure> {
         let code = ReceiptCode::read(typed).ok_or(Refusal::ReceiptMistyped)?;
         let order = code.order();

@@ -1,4 +1,4 @@
-//! What is on the shelf, of a shop and of the whole mall, through the cache.
+//! Cached lists of vouchers on the shelf: per shop, and the sales of the whole mall.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::Failure;
 use super::cache_aside::{CacheAside, CacheFigures, Cached, Policy};
 
-/// A shop's vouchers: one list. Of a sale that is on, only the terms are told from it, and never what is left.
+/// A shop's vouchers as one list. For running sales only the terms are used, never the stock.
 #[derive(Clone, Serialize, Deserialize)]
 struct OfShop(Vec<Voucher>);
 
@@ -24,11 +24,11 @@ impl Cached for OfShop {
     }
 }
 
-/// The sales of the mall that are not over: one list, told from in the same way.
+/// The mall's sales that have not ended, as one list. Used in the same way.
 #[derive(Clone, Serialize, Deserialize)]
 struct OnSale(Vec<Voucher>);
 
-/// All of them are read from one copy: some 60 KB.
+/// Maximum number of sales in the copy: some 60 KB, read as one.
 const MOST_ON_SALE: u32 = 200;
 
 #[async_trait]
@@ -41,7 +41,7 @@ impl Cached for OnSale {
     }
 }
 
-/// Copies of what is on the shelf.
+/// Cached lists of vouchers on the shelf.
 pub(super) struct Shelf {
     of_shop: CacheAside<OfShop>,
     on_sale: CacheAside<OnSale>,
@@ -50,29 +50,30 @@ pub(super) struct Shelf {
 impl Shelf {
     pub(super) fn of(storage: &Storage) -> Self {
         let fresh = Duration::from_secs(5);
-        // Of a sale that is over the record counts what is left, of which nobody tells.
+        // An ended sale's stock comes from the database, and no event reports a change of the stock.
         let of_shop = Policy { fresh, stale: Duration::ZERO, ..Policy::default() };
         let on_sale = Policy { fresh, ..Policy::default() };
         Self { of_shop: CacheAside::new(storage, of_shop), on_sale: CacheAside::new(storage, on_sale) }
     }
 
-    /// The vouchers of a shop.
+    /// Returns the vouchers on a shop's shelf.
     pub(super) async fn of_shop(&self, shop: ShopId, now: Timestamp) -> Result<Vec<Voucher>, Failure> {
         Ok(self.of_shop.get(shop, now).await?.map(|list| list.0).unwrap_or_default())
     }
 
-    /// The sales that are open or will open, the first [`MOST_ON_SALE`] when the copy was made. Some may be over since.
+    /// Returns the first [`MOST_ON_SALE`] current and coming sales at the time of the copy. Some may have
+    /// ended since.
     pub(super) async fn on_sale(&self, now: Timestamp) -> Result<Vec<Voucher>, Failure> {
         Ok(self.on_sale.get((), now).await?.map(|list| list.0).unwrap_or_default())
     }
 
-    /// The record has other vouchers of this shop, or other terms of one.
+    /// Invalidates the lists after a change of the shop's vouchers or their terms.
     pub(super) async fn changed(&self, shop: ShopId) {
         self.of_shop.changed(&[shop]).await;
         self.on_sale.changed(&[()]).await;
     }
 
-    /// What has been counted.
+    /// Returns the cache metrics.
     pub(super) fn figures(&self) -> [Arc<CacheFigures>; 2] {
         [self.of_shop.figures(), self.on_sale.figures()]
     }

@@ -1,4 +1,4 @@
-//! How an order's number is written so that a counter can type it and nobody can make one up.
+//! Receipt codes: order ids with a message authentication code, easy to type and hard to forge.
 
 use std::fmt;
 
@@ -6,24 +6,24 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use mallbox_storage::OrderId;
 use sha2::Sha256;
 
-/// Crockford's digits: without I, L, O and U. What looks like 0 or 1 is read as that.
+/// Crockford's Base32 digits: without I, L, O and U. Readers take O as 0, and I and L as 1.
 const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-/// Of 5 bits each: 13 for the order's number, 6 for its proof, one for typing errors.
+/// Digits of 5 bits each: 13 for the order id, 6 for the authentication code, 1 check digit.
 const LENGTH: usize = 20;
 const OF_ORDER: usize = 13;
 const OF_PROOF: usize = 6;
-/// A group of digits, between dashes.
+/// Digits per group, between dashes.
 const GROUP: usize = 4;
 
-/// What a buyer shows at the counter: `1AQX-0X5R-…`.
+/// A receipt code such as `1AQX-0X5R-…`.
 ///
-/// The order's number, and a proof that only this mall can make: 30 bits, which only an operator can try. Numbers of orders
-/// follow each other; the code of one says nothing about the next.
+/// Holds the order id and a message authentication code of 30 bits under the mall's secret. Only operators
+/// can try codes. Order ids are sequential, but the code of an order says nothing about the next.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ReceiptCode([u8; LENGTH]);
 
 impl ReceiptCode {
-    /// An order's code under the mall's secret.
+    /// Returns an order's code under the mall's secret.
     pub(super) fn of(order: OrderId, secret: &str) -> Self {
         let mut digits = [0; LENGTH];
         let (number, rest) = digits.split_at_mut(OF_ORDER);
@@ -33,7 +33,8 @@ impl ReceiptCode {
         Self(digits)
     }
 
-    /// What was typed or scanned, if it can be a code at all. Case, spaces and dashes count for nothing.
+    /// Parses a typed or scanned code. Ignores case, spaces and dashes. `None` if the length, a digit or the
+    /// check digit is wrong.
     pub(super) fn read(text: &str) -> Option<Self> {
         let mut digits = [0; LENGTH];
         let mut typed = text.chars().filter(|c| !c.is_whitespace() && !matches!(c, '-' | '–' | '—' | '－'));
@@ -44,19 +45,19 @@ impl ReceiptCode {
         (typed.next().is_none() && check(others) == *last).then_some(Self(digits))
     }
 
-    /// Whose code it says that it is: to be believed if [`of`](Self::of) makes the same.
+    /// Returns the order id claimed by the code. Authentic only if [`of`](Self::of) yields the same code.
     pub(super) fn order(&self) -> OrderId {
         OrderId::new(self.0[..OF_ORDER].iter().fold(0, |number, digit| number << 5 | u64::from(*digit)))
     }
 
-    /// Without the dashes, for a scanner.
+    /// Returns the digits without dashes, for a scanner.
     #[must_use]
     pub fn plain(&self) -> String {
         self.0.iter().map(|digit| char::from(DIGITS[usize::from(*digit)])).collect()
     }
 }
 
-/// In groups, for people.
+/// Formats the digits in groups, for people.
 impl fmt::Display for ReceiptCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plain = self.plain();
@@ -66,7 +67,7 @@ impl fmt::Display for ReceiptCode {
     }
 }
 
-/// The lowest bits of a number, the highest of them first.
+/// Writes the lowest bits of a number, most significant digit first.
 fn write(digits: &mut [u8], number: u64) {
     let mut rest = number;
     for digit in digits.iter_mut().rev() {
@@ -93,13 +94,13 @@ fn proof(order: OrderId, secret: &str) -> u64 {
     tag.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-/// One digit more, which finds any single wrong one and any two that changed places: a sum in the field of 32 elements in
-/// which each place has a weight of its own.
+/// Returns the check digit, which detects any single wrong digit and any transposition of two digits: a sum
+/// over the field of 32 elements with a distinct weight per position.
 fn check(digits: &[u8]) -> u8 {
     digits.iter().fold(0, |sum, digit| doubled(sum ^ digit))
 }
 
-/// Times x, modulo x⁵ + x² + 1, of which x makes all 31.
+/// Multiplies by x modulo x⁵ + x² + 1, where x generates all 31 non-zero elements.
 fn doubled(element: u8) -> u8 {
     let shifted = element << 1;
     if shifted & 32 == 0 { shifted } else { shifted ^ 0b10_0101 }
