@@ -1,9 +1,9 @@
-//! Money for orders: paying, giving back, and finishing what was left half-way.
+//! Money for orders: payments, refunds, and completion of payments left half-done.
 //!
-//! Two systems take part that share no transaction: the record and the gateway. The record decides. A row says durably
-//! that a payment was started before the gateway hears of it, so no money is ever taken that the mall does not know to
-//! look for; and the order's status moves by one compare-and-set together with the row, so of payment and expiry exactly
-//! one wins. What the gateway took for an order that lost goes back.
+//! The database and the gateway share no transaction. The database decides. A durable row records the start
+//! of a payment before the gateway is called, so no money is taken without the mall's knowledge. A
+//! compare-and-set moves the order's status together with the row, so exactly one of payment and expiry wins.
+//! Money captured for an order that lost is refunded.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,14 +19,14 @@ use super::payments::{AtGateway, Payments, Unreachable};
 use super::sparse_log::SparseLog;
 use super::{Context, Failure, Refusal};
 
-/// How long the gateway is waited for: a call to the mall answers within 1.5 s.
+/// Timeout of a gateway call: a request to the mall must get its response within 1.5 s.
 const PATIENCE: Duration = Duration::from_millis(800);
-/// How old a started payment is when the gateway is asked about it: by then, whoever started it has given up.
+/// Age of a started payment before the background job resolves it. By then the initial caller has given up.
 const LEFT_ALONE: Duration = Duration::from_secs(30);
-/// Payments looked at in one go, all at once.
+/// Payments resolved per batch, concurrently.
 const AT_ONCE: u32 = 32;
 
-/// Pays and gives back. Cheap to clone; clones are one cashier.
+/// Executes payments and refunds. Cheap to clone; clones share one state.
 #[derive(Clone)]
 pub struct Cashier {
     context: Context,
@@ -36,14 +36,14 @@ pub struct Cashier {
 }
 
 impl Cashier {
-    /// A cashier of this gateway.
+    /// Creates the cashier for a gateway.
     #[must_use]
     pub fn new(context: Context, gateway: Arc<dyn Payments>) -> Self {
         let gateway = Arc::new(PatientGateway { gateway, silence: SparseLog::default() });
         Self { context, gateway, in_hand: Arc::default(), stuck: Arc::default() }
     }
 
-    /// Pays for an unpaid order. Answers the paid order.
+    /// Pays for an unpaid order. Returns the paid order.
     pub(super) async fn pay(&self, order: &Order, now: Timestamp) -> Result<Order, Failure> {
         let rows = &self.context.storage.payments;
         let payment = rows.start(order.id, order.pay_value, now).await?;
@@ -58,22 +58,22 @@ impl Cashier {
                 rows.settle(payment.id, PaymentState::Failed, now).await?;
                 Err(Refusal::PaymentDeclined.into())
             }
-            // The row stays started: a repeat of the call, or the chore, finds out what became of it.
+            // The row stays in state started: a repeated call or the background job resolves the doubt.
             Err(_) => Err(Refusal::Busy.into()),
         }
     }
 
-    /// Gives back what a refunding order was paid with. Answers the order as it is then: refunded, or still refunding if
-    /// the gateway cannot be reached, in which case the chore goes on.
+    /// Refunds the payment of a refunding order. Returns the order as refunded, or still refunding if the
+    /// gateway is unreachable; the background job retries.
     pub(super) async fn give_back(&self, order: Order, now: Timestamp) -> Result<Order, Failure> {
         let storage = &self.context.storage;
-        // An imported one: those that begin here are never refunding.
+        // An imported order: orders created by this mall without payment never reach the refunding state.
         if order.payment == PaymentMode::None {
             return self.finish_refund(&order, now).await;
         }
         let rows = storage.payments.of_order(order.id).await?;
         let Some(payment) = rows.iter().find(|row| row.state == PaymentState::Captured) else {
-            // Somebody else may have finished it since.
+            // Another call may have finished the refund meanwhile.
             return match storage.orders.get(order.id).await? {
                 Some(now) if now.status == OrderStatus::Refunded => Ok(now),
                 _ => Err(Failure::Bug(format!("order {} was paid, and has no captured payment", order.id))),
@@ -85,7 +85,7 @@ impl Cashier {
         self.finish_refund(&order, now).await
     }
 
-    /// The money is back: the order is refunded, and its unit goes back too.
+    /// Marks the order as refunded after the money has gone back, and releases the unit.
     async fn finish_refund(&self, order: &Order, now: Timestamp) -> Result<Order, Failure> {
         match self.context.storage.orders.step(order.id, Step::FinishRefund, now).await? {
             Stepped::Done(order) | Stepped::Stands(order) if order.status == OrderStatus::Refunded => {
@@ -99,16 +99,16 @@ impl Cashier {
         }
     }
 
-    /// Looks at payments that were left half-way, and finishes them, until none is left that can be.
+    /// Finishes payments left half-done, until none is left that can be finished now.
     ///
     /// # Errors
-    /// [`StoreError`]: the next call goes on.
+    /// [`StoreError`]: the next call continues.
     pub async fn settle(&self, now: Timestamp) -> Result<(), StoreError> {
         let mut before: Vec<PaymentId> = Vec::new();
         loop {
             let rows = self.context.storage.payments.unsettled(now - LEFT_ALONE, AT_ONCE).await?;
             let ids: Vec<PaymentId> = rows.iter().map(|row| row.id).collect();
-            // The same ones again cannot be finished now.
+            // Identical to the last batch: these payments cannot be finished now.
             if ids.is_empty() || ids == before {
                 return Ok(());
             }
@@ -117,7 +117,7 @@ impl Cashier {
         }
     }
 
-    /// Finishes these, side by side, as far as it goes.
+    /// Finishes a batch concurrently. Failures are logged.
     async fn finish_all(&self, rows: Vec<Payment>, now: Timestamp) {
         let mut tasks = tokio::task::JoinSet::new();
         for row in rows.into_iter().filter(|row| !self.in_hand.has(row.id)) {
@@ -127,18 +127,18 @@ impl Cashier {
                     && let Some(times) = cashier.stuck.again()
                 {
                     let (order, payment) = (row.order.get(), row.id.get());
-                    tracing::warn!(order, payment, %error, times, "a payment cannot be finished");
+                    tracing::warn!(order, payment, %error, times, "could not finish a payment");
                 }
             });
         }
         while let Some(ended) = tasks.join_next().await {
             if let Err(error) = ended {
-                tracing::error!(%error, "finishing a payment broke off");
+                tracing::error!(%error, "the completion of a payment panicked");
             }
         }
     }
 
-    /// The gateway has the money: the order is paid, or the money goes back.
+    /// Marks the order as paid after a capture. Refunds the money if the order cannot be paid any more.
     async fn captured(&self, payment: &Payment, now: Timestamp) -> Result<Order, Failure> {
         let storage = &self.context.storage;
         match storage.orders.step(payment.order, Step::Pay(payment.id), now).await? {
@@ -160,8 +160,8 @@ impl Cashier {
         }
     }
 
-    /// The gateway has the money, and this call did not pay the order with it. Unless another call did so with this very
-    /// payment, it goes back.
+    /// Refunds a captured payment that did not pay the order in this call. Keeps the money if another call
+    /// paid the order with the same payment.
     async fn captured_elsewhere(&self, payment: &Payment, now: Timestamp) -> Result<(), StoreError> {
         let rows = self.context.storage.payments.of_order(payment.order).await?;
         let state = rows.iter().find(|row| row.id == payment.id).map(|row| row.state);
@@ -171,17 +171,18 @@ impl Cashier {
         self.return_money(payment, now).await
     }
 
-    /// Gives money back that paid for nothing. If the gateway cannot be reached the row stays as it is, for the chore.
+    /// Refunds money that paid for nothing. If the gateway is unreachable, the row stays unchanged for the
+    /// background job.
     async fn return_money(&self, payment: &Payment, now: Timestamp) -> Result<(), StoreError> {
         if self.gateway.refund(payment).await.is_ok() {
             let (order, id) = (payment.order.get(), payment.id.get());
-            tracing::info!(order, payment = id, "a payment that came too late was given back");
+            tracing::info!(order, payment = id, "refunded a payment that came too late");
             self.context.storage.payments.settle(payment.id, PaymentState::Refunded, now).await?;
         }
         Ok(())
     }
 
-    /// Finishes one, unless the gateway cannot be reached: then it stays as it is.
+    /// Finishes one payment. If the gateway is unreachable, the row stays unchanged.
     async fn finish(&self, row: &Payment, now: Timestamp) -> Result<(), Failure> {
         let storage = &self.context.storage;
         if row.state == PaymentState::Captured {
@@ -193,7 +194,7 @@ impl Cashier {
                 _ => Ok(self.return_money(row, now).await?),
             };
         }
-        // Closed rather than asked about: a charge may still be on its way, and its money would be nobody's.
+        // Closed, not queried: a charge may still be in flight, and its money would belong to no order.
         let state = match self.gateway.close(row).await {
             Ok(AtGateway::Captured) => {
                 return match self.captured(row, now).await {
@@ -209,7 +210,7 @@ impl Cashier {
         Ok(())
     }
 
-    /// How an order stands that could not be paid: `Ok` if somebody else has paid it.
+    /// Returns the order if another call has paid it, or else the refusal for its status.
     async fn stands(&self, order: &Order) -> Result<Order, Failure> {
         match self.context.storage.orders.get(order.id).await? {
             Some(order) if order.status == OrderStatus::Paid => Ok(order),
@@ -219,7 +220,7 @@ impl Cashier {
     }
 }
 
-/// The gateway, waited for no longer than a call can.
+/// Gateway with a timeout on every call.
 struct PatientGateway {
     gateway: Arc<dyn Payments>,
     silence: SparseLog,
@@ -250,23 +251,25 @@ impl PatientGateway {
             && let Some(times) = self.silence.again()
         {
             let (order, payment) = (payment.order.get(), payment.id.get());
-            tracing::warn!(order, payment, %error, times, "the payment gateway did not answer; it is asked again");
+            tracing::warn!(order, payment, %error, times, "the payment gateway did not respond; retrying");
         }
         answer
     }
 }
 
-/// After the record has closed an order: its unit and its buyer's right to one go back, its deadline goes.
+/// Releases the unit of an order after the database has closed the order, and clears the deadline. The buyer
+/// may buy again.
 ///
-/// Safe to repeat. Whoever stops half-way leaves the unit to the outbox, and the deadline to fall due.
+/// Idempotent. After a failure midway the outbox still releases the unit, and the deadline falls due.
 pub(super) async fn closed(context: &Context, order: &Order) -> Result<(), StoreError> {
     let storage = &context.storage;
-    // `NotHeld` is an order of an ordinary voucher, or a repeat.
+    // `NotHeld` means an order of an ordinary voucher, or a repeat.
     let _ = storage.sales.release(order.voucher, order.user, order.id).await?;
     storage.deadlines.clear(&[order.id]).await
 }
 
-/// After the database has closed several orders at once: as [`closed`] for each, and their outbox entries are done.
+/// Does the work of [`closed`] for several orders closed at once, and completes their outbox entries. Leaves
+/// the deadlines to the caller.
 pub(super) async fn closed_all(context: &Context, orders: &[Order]) -> Result<(), StoreError> {
     let storage = &context.storage;
     let units: Vec<_> = orders.iter().map(|order| (order.voucher, order.user, order.id)).collect();
@@ -276,7 +279,8 @@ pub(super) async fn closed_all(context: &Context, orders: &[Order]) -> Result<()
     storage.outbox.done(&entries).await
 }
 
-/// Payments that a call of this mall has in hand: the chore leaves them alone, however far the clock was moved.
+/// Payments being processed by a call in this process. The background job skips them, however far the clock
+/// was moved.
 #[derive(Debug, Default)]
 struct InHand {
     calls: Mutex<HashMap<PaymentId, usize>>,

@@ -1,114 +1,114 @@
-//! Why a call did not do what was asked. Services answer with it; HTTP turns it into status, code and words.
+//! Failures of service calls. HTTP maps them to status, code and message.
 
 use std::time::Duration;
 
 use mallbox_storage::{Closed, DeadReason, DeadState, OrderId, StoreError};
 
-/// A refusal: the mall works, and says no. What it says to a person is HTTP's business.
+/// A business refusal: the mall works and declines the call. HTTP chooses the user's message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Refusal {
     /// No unit is left.
     SoldOut,
-    /// The user holds one already, by this order.
+    /// The user already holds a unit, by this order.
     AlreadyBought(OrderId),
     /// The sale has not begun.
     NotOpen,
-    /// The sale is over.
+    /// The sale has ended.
     Ended,
-    /// The operator holds the sale.
+    /// The operator has paused the sale.
     Paused,
-    /// No such sale.
+    /// The sale does not exist.
     UnknownSale,
-    /// The sale is for members of a higher level.
+    /// The user's level is below the sale's minimum.
     LevelTooLow,
-    /// No such thing: which.
+    /// The named object does not exist.
     NotFound(&'static str),
-    /// Nobody is logged in.
+    /// The caller is not logged in.
     NotLoggedIn,
-    /// Only an operator may.
+    /// The call requires an operator.
     Forbidden,
     /// The user is blocked.
     Blocked,
-    /// No operator would be left who can come in.
+    /// The mall would be left without an operator able to log in.
     LastOperator,
-    /// The price of a sale stays while it takes claims.
+    /// The price of a sale is fixed while claims are accepted.
     SaleIsOn,
-    /// Something a person typed or picked wrongly: said with 200 on hm-dianping's calls.
+    /// A person's typing or selection error: HTTP status 200 on hm-dianping's calls.
     Mistyped(Mistake),
-    /// The voucher is sold in a flash sale and not over the counter.
+    /// The voucher is sold only in its flash sale.
     SoldInSale,
-    /// A value of a request that is missing or out of its range: its name.
+    /// The named value of the request is missing or out of range.
     BadValue(&'static str),
-    /// Too often.
+    /// The caller has exceeded a rate limit.
     RateLimited {
-        /// When to try again.
+        /// Time to wait before the next attempt.
         retry_after: Duration,
     },
-    /// The order is not in the record yet.
+    /// The claim is pending: its order is not in the database yet.
     NotYet,
-    /// The order stands where this step cannot be taken: its status number.
+    /// The order's status, given as a number, excludes this step.
     OrderStands(u8),
-    /// What was typed or scanned as a receipt's code can be none.
+    /// The input cannot be a receipt code.
     ReceiptMistyped,
     /// The sale is unlimited: its units are not counted.
     Unlimited,
-    /// The record refuses a dead letter still: why, and in its own words.
+    /// The database still refuses the dead letter: reason, and message of the database.
     StillDead(DeadReason, String),
     /// The dead letter was replayed or voided before.
     DeadLetterStands(DeadState),
-    /// The day is signed already: nothing was made up for.
+    /// The day is already signed: no make-up was recorded.
     SignedAlready,
-    /// So many days of this month are made up for, and no more may be.
+    /// The month's quota of make-ups, given as a number, is used up.
     MakeUpsUsed(u32),
-    /// The gateway did not take the money.
+    /// The gateway declined the payment.
     PaymentDeclined,
-    /// The user has so many pictures, and may have no more.
+    /// The user's quota of pictures, given as a number, is used up.
     PicturesFull(u64),
-    /// The user's pictures may have so many bytes together, and no more.
+    /// The user's quota of picture storage, given in bytes, is used up.
     PictureBytesFull(u64),
-    /// The mall has too much on hand just now.
+    /// The call cannot be served at present: load shedding, or an unreachable remote service.
     Busy,
 }
 
-/// What a person got wrong.
+/// A person's input error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mistake {
-    /// The phone number has not the form of one.
+    /// The phone number is malformed.
     Phone,
     /// The login code is wrong.
     Code,
-    /// There is no live login code: ask for one.
+    /// No login code is valid: request a new code.
     NoCode,
-    /// Phone or password is wrong.
+    /// The phone number or the password is wrong.
     Password,
-    /// The password until now is wrong.
+    /// The current password is wrong.
     OldPassword,
-    /// A new password is too short or too long.
+    /// The new password is too short or too long.
     PasswordLength,
-    /// A code was asked for too soon or too often: seconds to wait.
+    /// Codes were requested too soon or too often: seconds to wait.
     CodeTooSoon(u64),
-    /// A text that must be there is missing: its name.
+    /// The named text is required.
     Missing(&'static str),
-    /// A value is out of its range or too long: its name.
+    /// The named value is out of range or too long.
     OutOfRange(&'static str),
-    /// What was uploaded is none of the pictures that are taken.
+    /// The upload is not an accepted picture format.
     NoPicture,
-    /// A picture has more pixels than so many millions.
+    /// The picture exceeds this number of millions of pixels.
     TooManyPixels(u32),
-    /// Nobody follows oneself.
+    /// Users cannot follow themselves.
     Oneself,
 }
 
-/// Why a call did not do what was asked.
+/// Failure of a service call.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The mall says no.
+    /// A business refusal.
     #[error("refused: {0:?}")]
     Refused(Refusal),
-    /// The store is in trouble.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A bug: for the log and nobody else.
+    /// A bug: for the log only.
     #[error("{0}")]
     Bug(String),
 }

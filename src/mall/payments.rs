@@ -1,4 +1,4 @@
-//! The payment gateway as the mall sees it, and one that plays with imaginary money.
+//! The payment gateway port, and a sandbox gateway with imaginary money.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,89 +9,91 @@ use parking_lot::Mutex;
 
 use super::recent::Recent;
 
-/// The gateway did not answer: whether the call took effect is open.
+/// The gateway did not respond: the call is in doubt.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("payment gateway unreachable: {0}")]
 pub struct Unreachable(pub String);
 
-/// Where a payment stands at the gateway.
+/// State of a payment at the gateway.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AtGateway {
-    /// The money was taken.
+    /// Money was taken from the buyer.
     Captured,
-    /// The money was taken and given back, or would have to be: nothing is taken by this id any more.
+    /// Money was taken and refunded, or would have to be. The payment id can never be charged again.
     Refunded,
-    /// No money was taken, and none will be.
+    /// No money was taken, and none ever will be.
     Declined,
 }
 
 /// A payment gateway.
 ///
-/// - A payment's id is the idempotency key of every call: a repeat changes nothing and answers what the first did.
-/// - A call that answers [`Unreachable`] may have taken effect, or may do so later, when nobody waits for it any more.
-/// - What was declined, closed or given back is never charged again, by however late a call.
+/// - The payment's id is the idempotency key of every call: a repeat changes nothing and returns the first
+///   result.
+/// - A call that fails with [`Unreachable`] is in doubt: the effect may have happened, or may still happen
+///   after every caller has given up.
+/// - A declined, closed or refunded payment is never charged again, however late a call arrives.
 #[async_trait]
 pub trait Payments: Send + Sync {
-    /// Takes the money. Answers `Captured` or `Declined`; `Refunded` if it was given back before.
+    /// Charges the amount. Returns `Captured` or `Declined`, or `Refunded` for a payment already refunded.
     ///
     /// # Errors
-    /// [`Unreachable`]: it may have been taken, or may still be.
+    /// [`Unreachable`]: the charge is in doubt and may still happen.
     async fn charge(&self, payment: PaymentId, amount: Cents) -> Result<AtGateway, Unreachable>;
 
-    /// Gives all of it back. The caller knows that it was taken.
+    /// Refunds the whole amount. The caller knows that the payment was captured.
     ///
     /// # Errors
-    /// [`Unreachable`]: it may have been given back; call again.
+    /// [`Unreachable`]: the refund is in doubt; call again.
     async fn refund(&self, payment: PaymentId, amount: Cents) -> Result<(), Unreachable>;
 
-    /// Ends a payment of which the caller does not know how it went: if the money was not taken, it never will be.
-    /// Answers how it ended.
+    /// Closes a payment in doubt: money not yet taken can never be taken afterwards. Returns the final state.
     ///
     /// # Errors
     /// [`Unreachable`]: call again.
     async fn close(&self, payment: PaymentId) -> Result<AtGateway, Unreachable>;
 }
 
-/// How the [`Sandbox`] behaves.
+/// Simulated behaviour of the [`Sandbox`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Mood {
-    /// Takes every payment.
+    /// Captures every payment.
     #[default]
     Accepts,
-    /// Says no to every new payment.
+    /// Declines every new payment.
     Declines,
-    /// Answers nothing and does nothing.
+    /// Does nothing and fails every call.
     Unreachable,
-    /// Does what it is asked, and the answer is lost on the way.
+    /// Takes effect, but the response is lost.
     LosesAnswers,
-    /// Does what it is asked so much later, in real time, and answers then, whether or not anybody still waits.
+    /// Takes effect and responds after this delay in real time, whether or not the caller still waits.
     Slow(Duration),
-    /// Is asked everything twice, as over a network that repeats itself. The second answer is the one that is heard.
+    /// Executes every call twice, like a network that duplicates requests, and returns the second response.
     AnswersTwice,
 }
 
-/// A gateway in the mall's own process. Its money is imaginary, and lives and dies with it.
+/// An in-process gateway. Its imaginary money exists only as long as the process.
 ///
-/// The mall's rows outlive the sandbox, so what it says after a restart must never leave the books wrong:
-/// - A payment it has forgotten is closed as `Declined`: imaginary money that nobody remembers was never taken. A row
-///   that was still started then becomes failed, and its order can be paid anew.
-/// - A row that says captured was written together with the order's step, so that knowledge is the mall's own. The mall
-///   asks for a refund only if it knows of a capture: a refund of a forgotten payment therefore succeeds.
-/// - After such a refund the payment is remembered as given back, and a late charge with its id answers so.
+/// The mall's rows outlive the sandbox, so calls after a restart must leave the ledger correct:
+/// - Closing a forgotten payment returns `Declined`: forgotten imaginary money was never taken. A row still
+///   in state started becomes failed, and the order can be paid anew.
+/// - A captured row was written together with the order's step, so the mall itself knows of the capture. The
+///   mall requests a refund only after a known capture: refunding a forgotten payment therefore succeeds.
+/// - After such a refund the payment is remembered as refunded, and a late charge of its id returns
+///   `Refunded`.
 ///
-/// It forgets the oldest when there are very many, which is the same as a restart to them.
+/// The sandbox forgets the oldest payments when there are very many. For them the effect equals a restart.
 #[derive(Debug, Default)]
 pub struct Sandbox {
     till: Arc<Mutex<Till>>,
     mood: Mutex<Mood>,
 }
 
-/// How often money changed hands: what a repeat must never move.
+/// Number of money transfers. A repeated call must not change the counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Moved {
-    /// From a buyer.
+    /// Captures from buyers.
     pub taken: u64,
-    /// Back to one.
+    /// Refunds to buyers.
     pub given_back: u64,
 }
 
@@ -103,14 +105,14 @@ struct Till {
 
 impl Default for Till {
     fn default() -> Self {
-        /// Payments remembered at least: some 10 MB.
+        /// Minimum number of payments remembered: some 10 MB.
         const ROOM: usize = 200_000;
         Self { payments: Recent::new(ROOM), moved: Moved::default() }
     }
 }
 
 impl Till {
-    /// How a payment stands; `fresh` if it is not known yet.
+    /// Returns the state of a payment; an unknown payment gets `fresh`.
     fn settle(&mut self, payment: PaymentId, fresh: AtGateway) -> AtGateway {
         if let Some(stands) = self.payments.get(&payment) {
             return stands;
@@ -127,7 +129,7 @@ impl Till {
 }
 
 impl Clone for Sandbox {
-    /// One of its own, with the same payments and the same mood.
+    /// Returns an independent sandbox with the same payments and behaviour.
     fn clone(&self) -> Self {
         let till = Arc::new(Mutex::new(self.till.lock().clone()));
         Self { till, mood: Mutex::new(*self.mood.lock()) }
@@ -135,24 +137,25 @@ impl Clone for Sandbox {
 }
 
 impl Sandbox {
-    /// Behaves like this from now on.
+    /// Sets the behaviour of future calls.
     pub fn behave(&self, mood: Mood) {
         *self.mood.lock() = mood;
     }
 
-    /// How a payment stands here, whatever the mood; `None` if it has never been heard of, or was forgotten.
+    /// Returns the state of a payment, regardless of the behaviour. `None` for an unknown or forgotten
+    /// payment.
     #[must_use]
     pub fn stands(&self, payment: PaymentId) -> Option<AtGateway> {
         self.till.lock().payments.get(&payment)
     }
 
-    /// How often money changed hands.
+    /// Returns the number of money transfers so far.
     #[must_use]
     pub fn moved(&self) -> Moved {
         self.till.lock().moved
     }
 
-    /// Does a call as the mood has it.
+    /// Executes a call according to the behaviour.
     async fn call<T: Send + 'static>(
         &self,
         mood: Mood,
@@ -168,7 +171,7 @@ impl Sandbox {
             }
             Mood::Slow(span) => {
                 let till = Arc::clone(&self.till);
-                // A task of its own: a caller that gives up calls nothing back.
+                // A separate task: a caller that gives up does not cancel the effect.
                 let late = tokio::spawn(async move {
                     tokio::time::sleep(span).await;
                     work(&mut till.lock())

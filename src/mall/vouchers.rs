@@ -1,4 +1,4 @@
-//! Vouchers: what a shop offers, and how an operator puts it on the shelf.
+//! Vouchers: a shop's offers, and adding vouchers and sales.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -9,83 +9,83 @@ use mallbox_storage::{
 
 use super::{Context, Failure, Mistake, Refusal, SaleCounter, clean_text};
 
-/// A voucher as a shop's page shows it.
+/// A voucher as listed on a shop's page.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Offer {
-    /// The voucher.
+    /// Text, prices and terms of the voucher.
     pub voucher: Voucher,
-    /// What is left of its sale, if it is one.
+    /// Stock of the flash sale; `None` for an ordinary voucher.
     pub left: Option<Left>,
 }
 
-/// What is left of a sale.
+/// Remaining stock of a sale.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Left {
-    /// So many units.
+    /// Number of units left.
     Units(u64),
-    /// It has no end of units.
+    /// Units without limit.
     Unlimited,
 }
 
-/// What an operator writes about a voucher: what is `None` stays as it is.
+/// An operator's edit of a voucher. `None` leaves a field unchanged.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct VoucherForm {
-    /// Whose. A new one must have it; it is another's never again.
+    /// Shop of the voucher. Required for a new voucher, fixed afterwards.
     pub shop: Option<ShopId>,
-    /// Its title: 1 to 255 characters. A new one must have it.
+    /// Title, 1 to 255 characters. Required for a new voucher.
     pub title: Option<String>,
-    /// A second line, at most 255 characters.
+    /// Subtitle, at most 255 characters.
     pub sub_title: Option<String>,
     /// Rules, at most 1024 characters.
     pub rules: Option<String>,
-    /// What it costs, in cents. A new one must have it.
+    /// Price in cents. Required for a new voucher.
     pub pay_value: Option<i64>,
-    /// What it is worth, in cents. A new one must have it.
+    /// Face value in cents. Required for a new voucher.
     pub actual_value: Option<i64>,
-    /// Whether it is to be seen; a new one is on the shelf unless told.
+    /// Visibility. The default of a new voucher is on the shelf.
     pub status: Option<VoucherStatus>,
 }
 
-/// The terms that an operator writes for a new sale.
+/// Terms of a new sale, as entered by an operator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SaleForm {
-    /// Units, 1 or more; -1 = unlimited. It must be there.
+    /// Units, 1 or more; -1 = unlimited. Required.
     pub stock: Option<i64>,
-    /// First instant at which a claim is taken. It must be there.
+    /// First instant at which claims are accepted. Required.
     pub begin: Option<Timestamp>,
-    /// First instant at which none is taken any more, after `begin` and still to come. It must be there.
+    /// First instant at which claims are no longer accepted; after `begin` and in the future. Required.
     pub end: Option<Timestamp>,
-    /// How long a buyer has to pay, a second to 30 days; the mall's setting unless told.
+    /// Time to pay, from a second to 30 days. Defaults to the mall's setting.
     pub pay_within: Option<Duration>,
-    /// The least member level that may buy, 0 to 9.
+    /// Minimum member level, 0 to 9.
     pub min_level: u8,
 }
 
-/// What the mall has on offer, and lets its operators put there.
+/// The voucher service for readers and operators.
 pub struct VoucherShelf {
     context: Context,
     counter: SaleCounter,
 }
 
-/// The largest number that a page's JavaScript reads exactly.
+/// Largest integer that JavaScript represents exactly.
 pub(super) const EXACT: i64 = (1 << 53) - 1;
-/// The shortest and the longest time to pay.
+/// Range of the time to pay.
 const PAY_WITHIN: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(30 * 86_400);
 
 impl VoucherShelf {
-    /// The vouchers of a mall, and the counter that is told of new sales.
+    /// Creates the service. `counter` opens new sales.
     #[must_use]
     pub fn new(context: Context, counter: SaleCounter) -> Self {
         Self { context, counter }
     }
 
-    /// The vouchers of a shop that are on the shelf, ended sales included; none for an unknown shop.
+    /// Returns the vouchers on a shop's shelf, ended sales included. An unknown shop has none.
     ///
-    /// What is left of a sale is the live number; the record's of some seconds ago, for a sale that is over and no longer in
-    /// memory.
+    /// The stock of a sale is live. For an ended sale that has left memory, the stock is the database's of
+    /// some seconds ago.
     ///
     /// # Errors
-    /// [`Refusal::Busy`] while the record is slow, or the store is in trouble.
+    /// [`Refusal::Busy`] while the database is slow; [`Failure::Store`] if the store fails.
     pub async fn of_shop(&self, shop: ShopId, now: Timestamp) -> Result<Vec<Offer>, Failure> {
         let vouchers = self.counter.on_shelf(shop, now).await?;
         let mut offers = Vec::with_capacity(vouchers.len());
@@ -105,24 +105,25 @@ impl VoucherShelf {
         Ok(left.map_or(Left::Unlimited, Left::Units))
     }
 
-    /// Puts an ordinary voucher on the shelf.
+    /// Adds an ordinary voucher.
     ///
     /// # Errors
-    /// [`Mistake::Missing`], [`Mistake::OutOfRange`] with the value's name; [`Refusal::NotFound`] for its shop.
+    /// [`Mistake::Missing`], [`Mistake::OutOfRange`] with the field's name; [`Refusal::NotFound`] for an
+    /// unknown shop.
     pub async fn add(&self, form: &VoucherForm, now: Timestamp) -> Result<VoucherId, Failure> {
         let text = form.checked()?;
         self.check_shop(text.shop).await?;
         let added = self.context.storage.vouchers.insert(&text, None, now).await;
-        // Also if no answer came: it may be there.
+        // After an error too: the write is in doubt.
         self.counter.shelf_changed(text.shop).await;
         Ok(added?)
     }
 
-    /// Puts a flash-sale voucher on the shelf. When this answers, claims are taken from `begin` on.
+    /// Adds a flash-sale voucher. On return, claims are accepted from `begin` on.
     ///
     /// # Errors
-    /// As [`add`](Self::add). If the store is in trouble after the record was written, the sale is on the shelf all the
-    /// same, and known to claims once one was made or the mall was started again.
+    /// As [`add`](Self::add). If the store fails after the database write, the sale is on the shelf all the
+    /// same. The first claim or the next start opens the sale.
     pub async fn add_sale(
         &self,
         form: &VoucherForm,
@@ -135,7 +136,8 @@ impl VoucherShelf {
         let added = self.context.storage.vouchers.insert(&text, Some(&sale), now).await;
         self.counter.shelf_changed(text.shop).await;
         let voucher = added?;
-        // Not `Sales::put` alone: a look-up that began before the insert could still tell a claim that there is no such sale.
+        // Not just `Sales::put`: a lookup that began before the insert could still report the sale as unknown
+        // to a claim.
         self.counter.opened(voucher).await?;
         Ok(voucher)
     }
@@ -149,10 +151,10 @@ impl VoucherShelf {
 }
 
 impl VoucherForm {
-    /// What it changes, of a voucher that is there.
+    /// Validates the edit of an existing voucher.
     ///
     /// # Errors
-    /// [`Mistake::Missing`] for a title without a word, [`Mistake::OutOfRange`] with the value's name.
+    /// [`Mistake::Missing`] for an empty title, [`Mistake::OutOfRange`] with the field's name.
     pub fn edit(&self) -> Result<VoucherEdit, Mistake> {
         let title = self.title.as_deref().map(clean_text::line);
         if title.as_deref() == Some("") {
@@ -168,7 +170,7 @@ impl VoucherForm {
         })
     }
 
-    /// The whole of a new one.
+    /// Validates a new voucher.
     fn checked(&self) -> Result<VoucherText, Mistake> {
         let VoucherEdit { title, sub_title, rules, pay_value, actual_value, status } = self.edit()?;
         Ok(VoucherText {
@@ -192,7 +194,7 @@ impl SaleForm {
         };
         let begin = self.begin.ok_or(Mistake::Missing("beginTime"))?;
         let end = self.end.ok_or(Mistake::Missing("endTime"))?;
-        // Storage takes one that is over as well: an old mall's sales are brought in with their times.
+        // Storage accepts ended sales as well: the import keeps the original times.
         if end <= begin.max(now) {
             return Err(Mistake::OutOfRange("endTime"));
         }

@@ -1,4 +1,4 @@
-//! One mall: its services over one store, and what works in its background.
+//! The running mall: services over one storage back end, and background work.
 
 use std::sync::Arc;
 
@@ -24,29 +24,29 @@ use super::{
     SignBook, VisitBook, VoucherShelf, sale_chores,
 };
 
-/// What a mall is made of. Nothing in it is process-wide.
+/// Dependencies of a mall. Nothing here is process-wide.
 pub struct Means {
-    /// What it remembers.
+    /// Storage ports of the back end.
     pub storage: Storage,
-    /// What time it is.
+    /// The mall's clock.
     pub clock: Arc<dyn Clock>,
-    /// The zone in which times are written for people.
+    /// Time zone for times shown to people.
     pub zone: TimeZone,
-    /// How it behaves.
+    /// Settings of the mall.
     pub settings: Settings,
-    /// How login codes reach people.
+    /// Delivery of login codes.
     pub sms: Arc<dyn SmsSender>,
-    /// Where `GET /demo/inbox` finds them, in a demo; `sms` must send there too.
+    /// Source of `GET /demo/inbox` in a demo; `sms` must deliver to the same inbox.
     pub inbox: Option<Arc<Inbox>>,
-    /// Who takes people's money.
+    /// The payment gateway.
     pub payments: Arc<dyn Payments>,
-    /// Where codes and tokens come from.
+    /// Source of codes and tokens.
     pub random: Arc<Random>,
 }
 
 impl Means {
-    /// Of a mall for tests, benches and templates: in UTC, without limits, with imaginary money, codes that nobody reads, and
-    /// the same random numbers each time.
+    /// Creates dependencies for tests, benches and templates: UTC, no limits, imaginary money, login codes
+    /// that nobody reads, and a fixed random seed.
     #[must_use]
     pub fn simulated(storage: Storage, clock: Arc<dyn Clock>) -> Self {
         Self {
@@ -62,41 +62,41 @@ impl Means {
     }
 }
 
-/// One mall.
+/// The running mall.
 pub struct Mall {
-    /// What its services share.
+    /// Dependencies shared by all services.
     pub context: Context,
-    /// People.
+    /// Users: login, profile and password.
     pub accounts: Accounts,
-    /// What those whom one follows have written.
+    /// Feeds of followed users' notes.
     pub feeds: FeedBook,
-    /// Who likes what.
+    /// Likes of notes and comments.
     pub likes: LikeBook,
-    /// Who follows whom.
+    /// Follows between users.
     pub follows: FollowBook,
-    /// What people write about shops.
+    /// Notes about shops.
     pub notes: NoteBook,
-    /// What others say to it.
+    /// Comments on notes.
     pub comments: CommentBook,
-    /// Shops and their types.
+    /// Shops and shop types.
     pub shops: Arc<ShopDirectory>,
-    /// What people upload.
+    /// Pictures uploaded by users.
     pub pictures: PictureAlbum,
-    /// The days on which people sign in.
+    /// Daily sign-ins of users.
     pub sign_ins: SignBook,
-    /// How many come, and how often.
+    /// Counts of visits and visitors.
     pub visits: VisitBook,
-    /// Vouchers.
+    /// Vouchers of shops.
     pub vouchers: VoucherShelf,
-    /// Flash sales.
+    /// Flash sales and claims.
     pub sales: SaleCounter,
     /// Orders and their steps.
     pub orders: OrderDesk,
-    /// What buyers show at the counter.
+    /// Receipt codes for the counter.
     pub receipts: ReceiptBook,
-    /// What operators do with people.
+    /// Users from the operator's side.
     pub people: PeopleOffice,
-    /// What operators did.
+    /// Audit log of operators' actions.
     pub audit: AuditLog,
     /// Sales from the operator's side.
     pub sale_office: SaleOffice,
@@ -104,20 +104,20 @@ pub struct Mall {
     pub voucher_office: VoucherOffice,
     /// Orders from the operator's side.
     pub order_office: OrderOffice,
-    /// Claims that did not become orders.
+    /// Dead letters: claims that did not become orders.
     pub dead_letter_office: DeadLetterOffice,
-    /// Notes and comments that were reported.
+    /// Reported notes and comments.
     pub report_office: ReportOffice,
-    /// Whether everything adds up.
+    /// The ledger check.
     pub books: LedgerCheck,
-    /// Whether it moved in from elsewhere: not all pictures that it names may have come with it.
+    /// Whether the mall was imported. Pictures named by imported data may be missing then.
     pub is_imported: bool,
     workers: OrderWorkers,
     chores: Chores,
 }
 
 impl Mall {
-    /// Puts the services together and loads the sales that are not over and the deadlines of unpaid orders.
+    /// Creates the services. Loads the sales that have not ended, and the deadlines of unpaid orders.
     ///
     /// # Errors
     /// [`StoreError`] if the store cannot be read.
@@ -183,17 +183,17 @@ impl Mall {
         let storage = &mall.context.storage;
         load_sales(&mall.sales, mall.context.now()).await?;
         deadlines::restore(&*storage.deadlines, &*storage.orders, None).await?;
-        // No reason not to open: a full disk, say, and then nothing can be bought either.
+        // Not a reason to fail the start: on a full disk, for example, nothing can be bought either.
         if let Err(error) = see_out_the_blocked(storage).await {
-            tracing::error!(%error, "sessions that blocked users may have could not be ended");
+            tracing::error!(%error, "could not end the sessions of blocked users");
         }
         Ok(Arc::new(mall))
     }
 
-    /// Starts what works in the background, on the runtime this is called on.
+    /// Starts the background work on the current runtime.
     #[must_use]
     pub fn start(self: &Arc<Self>) -> Background {
-        /// The record has one writer: a second worker would only wait for the first.
+        /// The database has a single writer: a second worker would only wait for the first.
         const WORKERS: usize = 1;
         let stop = CancellationToken::new();
         let (mall, told) = (Arc::clone(self), stop.clone());
@@ -201,30 +201,31 @@ impl Mall {
         let (mall, told) = (Arc::clone(self), stop.clone());
         let chores = tokio::spawn(async move {
             mall.chores.run(told).await;
-            // Nobody gathers them any more.
+            // Stores the visits still in memory: the background job has stopped.
             mall.visits.take_down(mall.context.now()).await;
         });
         Background { stop, workers, chores }
     }
 
-    /// Does everything that is due now, and what falls due by doing it: what moving the clock means.
+    /// Runs all due background jobs, and jobs that become due through the runs. Called after the clock was
+    /// moved.
     pub async fn catch_up(&self) {
         self.chores.run_all_due(self.context.now()).await;
     }
 
-    /// The names of the chores that are due now.
+    /// Returns the names of the background jobs due now.
     pub async fn chores_due(&self) -> Vec<&'static str> {
         self.chores.due(self.context.now()).await
     }
 
-    /// What has been counted about copies of the record, of each kind.
+    /// Returns the metrics of every cache.
     #[must_use]
     pub fn cache_figures(&self) -> Vec<Arc<CacheFigures>> {
         let (shops, copies) = (self.shops.cache_figures(), self.context.copies.figures());
         shops.into_iter().chain(self.sales.cache_figures()).chain(copies).collect()
     }
 
-    /// What the order workers have done so far.
+    /// Returns the metrics of the order workers.
     #[must_use]
     pub fn worker_figures(&self) -> Arc<WorkerFigures> {
         self.workers.figures()
@@ -239,15 +240,15 @@ pub struct Background {
 }
 
 impl Background {
-    /// Lets everybody finish what they have in hand.
+    /// Stops the background work after the work in progress has finished.
     pub async fn stop(self) {
         self.stop.cancel();
-        // Whoever broke off has said so.
+        // A panic has already been logged.
         let _ = tokio::join!(self.workers, self.chores);
     }
 
-    /// The same where the log is known to be [drained](super::order_workers::drained) and to stay so: the workers have
-    /// nothing in hand, and are not waited for.
+    /// Stops the background work without waiting for the workers. Requires an order log that is
+    /// [drained](super::order_workers::drained) and stays drained, so the workers have nothing in hand.
     pub async fn stop_drained(self) {
         self.stop.cancel();
         self.workers.abort();
