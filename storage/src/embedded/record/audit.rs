@@ -1,4 +1,4 @@
-//! [`Audit`] in the record.
+//! The [`Audit`] port on SQLite.
 
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
@@ -17,7 +17,7 @@ impl EmbeddedAudit {
     }
 }
 
-/// Every query for entries begins with it; [`entry`] reads it.
+/// Head of every query for entries; [`entry`] reads the columns.
 const SELECT: &str = "SELECT number, at_ms, user_id, action, subject, detail, hash FROM audit";
 
 #[async_trait]
@@ -57,8 +57,8 @@ impl Audit for EmbeddedAudit {
     }
 }
 
-/// What the next entry follows. Where head and entries disagree, whichever goes further, and the head if neither does:
-/// so an append never makes good what was tampered with.
+/// Returns number and hash of the entry that the next entry follows. If head and entries disagree, the
+/// higher number wins, and the head wins a tie: an append never hides tampering.
 fn end(conn: &Connection) -> rusqlite::Result<(u64, [u8; 32])> {
     let last = conn
         .prepare_cached("SELECT number, hash FROM audit ORDER BY number DESC LIMIT 1")?
@@ -77,7 +77,8 @@ fn head(conn: &Connection) -> rusqlite::Result<Option<(u64, [u8; 32])>> {
     conn.prepare_cached("SELECT number, hash FROM audit_head")?.query_row([], place).optional()
 }
 
-/// Whatever was put there: what no mall wrote must not stop the log, and fits nothing.
+/// Reads number and hash, tolerating any value: rows not written by a mall must not stop the log, and match
+/// no chain.
 fn place(row: &Row<'_>) -> rusqlite::Result<(u64, [u8; 32])> {
     let (number, hash): (i64, Vec<u8>) = (row.get(0)?, row.get(1)?);
     Ok((u64::try_from(number).unwrap_or(0), hash.try_into().unwrap_or(AuditEntry::BEGINNING)))
@@ -106,7 +107,7 @@ fn verify(conn: &Connection) -> rusqlite::Result<AuditCheck> {
     let mut statement = conn.prepare_cached(&format!("{SELECT} ORDER BY number"))?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        // A number below 0 is none that comes next, and not one that is missing.
+        // A negative number is neither the next number nor a gap.
         let number = u64::try_from(row.get::<_, i64>(0)?).unwrap_or(0);
         if !walk.meets(number, entry(row).ok().as_ref()) {
             break;

@@ -1,4 +1,4 @@
-//! What becomes of an audit log that somebody has laid hands on.
+//! Detection of tampering with the audit log.
 
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -7,7 +7,7 @@ use super::{Database, EmbeddedAudit};
 use crate::{Actor, Audit as _, AuditEntry, AuditFault, AuditWrong, Durability, Timestamp, UserId};
 
 const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
-/// What the log's own locks are, and how whoever may write the file gets rid of them.
+/// Removes the log's triggers, as anybody with write access to the file could.
 const BREAK_LOCKS: &str = "DROP TRIGGER audit_is_not_replaced; DROP TRIGGER audit_is_not_changed;
     DROP TRIGGER audit_is_not_shortened; DROP TRIGGER audit_head_stays;";
 
@@ -17,7 +17,7 @@ struct World {
     _dir: TempDir,
 }
 
-/// Five entries.
+/// Makes a log of five entries.
 async fn world() -> World {
     let dir = TempDir::new().unwrap();
     let database = Database::open(&dir.path().join("record.db"), Durability::Power, None).unwrap();
@@ -73,7 +73,7 @@ async fn whatever_is_done_to_an_entry_is_found_at_the_entry() {
         ("UPDATE audit_head SET number = 4", 5, NotTheHead),
         ("UPDATE audit_head SET number = 6", 6, CutOff),
         ("DELETE FROM audit_head", 5, NotTheHead),
-        // Two entries change places, with their numbers.
+        // Two entries swap places, with their numbers.
         (
             "UPDATE audit SET number = 0 - number WHERE number IN (2, 3);
           UPDATE audit SET number = 5 + number WHERE number < 0",
@@ -107,7 +107,7 @@ async fn what_comes_after_never_makes_good_what_was_done() {
     }
 }
 
-/// What the documents say that the chain alone cannot show.
+/// The documentation names this attack as undetectable from the chain alone.
 #[tokio::test]
 async fn a_log_that_was_written_anew_from_some_place_on_is_not_caught_by_itself() {
     let w = world().await;

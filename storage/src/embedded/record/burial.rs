@@ -1,4 +1,4 @@
-//! Claims die: what the order transactions write of dead letters, and look up among them.
+//! Dead letters within the order transactions: writes and look-ups.
 
 use rusqlite::{Connection, OptionalExtension as _, named_params};
 
@@ -7,10 +7,11 @@ use super::outbox;
 use super::persist::take;
 use crate::{Claim, DeadReason, Logged, OrderId, Timestamp, UserId, VoucherId};
 
-/// Writes one. `false` if it was there already, and then nothing changes.
+/// Writes a dead letter. Returns `false`, without any change, if the claim is dead already.
 ///
-/// The claim has taken a unit in memory, so it takes one here too if there is one; none is left for an oversold one, and a
-/// double leaves the errand that gives memory's back.
+/// The claim has taken a unit in memory, so the dead letter takes a unit from the database's stock as well,
+/// if available. An oversold claim gets none, and a double leaves an outbox entry for the release of the
+/// unit in memory.
 pub(super) fn bury(
     conn: &Connection,
     Logged { claim, attempts, .. }: &Logged,
@@ -36,7 +37,7 @@ pub(super) fn bury(
         ":detail": detail,
         ":holds_unit": holds_unit,
         ":now": now.as_millis(),
-        // Those that were counted, and the one that it dies of.
+        // Counted attempts, plus the final one.
         ":attempts": attempts.saturating_add(1),
     })?;
     if reason == DeadReason::Double && is_sale(conn, claim.voucher)? {
@@ -45,12 +46,12 @@ pub(super) fn bury(
     Ok(true)
 }
 
-/// An ordinary voucher has no units to give back.
+/// Returns whether the voucher is a sale. An ordinary voucher has no units to release.
 fn is_sale(conn: &Connection, voucher: VoucherId) -> rusqlite::Result<bool> {
     conn.prepare_cached("SELECT 1 FROM sales WHERE voucher_id = ?1")?.exists([id(voucher.get())])
 }
 
-/// Whether this very claim has died.
+/// Returns whether exactly this claim is a dead letter.
 pub(super) fn is_dead(conn: &Connection, claim: &Claim) -> rusqlite::Result<bool> {
     conn.prepare_cached(
         "SELECT 1 FROM dead_letters WHERE order_id = ?1 AND user_id = ?2 AND voucher_id = ?3",
@@ -58,8 +59,8 @@ pub(super) fn is_dead(conn: &Connection, claim: &Claim) -> rusqlite::Result<bool
     .exists([id(claim.order.get()), id(claim.user.get()), id(claim.voucher.get())])
 }
 
-/// Whether any claim died whose id lies between the least and the greatest of these: hardly ever, which saves a look for
-/// each.
+/// Returns whether there is any dead letter between the lowest and the highest of `orders`. Hardly ever
+/// true, which saves a look-up per claim.
 pub(super) fn any_among(conn: &Connection, orders: impl Iterator<Item = OrderId>) -> rusqlite::Result<bool> {
     let span = orders.map(|order| id(order.get())).fold(None, |span, order| match span {
         None => Some((order, order)),
@@ -69,7 +70,7 @@ pub(super) fn any_among(conn: &Connection, orders: impl Iterator<Item = OrderId>
     conn.prepare_cached("SELECT 1 FROM dead_letters WHERE order_id BETWEEN ?1 AND ?2 LIMIT 1")?.exists(span)
 }
 
-/// The open dead letter that stands for a user in a sale: one that holds a unit, if there is one.
+/// Returns the open dead letter of a user in a sale, preferring a dead letter with a unit.
 pub(super) fn holding(
     conn: &Connection,
     voucher: VoucherId,

@@ -1,4 +1,4 @@
-//! How values stand in columns, in one place for all tables.
+//! Encoding of values in columns, shared by all tables.
 
 use std::time::Duration;
 
@@ -8,12 +8,13 @@ use super::trouble::unreadable;
 use crate::stored::Numbered;
 use crate::{OrderStatus, PaymentMode, Timestamp};
 
-/// An id, or a count below 2^63. Every id can be looked up, those above 2^63 as negative numbers that no row has.
+/// Encodes an id, or a count below 2^63. Ids above 2^63 become negative numbers. No row has a negative id,
+/// so any id can be looked up.
 pub(super) fn id(number: u64) -> i64 {
     number.cast_signed()
 }
 
-/// An id that a list goes on after: beyond the last there is nothing.
+/// Encodes the last id of a page, for the next page. Beyond `i64::MAX` no rows exist.
 pub(super) fn after(id: u64) -> i64 {
     i64::try_from(id).unwrap_or(i64::MAX)
 }
@@ -39,25 +40,25 @@ pub(super) fn get_time_if_any(row: &Row<'_>, column: usize) -> rusqlite::Result<
     Ok(row.get::<_, Option<i64>>(column)?.map(Timestamp::from_millis))
 }
 
-/// Reads a span.
+/// Reads a duration in milliseconds.
 pub(super) fn get_span(row: &Row<'_>, column: usize) -> rusqlite::Result<Duration> {
     get_count(row, column).map(Duration::from_millis)
 }
 
-/// An order's status in a row. No row is pending.
+/// Reads an order's status. Pending is never stored.
 pub(super) fn status(row: &Row<'_>, column: usize) -> rusqlite::Result<OrderStatus> {
     let number = row.get(column)?;
     OrderStatus::in_row(number).ok_or_else(|| unreadable(column, number))
 }
 
-/// Reads the mall's setting of how new orders are paid for.
+/// Reads the mall's payment mode for new orders.
 pub(super) fn payment_setting(row: &Row<'_>, column: usize) -> rusqlite::Result<PaymentMode> {
     let setting: Option<String> = row.get(column)?;
     PaymentMode::from_setting(setting.as_deref())
         .ok_or_else(|| unreadable(column, setting.unwrap_or_default()))
 }
 
-/// Reads something that is stored as a number.
+/// Reads a value stored as a number.
 pub(super) fn get_known<T: Numbered>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
     let number = row.get(column)?;
     T::numbered(number).ok_or_else(|| unreadable(column, number))

@@ -1,4 +1,4 @@
-//! [`Comments`] in the record.
+//! The [`Comments`] port on SQLite.
 
 use std::collections::HashMap;
 
@@ -22,7 +22,7 @@ impl EmbeddedComments {
     }
 }
 
-/// [`comment`] reads them, from the first column on.
+/// Columns of a comment; [`comment`] reads the columns, from the first one on.
 const COLUMNS: &str =
     "id, note_id, user_id, parent_id, answer_id, content, imported_likes + likes, status, created_ms";
 
@@ -120,7 +120,7 @@ fn insert(
     Ok(Commented::Written(comment))
 }
 
-/// Below which comment an answer to this one stands; `None` if there is none to answer.
+/// Returns the top-level comment above a reply to `answered`; `None` if `answered` is absent or hidden.
 fn parent_of_answer(conn: &Connection, note: NoteId, answered: CommentId) -> rusqlite::Result<Option<i64>> {
     conn.prepare_cached(
         "SELECT iif(parent_id = 0, id, parent_id) FROM note_comments WHERE id = ?1 AND note_id = ?2 AND status < 2",
@@ -149,7 +149,7 @@ fn threads(conn: &Connection, note: NoteId, page: Page) -> rusqlite::Result<(Vec
     Ok((comments.into_iter().map(with_answers).collect(), count(conn, filter, key)?))
 }
 
-/// The first answers of each, and how many it has.
+/// Returns the first replies of each comment, and the number of replies.
 fn first_answers(
     conn: &Connection,
     comments: &[Comment],

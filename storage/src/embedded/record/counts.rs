@@ -1,4 +1,4 @@
-//! Orders and dead letters counted row by row, for the books.
+//! Counts of orders and dead letters row by row, for the ledger check.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -8,12 +8,13 @@ use rusqlite::{Connection, params};
 use super::columns::{get_count, get_id, id};
 use crate::{OrderCounts, OrderStatus, VoucherId};
 
-/// All orders there are: whatever their ids.
+/// The range of all order ids.
 pub(super) const ALL: (i64, i64) = (i64::MIN, i64::MAX);
 
-/// Counts one voucher's, or everybody's, in one look at the table, or in what of it lies between two ids.
+/// Counts the orders of one voucher, or of all, with ids between `first` and `last`, in one scan.
 ///
-/// SQLite would sort ten million rows to group them; counting them as they come takes a tenth of that.
+/// Grouping in SQLite would sort ten million rows; counting in the order of the rows takes a tenth of the
+/// time.
 pub(super) fn count(
     conn: &Connection,
     only: Option<VoucherId>,
@@ -33,7 +34,7 @@ pub(super) fn count(
     let mut rows = select.query(params![wanted, first, last])?;
     while let Some(row) = rows.next()? {
         let voucher = get_id(row, 0)?;
-        // A status that no mall writes is the ledger check's to name.
+        // A status not written by any mall is for the ledger check to report.
         let Some(status) = OrderStatus::in_row(row.get(1)?) else { continue };
         let of_voucher = counts.entry(VoucherId::new(voucher)).or_default();
         if let Some(count) = of_voucher.of_status(status) {

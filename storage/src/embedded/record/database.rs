@@ -1,4 +1,4 @@
-//! The record's file, and the threads that work on it.
+//! The database file and its threads.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
@@ -19,16 +19,19 @@ use super::writer::Writer;
 use crate::embedded::disk_faults::Watcher;
 use crate::{DiskFaults, Durability, OpenError, StoreError};
 
-/// Calls that wait for a thread; what comes beyond them is refused at once, since it would wait for seconds.
+/// Upper bound on calls waiting for a thread. Calls beyond the bound are rejected at once, since they would
+/// wait for seconds.
 const QUEUE: usize = 16_384;
-/// Batches of orders that wait: a few workers make one each.
+/// Upper bound on waiting batches of orders: a few workers send one batch each.
 const BULK_QUEUE: usize = 64;
 
-/// The record's file. Cheap to clone.
+/// The SQLite database of the mall. Cheap to clone.
 ///
-/// - A write is durable when it answers; those that wait together share one commit.
-/// - A write that fails changes nothing and no other write; one whose answer is lost may stand.
-/// - Dropping a future undoes nothing. Nothing here blocks whoever polls, but for what is named so.
+/// - A write is durable when its future completes; concurrent writes share one commit.
+/// - A failed write changes nothing, and affects no other write. A write whose result is lost may have
+///   succeeded.
+/// - Dropping a future undoes nothing. No method blocks the polling thread, except methods documented as
+///   blocking.
 #[derive(Clone)]
 pub(crate) struct Database {
     inner: Arc<Inner>,
@@ -40,7 +43,7 @@ struct Inner {
     sharing: Sharing,
     interpreter: Interpreter,
     pace: Arc<Pace>,
-    /// `None` once it is closed: that ends the threads, when they have done what was waiting.
+    /// `None` once closed: closing the queues ends the threads after the waiting jobs.
     queues: RwLock<Option<Queues>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
@@ -60,7 +63,7 @@ enum Queue {
 }
 
 impl Database {
-    /// Opens the record, made if there is none. Blocks.
+    /// Opens the database, or creates one if absent. Blocks.
     pub(crate) fn open(
         path: &Path,
         durability: Durability,
@@ -89,12 +92,12 @@ impl Database {
         Ok(Self { inner })
     }
 
-    /// Why the last commit failed, if it did.
+    /// Returns the error of the last commit, if the commit failed.
     pub(crate) fn trouble(&self) -> Option<String> {
         self.inner.pace.trouble()
     }
 
-    /// Writes for somebody who waits.
+    /// Runs a write with priority, in a group commit.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
         op: &'static str,
@@ -103,7 +106,8 @@ impl Database {
         self.ask(Queue::Interactive, op, job).await
     }
 
-    /// Writes much, for nobody who waits: in a transaction of its own, and only when no [`write`](Self::write) waits.
+    /// Runs a large write without priority: in a separate transaction, and only when no
+    /// [`write`](Self::write) is waiting.
     pub(crate) async fn write_bulk<T: Send + 'static>(
         &self,
         op: &'static str,
@@ -112,7 +116,7 @@ impl Database {
         self.ask(Queue::Bulk, op, job).await
     }
 
-    /// Reads. The job sees one state of the record.
+    /// Runs a read. The job sees one snapshot of the database.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         op: &'static str,
@@ -121,7 +125,8 @@ impl Database {
         self.ask(Queue::Read, op, job).await
     }
 
-    /// [`write`](Self::write) without waiting: `answer` is called once, on the writer's thread, and must be quick.
+    /// Runs a [`write`](Self::write) without waiting. `answer` is called once, on the writer's thread, and
+    /// must be quick.
     pub(crate) fn write_then<T: Send + 'static>(
         &self,
         op: &'static str,
@@ -131,7 +136,7 @@ impl Database {
         self.inner.send(Queue::Interactive, task::new(op, job, answer));
     }
 
-    /// [`write`](Self::write), blocking the caller's thread.
+    /// Runs a [`write`](Self::write) and blocks the caller's thread.
     pub(crate) fn write_blocking<T: Send + 'static>(
         &self,
         op: &'static str,
@@ -140,7 +145,7 @@ impl Database {
         self.ask_blocking(Queue::Interactive, op, job)
     }
 
-    /// [`read`](Self::read), blocking the caller's thread.
+    /// Runs a [`read`](Self::read) and blocks the caller's thread.
     pub(crate) fn read_blocking<T: Send + 'static>(
         &self,
         op: &'static str,
@@ -149,7 +154,8 @@ impl Database {
         self.ask_blocking(Queue::Read, op, job)
     }
 
-    /// Reads on the caller's thread, over a connection made for it, which takes a third of a millisecond: for long looks.
+    /// Runs a long read on the caller's thread, over a new connection. Opening the connection takes a third
+    /// of a millisecond.
     pub(crate) fn read_apart<T>(
         &self,
         op: &'static str,
@@ -163,8 +169,8 @@ impl Database {
         read().map_err(|error| self.inner.interpreter.explain(op, error))
     }
 
-    /// Does what waits, empties the WAL, marks the stop as clean if `clean`, and lets go of the file. Calls after it
-    /// fail. Another call to it does nothing.
+    /// Finishes waiting jobs, truncates the WAL, marks the stop as clean if `clean`, and closes the file.
+    /// Later calls fail. A second call has no effect.
     pub(crate) async fn close(&self, clean: bool) -> Result<(), StoreError> {
         let (tell, told) = oneshot::channel();
         let inner = Arc::clone(&self.inner);
@@ -229,13 +235,13 @@ impl Inner {
         close().map_err(|error| self.interpreter.explain("close", error))
     }
 
-    /// Whether there were any to end.
+    /// Ends the threads. Returns false if they had already ended.
     fn end_threads(&self) -> bool {
         let open = self.queues.write().take().is_some();
         for thread in self.threads.lock().drain(..) {
-            // A job may hold the last handle of the record: then this is one of the threads.
+            // A job may hold the last handle of the database: then the current thread is one of these.
             if thread.thread().id() != thread::current().id() && thread.join().is_err() {
-                tracing::error!("a thread of the record panicked");
+                tracing::error!("a database thread panicked");
             }
         }
         open
@@ -243,7 +249,7 @@ impl Inner {
 }
 
 impl Watcher for Inner {
-    /// Writes what stands there already: how that goes is how the record is.
+    /// Rewrites a value that is already stored: the outcome shows the state of the database.
     fn look(&self) -> mpsc::Receiver<()> {
         let (looked, has_looked) = mpsc::channel();
         self.send(Queue::Interactive, task::new("look", settings::mark_running, move |_| drop(looked)));

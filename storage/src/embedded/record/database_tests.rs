@@ -1,4 +1,4 @@
-//! What the writer promises to those who share it, and what opening finds out.
+//! Guarantees of the writer to concurrent callers, and checks on opening.
 
 use std::fs;
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ fn rows(conn: &Connection) -> rusqlite::Result<Vec<i64>> {
     conn.prepare("SELECT n FROM t ORDER BY n")?.query_map([], |row| row.get(0))?.collect()
 }
 
-/// Keeps the writer busy until the answer is sent, so that what is called meanwhile waits together.
+/// Keeps the writer busy until the returned sender is used or dropped, so that later calls wait together.
 fn hold(database: &Database) -> mpsc::Sender<()> {
     let (release, released) = mpsc::channel::<()>();
     let (began, begun) = mpsc::channel();
@@ -77,7 +77,7 @@ async fn failed_job_is_undone_alone() {
             let job = move |conn: &Connection| {
                 add(conn, n)?;
                 match n {
-                    // What it wrote before is to go.
+                    // The first insert is to be rolled back.
                     2 => add(conn, n).map(drop),
                     4 => panic!("seeded"),
                     _ => Ok(()),
@@ -183,7 +183,7 @@ async fn full_disk_is_said_to_all_who_share_the_commit_and_passes() {
                 assert!(matches!(answer, Err(StoreError::Full { .. })), "{answer:?}");
                 full += 1;
             }
-            // Undone together with the culprit, or done: never half.
+            // Rolled back together with the culprit, or done: never half.
             (n, Ok(_)) => assert!(database.read("rows", rows).await.unwrap().contains(&n)),
             (_, Err(error)) => assert!(error.is_transient(), "{error}"),
         }
@@ -262,7 +262,7 @@ async fn flipped_bits_are_found_after_a_stop_that_was_not_clean() {
     let (_dir, path, database) = fresh();
     let fill = |conn: &Connection| (0..2000).try_for_each(|n| add(conn, n).map(drop));
     database.write("fill", fill).await.unwrap();
-    // What still stands in the WAL is read from there, and no flipped bit in the file does any harm.
+    // Pages still in the WAL would be read from there, and a flipped bit in the file would do no harm.
     database.close(true).await.unwrap();
     drop(Database::open(&path, Durability::Power, None).unwrap());
     let mut bytes = fs::read(&path).unwrap();
@@ -306,7 +306,7 @@ async fn long_wal_begins_anew_under_writing_without_pause() {
         .write("fat", |conn| conn.execute_batch("CREATE TABLE fat (n INTEGER, text TEXT)"))
         .await
         .unwrap();
-    // 400 MiB in batches of 4 MiB: six times what a WAL is to hold.
+    // 400 MiB in batches of 4 MiB: six times the intended size of a WAL.
     for n in 0..100_i64 {
         let fill = move |conn: &Connection| {
             conn.execute("DELETE FROM fat", [])?;

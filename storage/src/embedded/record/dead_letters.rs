@@ -1,4 +1,4 @@
-//! [`DeadLetters`] in the record: what becomes of them.
+//! The [`DeadLetters`] port on SQLite: replaying and voiding dead letters.
 
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
@@ -19,7 +19,7 @@ impl EmbeddedDeadLetters {
     }
 }
 
-/// Every query for dead letters begins with it; [`dead_letter`] reads it.
+/// Head of every query for dead letters; [`dead_letter`] reads the columns.
 const SELECT: &str =
     "SELECT entry, order_id, voucher_id, user_id, claimed_ms, reason, detail, attempts, holds_unit, buried_ms,
     state, closed_ms FROM dead_letters";
@@ -95,7 +95,8 @@ fn void(conn: &Connection, which: DeadLetterId, now: Timestamp) -> rusqlite::Res
     }
 }
 
-/// It holds nothing any more: its unit is the order's, or was given back.
+/// Closes a dead letter. The dead letter holds no unit any more: its unit belongs to the order, or was
+/// released.
 fn close(conn: &Connection, which: DeadLetterId, state: DeadState, now: Timestamp) -> rusqlite::Result<()> {
     conn.prepare_cached(
         "UPDATE dead_letters SET state = ?2, holds_unit = 0, closed_ms = ?3 WHERE entry = ?1",

@@ -1,4 +1,4 @@
-//! [`FeedRows`] in the record.
+//! The [`FeedRows`] port on SQLite.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,7 +12,7 @@ use crate::{NoteId, StoreError, Timestamp, UserId};
 
 pub(crate) struct EmbeddedFeedRows {
     database: Database,
-    /// Whether any author has many fans: most malls have none, and their feeds are read from memory alone.
+    /// Whether any author has many followers. In most malls none has, and feeds are read from memory alone.
     some_have_many_fans: AtomicBool,
 }
 
@@ -52,7 +52,7 @@ impl FeedRows for EmbeddedFeedRows {
         from: Timestamp,
         most: u32,
     ) -> Result<Vec<FeedEntry>, StoreError> {
-        // A cross join is done in the order in which it is written.
+        // SQLite executes a cross join in the order of the tables.
         let sql =
             "SELECT notes.id, notes.created_ms FROM follows CROSS JOIN notes ON notes.user_id = followee_id
                    AND notes.created_ms BETWEEN since_ms AND ?2
@@ -96,7 +96,7 @@ impl FeedRows for EmbeddedFeedRows {
             .map(drop)
         };
         self.database.write("put author with many fans", job).await?;
-        // Before the note is passed on, and so before anybody has to find it.
+        // Before the fan-out of the note, and so before any reader needs the flag.
         self.some_have_many_fans.store(true, Ordering::SeqCst);
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! [`Follows`] in the record.
+//! The [`Follows`] port on SQLite.
 
 use async_trait::async_trait;
 use rusqlite::{Connection, params};
@@ -15,7 +15,7 @@ impl EmbeddedFollows {
         Self(database)
     }
 
-    /// A page of users: `sql` takes its size, how many stand before it, and these.
+    /// Returns a page of users. `sql` takes the page size, the number of skipped rows, and `of`.
     async fn page<const N: usize>(
         &self,
         op: &'static str,

@@ -1,4 +1,4 @@
-//! Who holds a unit of a sale, for memory to be rebuilt from.
+//! Holders of a sale's units, for rebuilding memory.
 
 use std::collections::HashSet;
 
@@ -16,14 +16,15 @@ impl Holders {
         Self(database)
     }
 
-    /// Calls `each` with the user of every unit of the sale that is held by an order, by a dead letter, or by one of these
-    /// claims that is neither yet, and answers how many those are. A user may come twice: for an order, and for each
-    /// dead letter.
+    /// Calls `each` with the user of every unit of the sale held by an order, by a dead letter, or by a
+    /// claim in `pending` that is neither yet. Returns the number of units. A user may occur several times:
+    /// for an order, and for each dead letter.
     ///
-    /// All in one state of the record: a claim that becomes an order meanwhile is counted once. For that, `pending` must
-    /// have been read before the call, and hold all that the log has of the sale.
+    /// All reads use the same snapshot, so a claim that becomes an order meanwhile is counted once. For
+    /// this guarantee, `pending` must have been read before the call, and must contain all claims of the
+    /// sale in the log.
     ///
-    /// Blocks. Reads the orders from the sale's first one on: about 50 ms for a million.
+    /// Blocks. Reads the orders from the sale's first order on: about 50 ms for a million.
     pub(crate) fn each(
         &self,
         voucher: VoucherId,
@@ -42,7 +43,7 @@ impl Holders {
         })
     }
 
-    /// The orders, live or dead, by which each of these users holds units of a sale in the database.
+    /// Returns, per buyer, the orders (live or dead letters) that hold units of a sale in the database.
     pub(crate) async fn holdings(
         &self,
         buyers: Vec<(VoucherId, UserId)>,
@@ -54,7 +55,7 @@ impl Holders {
         self.0.read("holdings", job).await
     }
 
-    /// Which of these claims are neither orders nor dead letters yet.
+    /// Returns the claims that are neither orders nor dead letters yet.
     pub(crate) async fn unsettled(&self, claims: Vec<Claim>) -> Result<HashSet<OrderId>, StoreError> {
         if claims.is_empty() {
             return Ok(HashSet::new());
@@ -73,7 +74,7 @@ impl Holders {
 }
 
 impl Database {
-    /// Which of these claims are orders or dead letters already. Blocks.
+    /// Returns the claims that are already orders or dead letters. Blocks.
     pub(crate) fn settled_among(&self, claims: &[Claim]) -> Result<HashSet<OrderId>, StoreError> {
         self.read_apart("settled claims", |conn| {
             let mut settled = HashSet::new();
@@ -110,7 +111,8 @@ fn in_record(conn: &Connection, voucher: VoucherId, each: &mut dyn FnMut(UserId)
     Ok(held)
 }
 
-/// A sale's first order and its last: outside of them there is no order, and no dead letter that holds a unit.
+/// Returns the first and the last order id of a sale. Outside the range no order exists, and no dead letter
+/// with a unit.
 pub(super) fn ends(conn: &Connection, voucher: VoucherId) -> rusqlite::Result<Option<(i64, i64)>> {
     let ends = conn
         .prepare_cached("SELECT first_order, last_order FROM sales WHERE voucher_id = ?1")?

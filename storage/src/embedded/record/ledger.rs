@@ -1,4 +1,4 @@
-//! [`LedgerRows`] in the record.
+//! The [`LedgerRows`] port on SQLite.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -24,10 +24,10 @@ impl EmbeddedLedgerRows {
     }
 }
 
-/// An order of a sale that is live has slot 0, every other one its own id.
+/// Slot rule: a live order of a sale has slot 0, any other order its own id.
 const SLOT_FITS: &str =
     "o.slot = CASE WHEN s.voucher_id IS NOT NULL AND o.status NOT IN (4, 6) THEN 0 ELSE o.id END";
-/// Tables with ids without gaps: ids are never given again, and a mall deletes none of their rows.
+/// Tables with gapless ids: ids are never reused, and a mall deletes no rows from these tables.
 const DENSE: [&str; 5] = ["payments", "vouchers", "shops", "notes", "note_comments"];
 
 #[async_trait]
@@ -161,7 +161,8 @@ fn add(
     Ok(())
 }
 
-/// Blocks of sign-ins with a bit of nobody, a day made up that is not signed, or a length that no mall writes.
+/// Reports blocks of sign-ins with a bit of an unknown user, a made-up day that is not signed, or an
+/// invalid length.
 fn sign_blocks(conn: &Connection, max: u32, broken: &mut Broken) -> rusqlite::Result<()> {
     let mut people: HashMap<u64, RoaringTreemap> = HashMap::new();
     let mut select =

@@ -1,4 +1,4 @@
-//! [`Likes`] in the record.
+//! The [`Likes`] port on SQLite.
 
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -70,7 +70,7 @@ impl Likes for EmbeddedLikes {
     }
 }
 
-/// How many like it; `None` if it is not there to be seen.
+/// Returns the number of likes; `None` if the post is absent or hidden.
 fn count(conn: &Connection, what: Post) -> rusqlite::Result<Option<u64>> {
     let sql = format!("SELECT imported_likes + likes FROM {} WHERE id = ?1 AND status < 2", what.table());
     conn.prepare_cached(&sql)?.query_row([id(what.in_row().1)], |row| get_count(row, 0)).optional()

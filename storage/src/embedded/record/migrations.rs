@@ -1,6 +1,6 @@
-//! The record's form, version by version.
+//! Schema migrations, one file per version.
 //!
-//! A file is never changed once it has been released: a later version is a further file.
+//! A released file is never changed: a later version is a further file.
 
 use rusqlite::Connection;
 
@@ -22,10 +22,11 @@ const VERSIONS: &[&str] = &[
     include_str!("migrations/0015_payment_modes.sql"),
 ];
 
-/// The version that this program writes, and the newest it can read: SQLite's `user_version`.
+/// The newest schema version known to this program, as SQLite's `user_version`.
 pub(super) const NEWEST: i64 = VERSIONS.len() as i64;
 
-/// Brings the record to the newest form, each step in a transaction of its own. Does nothing if it is there already.
+/// Migrates the database to the newest version, each step in a separate transaction. No effect if up to
+/// date.
 pub(super) fn apply(conn: &Connection) -> rusqlite::Result<()> {
     let has: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0))?;
     for (version, sql) in (1..).zip(VERSIONS) {

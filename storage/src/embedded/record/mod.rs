@@ -1,10 +1,10 @@
-//! The record: the truth about people, shops, vouchers, orders and payments, in one SQLite file.
+//! The database: users, shops, vouchers, orders and payments, authoritative, in a single SQLite file.
 //!
-//! [`Database`] is the file and its threads: one that writes, for many at once; two that read; one that copies the WAL.
-//! Every port here is a few statements handed to it. Nothing else in the crate names SQLite.
+//! [`Database`] is the file with its threads: a writer with group commit, two readers, a checkpointer.
+//! Every port is a few statements run on the threads. No other part of the crate names SQLite.
 //!
-//! To start: [`Database::open`]; then `log_marks` and `setting_blocking`, which say what the order log must hold; then
-//! the ports; and [`Holders`] for each sale. To stop: [`Database::close`].
+//! Start: [`Database::open`]; then `log_marks` and `setting_blocking`, with the expected contents of the
+//! order log; then the ports; then [`Holders`] for each sale. Stop: [`Database::close`].
 
 mod audit;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! [`Notes`] in the record.
+//! The [`Notes`] port on SQLite.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ impl EmbeddedNotes {
     }
 }
 
-/// Every query for notes begins with it; [`note`] reads it.
+/// Head of every query for notes; [`note`] reads the columns.
 const SELECT: &str =
     "SELECT id, user_id, shop_id, title, images, content, liked, imported_comments, comments,
     status, created_ms, updated_ms FROM notes";

@@ -1,4 +1,4 @@
-//! From a path to a record that can be worked with, or to words for the operator why not.
+//! Opening of a database file: identification, checks, migration, or an error for the operator.
 
 use std::ffi::CStr;
 use std::fs::{self, File};
@@ -14,17 +14,19 @@ use super::{checkpoint, settings};
 use crate::embedded::disk::Disk;
 use crate::{Durability, OpenError};
 
-/// `mall`: tells a record from another program's SQLite file.
+/// `mall`: distinguishes a mall's database from other SQLite files.
 const APPLICATION_ID: i64 = 0x6D61_6C6C;
-/// A whole check reads every page; above this size it would delay the start by more than about a second.
+/// Size limit of the full check in bytes. The check reads every page; a larger file would delay the start
+/// by more than about a second.
 const CHECK_BELOW_BYTES: u64 = 256 << 20;
 const WRITER_CACHE_KIB: i64 = 64 << 10;
 const OTHER_CACHE_KIB: i64 = 16 << 10;
-/// The mall has one writer, so only a checkpoint's end and another process (a backup, a shell) are ever waited for.
+/// The mall has a single writer, so waits occur only for the end of a checkpoint and for other processes (a
+/// backup, a shell).
 const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
 const STATEMENTS: usize = 128;
 
-/// What a connection is for.
+/// Purpose of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Purpose {
     Write,
@@ -32,17 +34,17 @@ pub(super) enum Purpose {
     Checkpoint,
 }
 
-/// How connections share the index of the WAL.
+/// Location of the WAL index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Sharing {
-    /// In a file beside the WAL, with whoever opens the record.
+    /// In a file beside the WAL, shared with other processes.
     File,
-    /// In memory, for this process alone: where a disk has no room, and so none for that file.
+    /// In memory, for this process alone: used when the disk has no room for the file.
     Memory,
 }
 
 impl Sharing {
-    /// SQLite's name for it.
+    /// Returns the name of SQLite's VFS.
     fn vfs(self) -> &'static CStr {
         match self {
             Self::File => c"unix",
@@ -51,21 +53,21 @@ impl Sharing {
     }
 }
 
-/// A record that was opened for writing.
+/// A database opened for writing.
 pub(super) struct Opened {
     pub(super) writer: Connection,
     pub(super) sharing: Sharing,
-    /// It is marked as running: the disk had room for that.
+    /// Whether the database is marked as running. False if the disk had no room for the mark.
     pub(super) is_marked: bool,
 }
 
-/// Opens the record, made if there is none, brings it to this version's form and marks it as running.
+/// Opens or creates the database, migrates the schema, and marks the database as running.
 ///
-/// On a disk with too little room nothing is written that does not have to be, so that a record can be read on a disk
-/// with none at all; the mark is then for the first write to set.
+/// On a disk with too little free space only indispensable writes happen, so that a database can be read on
+/// a full disk. The first write then sets the mark.
 pub(super) fn open(path: &Path, durability: Durability, disk: &Disk) -> Result<Opened, OpenError> {
     open_as_is(path, durability, disk).map_err(|error| match (error, disk.shortage()) {
-        // SQLite reports a file that it had no room for as one that cannot be opened, or as a failed write.
+        // SQLite reports missing space for a file as a failure to open or to write.
         (OpenError::Io { path, what, .. }, Some(shortage)) => {
             OpenError::Io { path, what, source: io::Error::new(io::ErrorKind::StorageFull, shortage) }
         }
@@ -91,7 +93,7 @@ fn open_as_is(path: &Path, durability: Durability, disk: &Disk) -> Result<Opened
         return Err(damaged(path, "its -wal file, which holds what was written last, is missing"));
     }
     if !clean {
-        tracing::warn!(path = %path.display(), "the record was not closed when it was last used; looking it over");
+        tracing::warn!(path = %path.display(), "the database was not closed cleanly; checking the file");
         check(&writer, path)?;
     }
     migrations::apply(&writer).map_err(|error| explain(path, error))?;
@@ -102,7 +104,7 @@ fn open_as_is(path: &Path, durability: Durability, disk: &Disk) -> Result<Opened
     Ok(Opened { writer, sharing, is_marked })
 }
 
-/// A connection with everything set that its work needs.
+/// Opens a connection configured for `purpose`.
 pub(super) fn connect(
     path: &Path,
     purpose: Purpose,
@@ -114,7 +116,7 @@ pub(super) fn connect(
     Ok(conn)
 }
 
-/// With nothing touched in the file, which may be another program's.
+/// Opens a connection without writing to the file, which may belong to another program.
 fn bare(path: &Path, sharing: Sharing) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags_and_vfs(path, flags, sharing.vfs())?;
@@ -124,10 +126,10 @@ fn bare(path: &Path, sharing: Sharing) -> rusqlite::Result<Connection> {
 }
 
 fn configure(conn: &Connection, purpose: Purpose, durability: Durability) -> rusqlite::Result<()> {
-    // The last connection would copy and remove the WAL of a record that was not closed: then a missing WAL could not
-    // be told from a lost one.
+    // By default the last connection would copy and remove the WAL of an unclean database: then a removed
+    // WAL could not be distinguished from a lost one.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    // First: a change of the journal's mode is a write too.
+    // First, because changing the journal mode is a write too.
     conn.pragma_update(None, "synchronous", synchronous(durability))?;
     let mode: String = conn.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
     if mode != "wal" {
@@ -150,22 +152,22 @@ fn synchronous(durability: Durability) -> &'static str {
     }
 }
 
-/// Marks the stop as clean, copies the WAL into the file and removes it.
+/// Marks the stop as clean, copies the WAL into the file, and removes the WAL on closing.
 pub(super) fn stop_cleanly(conn: &Connection) -> rusqlite::Result<()> {
     settings::mark_stopped(conn)?;
     if !checkpoint::truncate(conn)? {
-        tracing::warn!("the record is still being read; its -wal file stays");
+        tracing::warn!("another process is reading the database; keeping the -wal file");
     }
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).map(drop)
 }
 
-/// Made beside its place and moved there when it is whole, so that a half-made record is never found: an empty file in
-/// its place is a damaged one.
+/// Creates a database under a temporary name and renames the complete file, so that a partial database is
+/// never found: an empty file at `path` counts as damaged.
 fn create(path: &Path, durability: Durability) -> Result<(), OpenError> {
     let new = sibling(path, ".new");
     remove(&new)?;
     let made = Connection::open(&new).and_then(|conn| {
-        // Whole or thrown away: until it is moved, nothing in it needs to survive.
+        // Completed or discarded: before the rename, nothing in the file needs to survive a crash.
         conn.pragma_update(None, "synchronous", "OFF")?;
         conn.pragma_update(None, "application_id", APPLICATION_ID)?;
         migrations::apply(&conn)?;
@@ -217,14 +219,16 @@ fn check(conn: &Connection, path: &Path) -> Result<(), OpenError> {
     }
 }
 
-/// The code in a finding of `quick_check` that is about a page which could not be read, and not about what is in it.
+/// Parses the error code from a finding of `quick_check` about an unreadable page, as opposed to invalid
+/// contents.
 fn unread_page(found: &str) -> Option<i32> {
     let (_, code) = found.split_once("error code")?;
     let code: i32 = code.trim_start_matches(['=', ' ']).split_whitespace().next()?.parse().ok()?;
     matches!(ffi::Error::new(code).code, ErrorCode::SystemIoFailure | ErrorCode::OutOfMemory).then_some(code)
 }
 
-/// The mark goes into the database file itself: were it in the WAL alone, losing the WAL would lose the mark too.
+/// Marks the database as running, in the database file itself: a mark in the WAL alone would be lost with
+/// the WAL.
 fn mark(conn: &Connection) -> rusqlite::Result<()> {
     settings::mark_running(conn)?;
     checkpoint::passive(conn).map(drop)

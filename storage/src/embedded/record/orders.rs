@@ -1,4 +1,4 @@
-//! [`Orders`] in the record.
+//! The [`Orders`] port on SQLite.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,20 +22,21 @@ pub(crate) struct EmbeddedOrders {
 }
 
 impl EmbeddedOrders {
-    /// `settled` says which commits of the log are through; its mark is written in the transaction that settles.
+    /// Makes the port. `settled` tracks the settled commits of the log; its mark is written in the settling
+    /// transactions.
     pub(crate) fn new(database: Database, settled: Arc<Settled>) -> Self {
         Self { database, settled }
     }
 }
 
-/// Every query for orders begins with it; [`order`] reads it.
+/// Head of every query for orders; [`order`] reads the columns.
 const SELECT: &str =
     "SELECT id, voucher_id, user_id, status, pay_value, pay_type, created_ms, deadline_ms, paid_ms,
     used_ms, refunded_ms, payment_mode FROM orders";
 
 #[async_trait]
 impl Orders for EmbeddedOrders {
-    /// There is one writer: log-ins and payments wait behind a batch.
+    /// There is a single writer: logins and payments wait behind a batch.
     fn batch_takes(&self) -> Duration {
         Duration::from_millis(10)
     }
@@ -62,7 +63,8 @@ impl Orders for EmbeddedOrders {
     ) -> Result<(), StoreError> {
         let (logged, settled, detail) = (*claim, Arc::clone(&self.settled), detail.to_owned());
         let job = move |conn: &Connection| {
-            // An order that was written although its answer was lost must not die as well.
+            // The order may have been written although the result was lost; then it must not become a dead
+            // letter as well.
             if persist::owner(conn, logged.claim.order)? != Some((logged.claim.user, logged.claim.voucher)) {
                 burial::bury(conn, &logged, reason, &detail, now)?;
             }
@@ -143,7 +145,7 @@ impl Orders for EmbeddedOrders {
 
     async fn unpaid(&self, from: OrderId, max: u32) -> Result<Vec<(OrderId, Timestamp)>, StoreError> {
         let job = move |conn: &Connection| {
-            // The 1 is written out, so that SQLite sees that its index of unpaid orders serves.
+            // The literal 1 lets SQLite use its partial index of unpaid orders.
             conn.prepare_cached(
                 "SELECT id, deadline_ms FROM orders WHERE status = 1 AND id > ?1 ORDER BY id LIMIT ?2",
             )?
@@ -165,7 +167,7 @@ impl Orders for EmbeddedOrders {
 
     async fn tally(&self, voucher: VoucherId) -> Result<OrderCounts, StoreError> {
         let job = move |conn: &Connection| {
-            // None at all, if it has no first.
+            // An empty range for a sale without a first order.
             let ends = holders::ends(conn, voucher)?.unwrap_or((0, -1));
             counts::count(conn, Some(voucher), ends)
         };
@@ -182,7 +184,7 @@ impl Orders for EmbeddedOrders {
     }
 }
 
-/// What the marks will be once these are settled. Counts a claim once, however often a batch names it.
+/// Returns the marks after settling `claims`. Duplicates in the batch count once.
 fn marks(settled: &Settled, claims: &[Logged]) -> LogMarks {
     let mut claims = claims.to_vec();
     claims.sort_unstable_by_key(|logged| logged.position);
@@ -203,7 +205,7 @@ fn find(conn: &Connection, filter: &OrderFilter, page: Page) -> rusqlite::Result
     if filter.voucher.is_some() {
         wheres.push("voucher_id = :voucher");
     }
-    // An ordinary voucher has no ends, and a user's orders are found without them.
+    // An ordinary voucher has no range, and a user's orders are found by another index.
     let ends = filter.voucher.filter(|_| filter.user.is_none()).map(|voucher| holders::ends(conn, voucher));
     let ends = ends.transpose()?.flatten();
     if ends.is_some() {
@@ -211,7 +213,7 @@ fn find(conn: &Connection, filter: &OrderFilter, page: Page) -> rusqlite::Result
     }
     match filter.status {
         None => {}
-        // The 1 is written out, so that SQLite sees that its index of unpaid orders serves.
+        // The literal 1 lets SQLite use its partial index of unpaid orders.
         Some(OrderStatus::Unpaid) => wheres.push("status = 1"),
         Some(_) => wheres.push("status = :status"),
     }
@@ -237,8 +239,8 @@ fn find(conn: &Connection, filter: &OrderFilter, page: Page) -> rusqlite::Result
     Ok((orders, total))
 }
 
-/// What [`OrderId::compose`] put into the ids, by day. An order that moved in may have an id of another form, whose bits
-/// say nothing: its second is not the order's own, give or take a day.
+/// Returns the highest count encoded by [`OrderId::compose`], per day. An imported order may have an id of
+/// another form: ids whose encoded second differs from the order's time by more than a day are ignored.
 pub(super) fn highest_counts(conn: &Connection) -> rusqlite::Result<Vec<(u64, u64)>> {
     conn.prepare_cached(
         "SELECT (id >> 32) / 86400 AS day, MAX((id >> 4) & ?1)
@@ -269,7 +271,7 @@ fn order(row: &Row<'_>) -> rusqlite::Result<Order> {
     })
 }
 
-/// The orders, live or dead, by which a user holds units of a sale.
+/// Returns the orders (live or dead letters) by which a user holds units of a sale.
 pub(super) fn holdings<T: FromIterator<OrderId>>(
     conn: &Connection,
     voucher: VoucherId,

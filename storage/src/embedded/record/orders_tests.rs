@@ -1,4 +1,4 @@
-//! What orders leave for the next start, and what becomes of a batch that the record refuses in its own words.
+//! State left by orders for the next start, and batches refused by a rule of the database.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -92,7 +92,8 @@ async fn what_a_trigger_refuses_is_found_by_halving_and_nothing_of_it_stays() {
     for written in [&claims[4..6], &claims[7..]] {
         w.orders.persist(written, NOON).await.unwrap();
     }
-    // The log still has it: seven holds its unit as a pending claim until it is buried.
+    // The log still contains the claim: user seven holds a unit by a pending claim until the claim is a
+    // dead letter.
     assert_eq!(held(&w, &[]), [1, 2, 3, 4, 5, 6, 8]);
     assert_eq!(held(&w, &[claims[6].claim]), [1, 2, 3, 4, 5, 6, 7, 8]);
     w.orders.bury(&claims[6], DeadReason::Refused, "not for seven", NOON).await.unwrap();
@@ -111,7 +112,7 @@ async fn marks_rise_with_what_is_settled_and_never_fall() {
     w.orders.persist(&[c], NOON).await.unwrap();
     assert_eq!(marks(), LogMarks { applied: 0, acked: 2 });
     w.settled.settle(&[c]);
-    // Half a commit is not enough, however often its half comes.
+    // Half of a commit is not enough, however often repeated.
     w.orders.persist(&[a, a], NOON).await.unwrap();
     assert_eq!(marks(), LogMarks { applied: 0, acked: 2 });
     w.settled.settle(&[a]);
@@ -119,11 +120,11 @@ async fn marks_rise_with_what_is_settled_and_never_fall() {
     assert_eq!(marks(), LogMarks { applied: 2, acked: 2 });
     w.settled.settle(&[b]);
 
-    // A process that knows less of the log lowers nothing.
+    // A process with less knowledge of the log lowers no mark.
     let late = EmbeddedOrders::new(w.database.clone(), Arc::new(Settled::new(0)));
     late.persist(&[a], NOON).await.unwrap();
     assert_eq!(marks(), LogMarks { applied: 2, acked: 2 });
-    // Numbers, not words: 10 is above 9.
+    // Compared as numbers, not as text: 10 is above 9.
     for commit in 3..=10 {
         let claim = logged(w.sale, commit, 10 + commit);
         w.settled.opened(commit, 1);
@@ -145,7 +146,7 @@ async fn whoever_holds_a_unit_is_found_for_each_unit() {
     w.orders.persist(&claims[..3], NOON).await.unwrap();
     w.orders.bury(&second, DeadReason::Refused, "", NOON).await.unwrap();
     assert_eq!(held(&w, &[]), [1, 1, 2, 3]);
-    // Sold out: this one dies, and holds nothing.
+    // Sold out: the claim becomes a dead letter without a unit.
     let beyond = logged(w.sale, 1, 8);
     assert_eq!(
         w.orders.persist(&[beyond], NOON).await.unwrap(),
@@ -155,12 +156,12 @@ async fn whoever_holds_a_unit_is_found_for_each_unit() {
         w.orders.step(claims[1].claim.order, Step::Cancel, NOON).await.unwrap(),
         Stepped::Done(_)
     ));
-    // Settled claims that the log still has are not counted again, whatever became of them.
+    // Settled claims still in the log are not counted again, whatever their outcome.
     let pending: Vec<_> = claims.iter().chain([&beyond]).map(|logged| logged.claim).collect();
     assert_eq!(held(&w, &pending), [1, 1, 3]);
 }
 
-/// Each of these is asked all the time, and would read millions of orders if its index went unused.
+/// Frequent queries must use their index; without an index each would read millions of orders.
 #[tokio::test]
 async fn lists_are_read_from_their_indexes() {
     let w = world(1).await;

@@ -1,4 +1,4 @@
-//! [`Outbox`] in the record.
+//! The [`Outbox`] port on SQLite.
 
 use async_trait::async_trait;
 use rusqlite::{Connection, Row, params};
@@ -41,14 +41,14 @@ impl Outbox for EmbeddedOutbox {
     }
 }
 
-/// In the caller's transaction.
+/// Adds a release to the outbox, in the caller's transaction.
 pub(super) fn leave_release(
     conn: &Connection,
     voucher: VoucherId,
     user: UserId,
     order: OrderId,
 ) -> rusqlite::Result<()> {
-    // An order is closed once; of two dead letters with one id, one errand at a time is enough.
+    // An order is closed once; for two dead letters with one id, a single outbox entry at a time is enough.
     conn.prepare_cached(
         "INSERT INTO outbox_releases (order_id, voucher_id, user_id) VALUES (?1, ?2, ?3)
          ON CONFLICT (order_id) DO NOTHING",

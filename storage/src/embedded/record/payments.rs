@@ -1,7 +1,8 @@
-//! [`PaymentRows`] in the record.
+//! The [`PaymentRows`] port on SQLite.
 //!
-//! `needs_look` says what can only be said of payment and order together, so that the chore that looks after payments
-//! finds its few rows without reading all. It is set here and by the steps, in the transaction that makes it true.
+//! `needs_look` marks payments for the payment job. The flag depends on payment and order together, and
+//! spares the job a scan of all payments. Payments and order steps set the flag in the transaction that
+//! makes the condition true.
 
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
@@ -22,7 +23,7 @@ impl EmbeddedPayments {
     }
 }
 
-/// Every query for payments begins with it; [`payment`] reads it.
+/// Head of every query for payments; [`payment`] reads the columns.
 const SELECT: &str = "SELECT id, order_id, amount, state, started_ms FROM payments";
 
 #[async_trait]
@@ -78,8 +79,8 @@ impl PaymentRows for EmbeddedPayments {
     }
 }
 
-/// Moves a payment of the order to captured, also one that was given up: the gateway's word wins. Whether there is such
-/// a one.
+/// Moves a payment of the order to captured, even an abandoned payment: the gateway is authoritative.
+/// Returns false if the order has no such payment.
 pub(super) fn capture(
     conn: &Connection,
     order: OrderId,
@@ -103,7 +104,8 @@ pub(super) fn refund(conn: &Connection, order: OrderId, now: Timestamp) -> rusql
     .map(drop)
 }
 
-/// The order is being cancelled or refunded: money that was taken for it must go back.
+/// Marks a captured payment for the payment job: the order is being cancelled or refunded, so the money
+/// must be returned.
 pub(super) fn mark_stray(conn: &Connection, order: OrderId) -> rusqlite::Result<()> {
     conn.prepare_cached("UPDATE payments SET needs_look = 1 WHERE order_id = ?1 AND state = 1")?
         .execute([id(order.get())])

@@ -1,4 +1,5 @@
-//! Claims become orders, or dead letters: the second lock of every sale.
+//! Conversion of claims into orders or dead letters: the second check of every sale, by unique keys and
+//! stock.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -12,7 +13,7 @@ use super::trouble::{is_refusal, refuse};
 use crate::stored::Numbered as _;
 use crate::{Claim, DeadReason, Logged, OrderId, PaymentMode, Persisted, Timestamp, UserId, VoucherId};
 
-/// What a sale says about each of its orders.
+/// Terms of a sale that apply to each of its orders.
 #[derive(Clone, Copy)]
 struct Offer {
     pay_value: i64,
@@ -20,7 +21,7 @@ struct Offer {
     payment: PaymentMode,
 }
 
-/// Writes the claims in the caller's transaction. One answer a claim, in their order.
+/// Writes the claims in the caller's transaction. Returns one outcome per claim, in order.
 pub(super) fn persist(
     conn: &Connection,
     claims: &[Logged],
@@ -44,8 +45,9 @@ pub(super) fn persist(
     Ok(answers)
 }
 
-/// Writes one claim that has died before, with a deadline of its own, and takes a unit for it unless it holds one. Why
-/// not, if the record does not allow it: then nothing is written.
+/// Inserts an order for a dead letter's claim, with a new deadline, and takes a unit unless the dead letter
+/// holds one. The inner error is the reason why the database does not allow the order; then nothing is
+/// written.
 pub(super) fn revive(
     conn: &Connection,
     claim: &Claim,
@@ -70,7 +72,7 @@ pub(super) fn revive(
     }
 }
 
-/// Whose order this is, and of what.
+/// Returns user and voucher of an order.
 pub(super) fn owner(conn: &Connection, order: OrderId) -> rusqlite::Result<Option<(UserId, VoucherId)>> {
     conn.prepare_cached("SELECT user_id, voucher_id FROM orders WHERE id = ?1")?
         .query_row([id(order.get())], |row| {
@@ -79,7 +81,8 @@ pub(super) fn owner(conn: &Connection, order: OrderId) -> rusqlite::Result<Optio
         .optional()
 }
 
-/// Takes `units` from a sale's stock, if they are there, for orders between `first` and `last`.
+/// Takes `units` from a sale's stock for orders between `first` and `last`. Returns false if the stock is
+/// too small.
 pub(super) fn take(
     conn: &Connection,
     voucher: VoucherId,
@@ -119,7 +122,7 @@ fn offer(conn: &Connection, voucher: VoucherId) -> rusqlite::Result<Option<Offer
     .optional()
 }
 
-/// `false` if a key does not allow it.
+/// Inserts an order. Returns `false` if a unique key conflicts.
 fn insert(
     conn: &Connection,
     claim: &Claim,
@@ -149,7 +152,8 @@ fn delete(conn: &Connection, order: OrderId) -> rusqlite::Result<()> {
     conn.prepare_cached("DELETE FROM orders WHERE id = ?1")?.execute([id(order.get())]).map(drop)
 }
 
-/// Inserts what the keys allow. Stock is not looked at yet, and what is to die has not died yet.
+/// Inserts all claims that the unique keys allow. Stock is not checked yet, and no dead letter is written
+/// yet.
 fn write(
     conn: &Connection,
     claims: &[Logged],
@@ -178,15 +182,16 @@ fn write(
     Ok(answers)
 }
 
-/// By id, which fills the table's pages from left to right. By user, for the index, is a tenth slower in batches of 500 and
-/// up to a third faster in batches of 2,000, which take longer than others should wait.
+/// Returns the indices in order of id, which fills the table's pages from left to right. Ordering by user,
+/// for the index, is a tenth slower in batches of 500. In batches of 2,000 the user order is up to a third
+/// faster, but such batches make other writers wait too long.
 fn best_order(claims: &[Logged]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..claims.len()).collect();
     order.sort_by_key(|&index| claims[index].claim.order);
     order
 }
 
-/// Which claims were written, by sale.
+/// Groups the indices of written claims by sale.
 fn by_voucher(claims: &[Logged], answers: &[Persisted]) -> HashMap<VoucherId, Vec<usize>> {
     let mut written: HashMap<_, Vec<_>> = HashMap::new();
     for (index, answer) in answers.iter().enumerate() {
@@ -197,8 +202,8 @@ fn by_voucher(claims: &[Logged], answers: &[Persisted]) -> HashMap<VoucherId, Ve
     written
 }
 
-/// Takes one unit for each written claim. Answers those for which there was none, and takes them out again: the last of
-/// the batch.
+/// Takes one unit for each written claim. If the stock is too small, deletes the surplus orders, the last
+/// ones of the batch, and returns their indices.
 fn take_stock(
     conn: &Connection,
     voucher: VoucherId,

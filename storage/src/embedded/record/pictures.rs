@@ -1,4 +1,4 @@
-//! [`Pictures`] in the record.
+//! The [`Pictures`] port on SQLite.
 
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -11,7 +11,7 @@ use crate::{
     Timestamp, UserId,
 };
 
-/// Whether something shows picture `p`. What is found by an index is asked first; of shops, each is looked at.
+/// SQL condition: picture `p` is referenced. Indexed look-ups come first; shops are scanned.
 macro_rules! is_shown {
     () => {
         "(EXISTS (SELECT 1 FROM note_pictures WHERE name = p.name)

@@ -1,4 +1,4 @@
-//! Orders of ordinary vouchers, and the requests by which they were bought.
+//! Orders of ordinary vouchers, and the idempotency keys of their requests.
 
 use rusqlite::{Connection, OptionalExtension as _, named_params, params};
 
@@ -8,7 +8,8 @@ use super::trouble::refuse;
 use crate::stored::Numbered as _;
 use crate::{Order, OrderId, Timestamp, UserId, VoucherId};
 
-/// Writes an order in the caller's transaction, unless the request was made before. The order that there is now.
+/// Inserts an order in the caller's transaction, unless the request was made before. Returns the id of the
+/// new or the existing order.
 pub(super) fn insert(conn: &Connection, order: &Order, request: Option<&str>) -> rusqlite::Result<OrderId> {
     if let Some(request) = request {
         if let Some(before) = find(conn, order.user, order.voucher, request)? {
@@ -28,7 +29,7 @@ pub(super) fn insert(conn: &Connection, order: &Order, request: Option<&str>) ->
     Ok(order.id)
 }
 
-/// The order that was bought by a request of this name.
+/// Returns the order bought by a request with the given idempotency key.
 pub(super) fn find(
     conn: &Connection,
     user: UserId,
@@ -56,7 +57,7 @@ fn write(conn: &Connection, order: &Order) -> rusqlite::Result<()> {
     }
     match persist::owner(conn, order.id)? {
         None => {}
-        // Its answer was lost, and it is called again.
+        // A repeated call after a lost response.
         Some(owner) if owner == (order.user, order.voucher) => return Ok(()),
         Some(_) => return Err(refuse("another order has this id")),
     }

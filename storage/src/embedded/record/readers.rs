@@ -1,4 +1,5 @@
-//! The threads that read. Each has a connection of its own, which sees the last commit and waits for no writer.
+//! Reader threads. Each thread has its own connection, sees the last commit, and never waits for the
+//! writer.
 
 use crossbeam::channel::Receiver;
 use rusqlite::Connection;
@@ -6,7 +7,8 @@ use rusqlite::Connection;
 use super::task::Task;
 use super::trouble::Interpreter;
 
-/// Two: a long look (the books) leaves one for everybody else. The mall reads its busy things from memory.
+/// Two: during a long read (the ledger check) one remains for all other reads. The mall's frequent reads
+/// come from memory.
 pub(super) const READERS: usize = 2;
 
 pub(super) struct Reader {
@@ -16,7 +18,8 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    /// Works until the queue is closed and empty. Each job reads one state of the record, however many queries it makes.
+    /// Runs until the queue is closed and empty. Each job reads one snapshot of the database, however many
+    /// queries the job runs.
     pub(super) fn run(self) {
         while let Ok(mut task) = self.queue.recv() {
             if let Err(error) = self.execute("BEGIN") {
@@ -28,7 +31,7 @@ impl Reader {
             if !self.conn.is_autocommit()
                 && let Err(error) = self.execute("COMMIT")
             {
-                tracing::warn!(%error, "a read of the record did not end well");
+                tracing::warn!(%error, "could not end a read transaction");
             }
             task.answer();
         }

@@ -1,4 +1,4 @@
-//! [`Reports`] in the record.
+//! The [`Reports`] port on SQLite.
 
 use std::collections::HashMap;
 
@@ -37,7 +37,7 @@ impl Reports for EmbeddedReports {
     }
 }
 
-/// What was reported of this is decided.
+/// Marks all open reports about `target` as decided.
 pub(super) fn decide(conn: &Connection, target: Post, now: Timestamp) -> rusqlite::Result<()> {
     let (kind, target) = target.in_row();
     conn.prepare_cached(
@@ -101,7 +101,7 @@ fn open(conn: &Connection, page: Page) -> rusqlite::Result<(Vec<OpenReports>, u6
     Ok((found, total))
 }
 
-/// The last few reasons of each, the last first.
+/// Returns the last few reasons per target, newest first.
 fn reasons(conn: &Connection, of: &[OpenReports]) -> rusqlite::Result<HashMap<Post, Vec<String>>> {
     let ids: Vec<i64> = of.iter().map(|reports| id(reports.target.in_row().1)).collect();
     let mut select = conn.prepare_cached(

@@ -1,4 +1,4 @@
-//! [`Sequences`] in memory, with the numbers they may give out reserved in the record.
+//! The [`Sequences`] port: counters in memory, with blocks of numbers reserved in the database.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,9 +15,11 @@ use super::trouble::closed;
 use super::writer::for_sharer;
 use crate::{Sequences, StoreError};
 
-/// The first block; each further one is twice the last. What is left of a block is lost with the process.
+/// Size of the first block; each further block doubles in size. The rest of a block is lost with the
+/// process.
 const FIRST_BLOCK: u64 = 4_096;
-/// A rush of 100,000 a second uses up one in over half a second, and an fsync takes milliseconds.
+/// Upper bound on the block size: a rush of 100,000 claims per second uses up a block in over half a
+/// second, and an fsync takes milliseconds.
 const LARGEST_BLOCK: u64 = 65_536;
 
 pub(crate) struct EmbeddedSequences {
@@ -30,19 +32,19 @@ struct Counter {
     day: u64,
     /// The next number. Never passes `limit`.
     next: AtomicU64,
-    /// Durably reserved: every number below it.
+    /// Every number below the limit is durably reserved.
     limit: AtomicU64,
-    /// From here on the next block is asked for.
+    /// Number at which the next block is requested.
     refill_at: AtomicU64,
     refill: Mutex<Refill>,
 }
 
-/// Who cannot go on without the next block.
+/// A caller blocked on the next block.
 type Waiter = oneshot::Sender<Result<(), Arc<StoreError>>>;
 
 struct Refill {
     block: u64,
-    /// Whether `next` and `limit` go on from what the record had.
+    /// Whether `next` and `limit` continue from the database's value.
     is_loaded: bool,
     is_under_way: bool,
     waiters: Vec<Waiter>,
@@ -61,7 +63,7 @@ impl EmbeddedSequences {
         Arc::clone(self.counters.write().entry((name, day)).or_insert_with(new))
     }
 
-    /// Asks the writer for the next block, unless that is under way.
+    /// Requests the next block from the writer, unless a request is in progress.
     fn refill(&self, counter: &Arc<Counter>, waiter: Option<Waiter>) {
         let (after, block) = {
             let mut refill = counter.refill.lock();
@@ -124,13 +126,13 @@ impl Counter {
     }
 
     fn take(&self) -> Option<u64> {
-        // The limit only rises: a number below one that was read is below the limit for ever.
+        // The limit only rises: a number below an observed limit stays below the limit for ever.
         let limit = self.limit.load(Ordering::Acquire);
         let step = |next| (next < limit).then_some(next + 1);
         self.next.fetch_update(Ordering::AcqRel, Ordering::Acquire, step).ok()
     }
 
-    /// The writer's answer: numbers from the first up to the second are reserved.
+    /// Applies the reservation of the numbers `from..to`.
     fn refilled(&self, reserved: Result<(u64, u64), StoreError>) {
         let (answer, waiters) = {
             let mut refill = self.refill.lock();
@@ -142,7 +144,7 @@ impl Counter {
                         self.next.store(from, Ordering::Release);
                     }
                     refill.block = (refill.block * 2).min(LARGEST_BLOCK);
-                    // When half of it is used up.
+                    // When half of the block is used up.
                     self.refill_at.store(to - (to - from) / 2, Ordering::Relaxed);
                     self.limit.store(to, Ordering::Release);
                     Ok(())
@@ -152,14 +154,14 @@ impl Counter {
             (answer, std::mem::take(&mut refill.waiters))
         };
         for waiter in waiters {
-            // Whoever has gone away needs no number.
+            // A waiter that is gone needs no number.
             let _ = waiter.send(answer.clone());
         }
     }
 }
 
-/// Reserves a block after what this process has (or, at its first, after what the record has). A block whose answer was
-/// lost is reserved again and not skipped.
+/// Reserves a block after this process's last block, or, for the first block, after the database's value. A
+/// block whose result was lost is reserved again and not skipped.
 fn reserve(
     conn: &Connection,
     name: &str,
@@ -180,7 +182,7 @@ fn reserve(
     Ok((from, to))
 }
 
-/// Every number of this day up to `highest` counts as given out: something that moved in carries it.
+/// Marks every number of the day up to `highest` as used, because imported rows contain them.
 pub(super) fn pass_over(conn: &Connection, name: &str, day: u64, highest: u64) -> rusqlite::Result<()> {
     conn.prepare_cached("INSERT INTO sequences (name, day, reserved) VALUES (?1, ?2, ?3)")?
         .execute(params![name, id(day), id(highest + 1)])

@@ -1,4 +1,4 @@
-//! Small things under a name: settings of the mall, marks of the log, and whether the last stop was clean.
+//! Named values: the mall's settings, marks of the log, and whether the last stop was clean.
 
 use std::path::Path;
 
@@ -14,29 +14,30 @@ const CLEAN: &str = "clean";
 const LOG_APPLIED: &str = "log_applied";
 const LOG_ACKED: &str = "log_acked";
 
-/// How far the record has taken what the order log holds.
+/// Progress of the database through the order log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct LogMarks {
-    /// Every claim of the commits up to this one is an order or a dead letter.
+    /// Every claim of the commits up to this number is an order or a dead letter.
     pub(crate) applied: u64,
-    /// The highest commit any claim of which has come here: the log once had it, so its next commit must be above.
+    /// The highest commit with a claim in the database: the log once contained the commit, so its next
+    /// commit must be above.
     pub(crate) acked: u64,
 }
 
 impl Database {
-    /// A setting; `None` if it was never stored.
+    /// Returns a setting; `None` if never stored.
     pub(crate) async fn setting(&self, name: &str) -> Result<Option<String>, StoreError> {
         let name = key(name);
         self.read("setting", move |conn| get(conn, &name)).await
     }
 
-    /// Stores a setting.
+    /// Stores a setting, replacing the old value.
     pub(crate) async fn put_setting(&self, name: &str, value: &str) -> Result<(), StoreError> {
         let (name, value) = (key(name), value.to_owned());
         self.write("put setting", move |conn| put(conn, &name, &value)).await
     }
 
-    /// Stores a setting unless there is one; answers the one that stands.
+    /// Inserts a setting if absent. Returns the stored value.
     pub(crate) async fn keep_setting(&self, name: &str, value: &str) -> Result<String, StoreError> {
         let (name, value) = (key(name), value.to_owned());
         let job = move |conn: &Connection| match get(conn, &name)? {
@@ -46,19 +47,20 @@ impl Database {
         self.write("keep setting", job).await
     }
 
-    /// [`setting`](Self::setting) for the time before there is anybody who can wait asynchronously.
+    /// Returns a [`setting`](Self::setting) and blocks: for the start, before the runtime can wait
+    /// asynchronously.
     pub(crate) fn setting_blocking(&self, name: &str) -> Result<Option<String>, StoreError> {
         let name = key(name);
         self.read_blocking("setting", move |conn| get(conn, &name))
     }
 
-    /// [`put_setting`](Self::put_setting) for that time.
+    /// Stores a setting like [`put_setting`](Self::put_setting), and blocks.
     pub(crate) fn put_setting_blocking(&self, name: &str, value: &str) -> Result<(), StoreError> {
         let (name, value) = (key(name), value.to_owned());
         self.write_blocking("put setting", move |conn| put(conn, &name, &value))
     }
 
-    /// The marks of the order log. Blocks.
+    /// Returns the marks of the order log. Blocks.
     pub(crate) fn log_marks(&self) -> Result<LogMarks, StoreError> {
         self.read_blocking("log marks", |conn| {
             Ok(LogMarks { applied: mark(conn, LOG_APPLIED)?, acked: mark(conn, LOG_ACKED)? })
@@ -66,8 +68,8 @@ impl Database {
     }
 }
 
-/// How new orders of the mall in this directory are paid for, whether it runs or not; `None` if there is no mall, or none
-/// that this version can read. Writes nothing.
+/// Returns the payment mode for new orders of the mall in `dir`, running or not. `None` if there is no
+/// mall, or none readable by this version. Writes nothing.
 #[must_use]
 pub fn payment_mode_in(dir: &Path) -> Option<PaymentMode> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -76,13 +78,13 @@ pub fn payment_mode_in(dir: &Path) -> Option<PaymentMode> {
     payment_mode(&conn).ok()
 }
 
-/// How new orders are paid for.
+/// Returns the payment mode for new orders.
 pub(super) fn payment_mode(conn: &Connection) -> rusqlite::Result<PaymentMode> {
     let sql = "SELECT (SELECT value FROM meta WHERE name = 'setting.payment')";
     conn.prepare_cached(sql)?.query_row([], |row| payment_setting(row, 0))
 }
 
-/// Raises the marks of the order log; neither is ever lowered.
+/// Raises the marks of the order log. A mark is never lowered.
 pub(super) fn raise_log_marks(conn: &Connection, marks: LogMarks) -> rusqlite::Result<()> {
     let mut raise = conn.prepare_cached(
         "INSERT INTO meta (name, value) VALUES (?1, ?2)
@@ -94,17 +96,17 @@ pub(super) fn raise_log_marks(conn: &Connection, marks: LogMarks) -> rusqlite::R
     Ok(())
 }
 
-/// Whether the record was closed, and not just left.
+/// Returns whether the database was closed cleanly.
 pub(super) fn is_stopped_cleanly(conn: &Connection) -> rusqlite::Result<bool> {
     Ok(get(conn, STOP)?.as_deref() == Some(CLEAN))
 }
 
-/// From here on, whoever opens the record finds that it was not closed.
+/// Marks the database as running: the next opening finds an unclean stop.
 pub(super) fn mark_running(conn: &Connection) -> rusqlite::Result<()> {
     put(conn, STOP, "running")
 }
 
-/// The record is being closed.
+/// Marks the stop as clean.
 pub(super) fn mark_stopped(conn: &Connection) -> rusqlite::Result<()> {
     put(conn, STOP, CLEAN)
 }
@@ -114,7 +116,7 @@ pub(super) fn put_setting(conn: &Connection, name: &str, value: &str) -> rusqlit
     put(conn, &key(name), value)
 }
 
-/// The mall's names are kept apart from the record's own.
+/// Prefixes a setting's name: separates the mall's names from internal ones.
 fn key(name: &str) -> String {
     format!("setting.{name}")
 }

@@ -1,4 +1,4 @@
-//! [`Shops`] in the record.
+//! The [`Shops`] port on SQLite.
 
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension as _, Row, named_params, params};
@@ -19,17 +19,17 @@ impl EmbeddedShops {
     }
 }
 
-/// Every query for shops begins with it; [`shop`] reads it.
+/// Head of every query for shops; [`shop`] reads the columns.
 const SELECT: &str =
     "SELECT id, name, type_id, images, area, address, x, y, avg_price, open_hours, sold, comments,
     score, created_ms, updated_ms FROM shops";
 
-/// Where every shop is that is on earth. Blocks: half a second for a million.
+/// Returns the places of all shops with valid coordinates. Blocks: half a second for a million.
 pub(crate) fn places(database: &Database) -> Result<Vec<PlacedShop>, StoreError> {
     database.read_blocking("places of shops", |conn| places_after(conn, ShopId::new(0), -1))
 }
 
-/// No more than `max`, if that is not negative.
+/// Returns at most `max` places after `shop`; a negative `max` means no limit.
 fn places_after(conn: &Connection, shop: ShopId, max: i64) -> rusqlite::Result<Vec<PlacedShop>> {
     let sql = "SELECT id, type_id, x, y FROM shops WHERE id > ?1
                AND abs(x) <= ?3 AND abs(y) <= ?4 ORDER BY id LIMIT ?2";
@@ -44,7 +44,7 @@ fn placed(row: &Row<'_>) -> rusqlite::Result<Option<PlacedShop>> {
     Ok(LatLng::new(row.get(2)?, row.get(3)?).map(|at| PlacedShop { shop, kind, at }))
 }
 
-/// What a list is ordered by.
+/// Returns the `ORDER BY` terms of a list.
 fn order_by(order: ShopOrder) -> &'static str {
     match order {
         ShopOrder::Id => "id",

@@ -1,7 +1,7 @@
-//! Sign-ins in the record: blocks of bits, a bit a user.
+//! Sign-ins in the database: blocks of bits, one bit per user.
 //!
-//! Not rows: at start all of it is read, and ten million rows take seconds where their bits take milliseconds. Not a whole
-//! day's bitmap either, which would be written anew for each of its users.
+//! Not rows: the start reads all sign-ins, and ten million rows take seconds where their bits take
+//! milliseconds. Not a bitmap per day either, because each sign-in would rewrite the whole bitmap.
 
 use roaring::RoaringTreemap;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
@@ -11,10 +11,10 @@ use super::trouble::unreadable;
 use crate::embedded::signed::Days;
 use crate::{Day, DaySpan, UserId};
 
-/// Users of a block: 512 bytes, so that a row stays within a page.
+/// Users per block: 512 bytes, so that a row fits in a page.
 const USERS: u64 = 4_096;
 
-/// What a user and a day are after a write.
+/// State of a user's day after a write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Put {
     pub(super) is_new: bool,
@@ -27,7 +27,7 @@ struct Block {
     made_up: Vec<u8>,
 }
 
-/// A user's block, and their place in it.
+/// Returns the block of a user, and the user's index within the block.
 fn place(user: UserId) -> (u64, usize) {
     (user.get() / USERS, usize::try_from(user.get() % USERS).unwrap_or(0))
 }
@@ -69,7 +69,7 @@ impl Block {
     }
 }
 
-/// Signs a user in, unless they have.
+/// Signs a user in. No effect if already signed in.
 pub(super) fn sign(conn: &Connection, user: UserId, day: Day) -> rusqlite::Result<Put> {
     match Open::find(conn, user, day)? {
         Found::Signed(put) => Ok(put),
@@ -77,7 +77,8 @@ pub(super) fn sign(conn: &Connection, user: UserId, day: Day) -> rusqlite::Resul
     }
 }
 
-/// Makes up for a day, unless it is signed; `None` if it is not and `most` days of its month are made up.
+/// Makes up a day, unless signed. Returns `None` if the day is unsigned and `most` days of its month are
+/// made up already.
 pub(super) fn make_up(conn: &Connection, user: UserId, day: Day, most: u32) -> rusqlite::Result<Option<Put>> {
     match Open::find(conn, user, day)? {
         Found::Signed(put) => Ok(Some(put)),
@@ -86,7 +87,7 @@ pub(super) fn make_up(conn: &Connection, user: UserId, day: Day, most: u32) -> r
     }
 }
 
-/// How many days of a span a user made up.
+/// Counts the days of a span that a user made up.
 fn made_up(conn: &Connection, user: UserId, span: DaySpan) -> rusqlite::Result<u32> {
     let (number, place) = place(user);
     let mut count = 0;
@@ -101,7 +102,7 @@ enum Found {
     Free(Open),
 }
 
-/// A day that a user has not signed, in the block that has it.
+/// An unsigned day of a user, with its block.
 struct Open {
     day: Day,
     number: u64,
@@ -127,12 +128,12 @@ impl Open {
     }
 }
 
-/// Whether anything that has moved in is still in rows.
+/// Returns whether any imported sign-ins are still in rows.
 pub(super) fn are_unpacked(conn: &Connection) -> rusqlite::Result<bool> {
     conn.prepare_cached("SELECT 1 FROM sign_ins LIMIT 1")?.exists([])
 }
 
-/// Puts what has moved in as rows where it belongs.
+/// Moves imported sign-ins from rows into blocks.
 pub(super) fn pack(conn: &Connection) -> rusqlite::Result<()> {
     let mut select = conn.prepare("SELECT day, user_id, made_up FROM sign_ins ORDER BY day, user_id")?;
     let mut rows = select.query([])?;
@@ -156,7 +157,7 @@ pub(super) fn pack(conn: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Reads all there is.
+/// Reads all sign-ins.
 pub(super) fn load(conn: &Connection) -> rusqlite::Result<Days> {
     let mut select =
         conn.prepare("SELECT day, block, signed, made_up FROM sign_blocks ORDER BY day, block")?;
@@ -171,7 +172,7 @@ pub(super) fn load(conn: &Connection) -> rusqlite::Result<Days> {
     Ok(days)
 }
 
-/// What is not packed, as after an import onto a disk that is full now.
+/// Reads unpacked rows, as left by an import onto a disk that is now full.
 fn load_rows(conn: &Connection, days: &mut Days) -> rusqlite::Result<()> {
     let mut select = conn.prepare("SELECT day, user_id, made_up FROM sign_ins")?;
     let mut rows = select.query([])?;
@@ -190,7 +191,7 @@ fn get_day(row: &Row<'_>, column: usize) -> rusqlite::Result<Day> {
     Day::parse(text).ok_or_else(|| unreadable(column, text))
 }
 
-/// The places of a block at which there are users.
+/// Returns the indices of existing users within a block.
 pub(super) fn people(conn: &Connection, block: u64) -> rusqlite::Result<RoaringTreemap> {
     let first = block.saturating_mul(USERS);
     conn.prepare_cached("SELECT id FROM users WHERE id BETWEEN ?1 AND ?2")?
@@ -198,7 +199,7 @@ pub(super) fn people(conn: &Connection, block: u64) -> rusqlite::Result<RoaringT
         .collect()
 }
 
-/// Whether a block has bits of these people alone, and no day made up that does not count as signed.
+/// Returns whether all bits of a block belong to `people`, and every made-up day is signed.
 pub(super) fn is_whole(signed: &[u8], made_up: &[u8], people: &RoaringTreemap) -> bool {
     let places = |bits: &[u8]| {
         (0..bits.len() * 8).filter(|&place| has(bits, place)).map(|place| place as u64).collect()

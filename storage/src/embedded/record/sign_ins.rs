@@ -1,4 +1,4 @@
-//! [`SignIns`]: asked of memory, written to the record first.
+//! The [`SignIns`] port: reads from memory, writes to SQLite first.
 
 use std::sync::Arc;
 
@@ -18,11 +18,11 @@ pub(crate) struct EmbeddedSignIns {
 }
 
 impl EmbeddedSignIns {
-    /// Reads what the record has. Blocks.
+    /// Loads all sign-ins from the database. Blocks.
     pub(crate) fn load(database: Database) -> Result<Self, StoreError> {
         if database.read_blocking("unpacked sign-ins", sign_blocks::are_unpacked)? {
             match database.write_blocking("pack sign-ins", sign_blocks::pack) {
-                // They are read as they are, and packed at a later start.
+                // On a full disk the rows are read unpacked, and packed at a later start.
                 Err(StoreError::Full { .. }) | Ok(()) => {}
                 Err(error) => return Err(error),
             }
@@ -31,12 +31,12 @@ impl EmbeddedSignIns {
         Ok(Self { database, signed: Arc::new(Signed::new(days)) })
     }
 
-    /// What it has in memory, for those who write to the record past it.
+    /// Returns the sign-ins in memory, for components that write to the database directly.
     pub(crate) fn signed(&self) -> Arc<Signed> {
         Arc::clone(&self.signed)
     }
 
-    /// Memory learns of what is written on the writer's thread: whoever asked may have gone away.
+    /// Runs a write, and updates memory on the writer's thread: the caller may be gone by then.
     async fn write<T: Send + 'static>(
         &self,
         op: &'static str,
@@ -70,7 +70,7 @@ impl SignIns for EmbeddedSignIns {
         if self.signed.has(user, day) {
             return Ok(MakeUp::SignedAlready);
         }
-        // Counted where it is written: of two in one commit, the second finds the first.
+        // Counted within the write: of two requests in one commit, the second sees the first.
         let job = move |conn: &Connection| sign_blocks::make_up(conn, user, day, most);
         let learn = move |signed: &Signed, put: &Option<Put>| {
             if let Some(put) = put {

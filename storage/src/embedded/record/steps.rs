@@ -1,4 +1,5 @@
-//! The steps of an order's life: each a compare-and-set of its status, with all that belongs to it in one transaction.
+//! The steps of an order's life: each a compare-and-set of the status, with all side effects in one
+//! transaction.
 
 use rusqlite::{Connection, params};
 
@@ -26,7 +27,7 @@ pub(super) fn step(
             capture(conn, which, payment, now)?;
             order.paid = Some(now);
         }
-        // Without a payment there is no money to give back.
+        // Without a payment there is no money to return.
         Step::StartRefund if to == OrderStatus::Refunded => order.refunded = Some(now),
         Step::Cancel | Step::StartRefund => payments::mark_stray(conn, which)?,
         Step::Use => order.used = Some(now),
@@ -51,7 +52,7 @@ fn capture(conn: &Connection, order: OrderId, payment: PaymentId, now: Timestamp
 }
 
 fn write(conn: &Connection, order: &Order) -> rusqlite::Result<()> {
-    // A closed order leaves the slot that is its user's one live order of the sale.
+    // A closed order frees the slot of the user's single live order in the sale.
     let sql = if order.status.is_live() {
         "UPDATE orders SET status = ?2, paid_ms = ?3, used_ms = ?4, refunded_ms = ?5 WHERE id = ?1"
     } else {
@@ -69,7 +70,7 @@ fn write(conn: &Connection, order: &Order) -> rusqlite::Result<()> {
         .map(drop)
 }
 
-/// An ordinary voucher has no stock: nothing changes for it.
+/// Returns a unit to the sale's stock, and adds a release to the outbox. No effect for an ordinary voucher.
 pub(super) fn give_back(
     conn: &Connection,
     voucher: VoucherId,

@@ -1,4 +1,4 @@
-//! Units that an operator adds to a sale, or takes away.
+//! Units added to or removed from a sale by an operator.
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -42,7 +42,7 @@ pub(super) fn change(
     Ok(StockChanged::Done(by, changed))
 }
 
-/// What was done under a request of this name.
+/// Returns the change made by a request with this idempotency key.
 pub(super) fn find(
     conn: &Connection,
     voucher: VoucherId,

@@ -1,4 +1,4 @@
-//! A job on its way to a thread, and its answer on the way back.
+//! A job on its way to a database thread, and the delivery of its result.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -7,31 +7,31 @@ use rusqlite::Connection;
 use super::trouble::{self, Interpreter};
 use crate::StoreError;
 
-/// A job whose types are forgotten, so that jobs of all kinds wait in one queue.
+/// A type-erased job, so that jobs of all types share a queue.
 pub(super) trait Task: Send {
-    /// What was called, for errors.
+    /// Returns the name of the operation, for errors.
     fn op(&self) -> &'static str;
-    /// Runs the job and keeps its result. Catches its panic.
+    /// Runs the job and keeps the result. Catches a panic of the job.
     fn run(&mut self, conn: &Connection, interpreter: &Interpreter) -> Ran;
-    /// Answers with the result.
+    /// Delivers the result.
     fn answer(self: Box<Self>);
-    /// What the job did is not in the record: answers with the error, or with the job's own if it had one.
+    /// Delivers an error after a rollback: the job's own error if the job failed, else `error`.
     fn answer_undone(self: Box<Self>, error: StoreError);
 }
 
-/// How a job ended.
+/// Outcome of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Ran {
-    /// Well: what it wrote is to be kept.
+    /// Succeeded: the writes are to be committed.
     Well,
-    /// With an error of its own.
+    /// Failed with an error of the job.
     Badly,
-    /// It met the end of the disk.
+    /// Failed because the disk is full.
     DiskFull,
 }
 
-/// Makes a task. `answer` is called exactly once, whatever becomes of the task: if it is dropped unrun, because the
-/// record closes, then with an error.
+/// Makes a task. `answer` is called exactly once, whatever happens to the task. A task dropped before its
+/// run, because the database closes, delivers an error.
 pub(super) fn new<T, J, A>(op: &'static str, job: J, answer: A) -> Box<dyn Task>
 where
     T: Send + 'static,
@@ -68,7 +68,7 @@ where
 
     fn run(&mut self, conn: &Connection, interpreter: &Interpreter) -> Ran {
         let Some(job) = self.job.take() else { return Ran::Badly };
-        // What a panic leaves half done is on the connection alone, and the savepoint undoes that.
+        // A panic leaves partial state on the connection alone, and the savepoint undoes the writes.
         let result = match catch_unwind(AssertUnwindSafe(|| job(conn))) {
             Ok(Ok(value)) => Ok(value),
             Ok(Err(error)) => Err(interpreter.explain(self.op, error)),

@@ -1,4 +1,4 @@
-//! What SQLite says, in the words of the port.
+//! Translation of SQLite's errors to the port's errors.
 
 use std::any::Any;
 use std::path::Path;
@@ -9,18 +9,19 @@ use rusqlite::{Error, ErrorCode, ffi};
 use crate::embedded::disk::Disk;
 use crate::{DiskFaults, StoreError};
 
-/// Below this much free space an input/output error is taken for a full disk: SQLite reports some failed writes (of
-/// its shared-memory file, for one) without saying that there was no room.
+/// Below this much free space an I/O error counts as a full disk: SQLite reports some failed writes (to the
+/// shared-memory file, for example) without naming the lack of space.
 const FULL_BELOW_BYTES: u64 = 4 << 20;
 
-/// Turns SQLite's errors into the port's. Knows the disk, to tell a full disk from a broken one.
+/// Translates SQLite's errors to the port's, and checks the disk to distinguish a full disk from a broken
+/// one.
 #[derive(Clone, Debug)]
 pub(super) struct Interpreter {
     disk: Disk,
 }
 
 impl Interpreter {
-    /// For a database file.
+    /// Makes an interpreter for a database file.
     pub(super) fn new(file: &Path, faults: Option<Arc<DiskFaults>>) -> Self {
         Self { disk: Disk::new(file.parent().unwrap_or(Path::new("")), faults) }
     }
@@ -29,7 +30,7 @@ impl Interpreter {
         &self.disk
     }
 
-    /// What the caller of `op` is to be told.
+    /// Returns the port's error for the caller of `op`.
     pub(super) fn explain(&self, op: &'static str, error: Error) -> StoreError {
         match &error {
             Error::SqliteFailure(code, _) => match code.code {
@@ -41,8 +42,9 @@ impl Interpreter {
                 ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => {
                     StoreError::Corrupt { op, key: error.to_string() }
                 }
-                // What is left may pass (busy, out of memory) or is a bug (no such table). For a bug too, a log that
-                // grows and an operator who is told are better than claims that are buried.
+                // All other errors may pass (busy, out of memory) or are bugs (no such table). Even for a
+                // bug, a growing log and an alerted operator are better than claims turned into dead
+                // letters.
                 _ => StoreError::Unavailable { op, source: error.into() },
             },
             Error::FromSqlConversionFailure(..)
@@ -60,7 +62,7 @@ impl Interpreter {
     }
 }
 
-/// Whether SQLite refused what it was given, rather than being in trouble.
+/// Returns whether SQLite refused the input, as opposed to having failed.
 pub(super) fn is_refusal(error: &Error) -> bool {
     match error {
         Error::SqliteFailure(code, _) => {
@@ -71,34 +73,34 @@ pub(super) fn is_refusal(error: &Error) -> bool {
     }
 }
 
-/// The error of a job that finds its input against the record's rules. It undoes the job.
+/// Returns the error of a job whose input violates a rule of the database. The job is rolled back.
 pub(super) fn refuse(rule: impl Into<String>) -> Error {
     Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_CONSTRAINT), Some(rule.into()))
 }
 
-/// What SQLite says at the end of the disk.
+/// Returns SQLite's error for a full disk.
 pub(super) fn disk_full() -> Error {
     Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_FULL), None)
 }
 
-/// The error of a job that finds a value in the record which nothing writes there.
+/// Returns the error for a stored value that no mall writes.
 pub(super) fn unreadable(column: usize, found: impl std::fmt::Display) -> Error {
     let kind = rusqlite::types::Type::Integer;
     Error::FromSqlConversionFailure(column, kind, format!("{found} means nothing here").into())
 }
 
-/// A job panicked: a bug, and calling again would meet it again.
+/// Returns the error for a panicked job: a bug, which a retry would hit again.
 pub(super) fn panicked(op: &'static str, payload: &(dyn Any + Send)) -> StoreError {
     let words = payload
         .downcast_ref::<&str>()
         .copied()
         .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("no words");
-    tracing::error!(op, panic = words, "a job of the record panicked");
+    tracing::error!(op, panic = words, "a database job panicked");
     StoreError::Refused { op, source: format!("bug: {words}").into() }
 }
 
-/// The record was closed, or is closing.
+/// Returns the error for a closed or closing database.
 pub(super) fn closed(op: &'static str) -> StoreError {
     StoreError::Unavailable { op, source: "the record is closed".into() }
 }

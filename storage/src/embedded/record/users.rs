@@ -1,4 +1,4 @@
-//! [`Users`] in the record.
+//! The [`Users`] port on SQLite.
 
 use async_trait::async_trait;
 use rusqlite::types::Value;
@@ -21,7 +21,7 @@ impl EmbeddedUsers {
     }
 }
 
-/// Every query for users begins with it; [`user`] reads it.
+/// Head of every query for users; [`user`] reads the columns.
 const SELECT: &str =
     "SELECT id, phone, nick_name, icon, role, created_ms, blocked_ms, block_reason FROM users";
 
@@ -34,7 +34,7 @@ impl Users for EmbeddedUsers {
         now: Timestamp,
     ) -> Result<User, StoreError> {
         let known = phone.clone();
-        // Nearly everybody who logs in is known: no need to wait for a commit.
+        // Nearly every login is by a known user: no need to wait for a commit.
         if let Some(user) = self.by_phone(&known).await? {
             return Ok(user);
         }
@@ -162,11 +162,11 @@ impl Users for EmbeddedUsers {
     }
 }
 
-/// The query for those who are looked for, and its values.
+/// Returns the query for a filter, and its values.
 fn search(filter: &UserFilter, page: Page) -> (String, Vec<Value>) {
     let UserFilter { phone, name, role, blocked } = filter;
     let mut values = vec![Value::from(page.size()), Value::from(id(page.skipped()))];
-    // Role and block are written out, so that SQLite sees that its indexes of the few serve.
+    // Literals for role and block let SQLite use its partial indexes.
     let mut clauses = vec![match role {
         None => "1 = 1".to_owned(),
         Some(Role::Customer) => "role = 0".to_owned(),
@@ -176,7 +176,7 @@ fn search(filter: &UserFilter, page: Page) -> (String, Vec<Value>) {
         clauses.push("blocked_ms IS NOT NULL".to_owned());
     }
     if !phone.is_empty() {
-        // Numbers are digits, and `:` comes after them.
+        // Phone numbers consist of digits, and `:` sorts right after the digits.
         clauses.push(format!("phone >= ?{} AND phone < ?{}", values.len() + 1, values.len() + 2));
         values.extend([Value::from(phone.clone()), Value::from(format!("{phone}:"))]);
     }
@@ -221,7 +221,7 @@ fn by_phone(conn: &Connection, phone: &Phone) -> rusqlite::Result<Option<User>> 
     conn.prepare_cached(&format!("{SELECT} WHERE phone = ?1"))?.query_row([phone.as_str()], user).optional()
 }
 
-/// Adds or replaces a card.
+/// Inserts or replaces a card.
 pub(super) fn put_card_row(
     conn: &Connection,
     user: UserId,
@@ -266,7 +266,7 @@ fn user(row: &Row<'_>) -> rusqlite::Result<User> {
     })
 }
 
-/// All columns are missing for a user who has told nothing.
+/// Reads a card. All columns are missing for a user without a card.
 fn card(row: &Row<'_>) -> rusqlite::Result<Card> {
     let Some(city) = row.get(0)? else { return Ok(Card::default()) };
     Ok(Card {

@@ -1,7 +1,7 @@
-//! [`Visitors`]: sketches by day, in the record alone.
+//! The [`Visitors`] port: sketches by day, in SQLite alone.
 //!
-//! Nothing is held in memory. Visits come gathered, so a sketch is read and written once a second at the most, and what is
-//! kept for a busy day costs nothing the day after.
+//! Nothing is cached in memory. Visits arrive in batches, so a sketch is read and written once a second at
+//! the most, and the sketches of a busy day cost nothing on the next.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::{
     Day, DaySpan, Salt, StoreError, VISITS_KEPT, Visit, VisitCounts, Visited, Visitor, Visitors, VisitsOfDay,
 };
 
-/// Sketches of one transaction: some 10 ms, for which others who write wait.
+/// Sketches per transaction: some 10 ms, during which other writers wait.
 const AT_ONCE: usize = 100;
 
 pub(crate) struct EmbeddedVisitors {
@@ -26,7 +26,7 @@ pub(crate) struct EmbeddedVisitors {
     salts: Mutex<BTreeMap<Day, Salt>>,
 }
 
-/// What is new of a day.
+/// New views and visitors of a day.
 #[derive(Clone, Default)]
 struct News {
     views: u64,
@@ -39,7 +39,7 @@ impl EmbeddedVisitors {
     }
 }
 
-/// The number of what was visited.
+/// Returns the number stored for a visited page.
 fn number(of: Visited) -> i64 {
     match of {
         Visited::Mall => 0,
@@ -47,7 +47,7 @@ fn number(of: Visited) -> i64 {
     }
 }
 
-/// Visits by day and by what was visited, as its rows lie.
+/// Groups visits by day and page, in key order.
 fn by_row(visits: &[Visit], today: Day) -> Vec<((Day, i64), News)> {
     let mut rows = BTreeMap::<_, News>::new();
     for visit in visits.iter().filter(|visit| is_kept(visit.day, today)) {
@@ -73,7 +73,7 @@ fn add(conn: &Connection, (day, of): (Day, i64), news: &News) -> rusqlite::Resul
     let views = i64::try_from(news.views).unwrap_or(i64::MAX);
     let bytes = visitors.pack();
     if found.is_some_and(|found| found == bytes) {
-        // Nobody new: what is small is written alone.
+        // No new visitor: only the small counter is written.
         let raise = "UPDATE visits SET views = views + ?3 WHERE day = ?1 AND shop_id = ?2";
         return conn.prepare_cached(raise)?.execute(params![day, of, views]).map(drop);
     }
@@ -132,7 +132,7 @@ impl Visitors for EmbeddedVisitors {
 
     async fn salt(&self, day: Day, offered: Salt) -> Result<Salt, StoreError> {
         let mut salts = self.salts.lock();
-        // About midnight there is still something to tell of the day before.
+        // Around midnight, visits of the day before still arrive.
         salts.retain(|other, _| (other.number() - day.number()).abs() <= 1);
         Ok(*salts.entry(day).or_insert(offered))
     }

@@ -1,4 +1,4 @@
-//! [`Vouchers`] in the record.
+//! The [`Vouchers`] port on SQLite.
 
 use async_trait::async_trait;
 use rusqlite::{Connection, Error, OptionalExtension as _, Row, named_params, params};
@@ -20,9 +20,9 @@ impl EmbeddedVouchers {
     }
 }
 
-/// [`sale`] reads it, from column 0.
+/// Columns of a sale; [`sale`] reads the columns, from column 0 on.
 const SALE: &str = "voucher_id, begin_ms, end_ms, paused, initial, added, stock, pay_within_ms, min_level";
-/// [`voucher`] reads it.
+/// Head of every query for vouchers; [`voucher`] reads the columns.
 const SELECT: &str =
     "SELECT voucher_id, begin_ms, end_ms, paused, initial, added, stock, pay_within_ms, min_level,
     id, shop_id, title, sub_title, rules, pay_value, actual_value, status, v.created_ms, updated_ms
@@ -176,7 +176,7 @@ fn get(conn: &Connection, which: VoucherId) -> rusqlite::Result<Option<Voucher>>
     conn.prepare_cached(&format!("{SELECT} WHERE id = ?1"))?.query_row([id(which.get())], voucher).optional()
 }
 
-/// The condition of a filter; the shop is the first parameter.
+/// Returns the SQL condition of a filter; the shop is the first parameter.
 fn admitted(filter: VoucherFilter) -> String {
     let shop = if filter.shop.is_some() { "shop_id = ?1" } else { "?1 IS NULL" };
     let sales = if filter.sales_only { " AND voucher_id IS NOT NULL" } else { "" };
@@ -249,7 +249,7 @@ fn insert_sale(
     .map(drop)
 }
 
-/// A sale by its voucher's id.
+/// Returns a sale by its voucher's id.
 pub(super) fn sale_by_id(conn: &Connection, voucher: VoucherId) -> rusqlite::Result<Option<SaleRecord>> {
     conn.prepare_cached(&format!("SELECT {SALE} FROM sales WHERE voucher_id = ?1"))?
         .query_row([id(voucher.get())], sale)

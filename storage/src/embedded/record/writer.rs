@@ -1,4 +1,4 @@
-//! The one thread that writes: group commit for those who wait, batches of orders when nobody does.
+//! The writer thread: group commit for interactive writes, and batches of orders in between.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use super::task::{Ran, Task};
 use super::trouble::{Interpreter, disk_full};
 use crate::StoreError;
 
-/// A commit carries at most this many jobs. An fsync takes a millisecond or more, a job some 20 µs: past this the jobs
-/// and not the fsync would decide how long the first of them waits.
+/// Upper bound on jobs per commit. An fsync takes a millisecond or more, a job some 20 µs: beyond this
+/// number the jobs, not the fsync, would dominate the wait of the first caller.
 const GROUP_MAX: usize = 256;
 
 pub(super) struct Writer {
     pub(super) conn: Connection,
-    /// The record says that it is running. If not, the first commit says so too.
+    /// Whether the database is marked as running. If not, the first commit includes the mark.
     pub(super) is_marked: bool,
     pub(super) interpreter: Interpreter,
     pub(super) interactive: Receiver<Box<dyn Task>>,
@@ -28,7 +28,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Works until both queues are closed and empty.
+    /// Runs until both queues are closed and empty.
     pub(super) fn run(mut self) {
         loop {
             select_biased! {
@@ -59,13 +59,13 @@ impl Writer {
         {
             tasks.push_back(task);
         }
-        // Again only when a job took the whole transaction down with it: then for those behind it.
+        // More than one round only if a job aborted the whole transaction: then for the jobs behind.
         while !tasks.is_empty() {
             self.transaction(&mut tasks);
         }
     }
 
-    /// Runs the tasks in one transaction, commits once, and only then answers.
+    /// Runs the tasks in one transaction, commits once, and delivers the results after the commit.
     fn transaction(&mut self, tasks: &mut VecDeque<Box<dyn Task>>) {
         if let Err(error) = self.begin(tasks.len()) {
             self.roll_back();
@@ -79,7 +79,7 @@ impl Writer {
             ran.push(task);
             match outcome {
                 Ok(_) if !self.conn.is_autocommit() => {}
-                // The whole transaction is gone: with a job that was alone in it, or as SQLite does at the end of the
+                // The whole transaction is gone: rolled back with its only job, or by SQLite on a full
                 // disk.
                 Ok(how) => return taken_down(ran, how),
                 Err(error) => {
@@ -95,7 +95,7 @@ impl Writer {
         }
         if !self.is_marked {
             self.is_marked = true;
-            // Into the file itself, and soon: a lost WAL must not take the mark with it.
+            // Soon to be copied into the file itself: a lost WAL must not take the mark along.
             self.pace.finish.store(true, Ordering::Relaxed);
         }
         self.pace.wrote();
@@ -113,7 +113,8 @@ impl Writer {
         if self.is_marked { Ok(()) } else { settings::mark_running(&self.conn) }
     }
 
-    /// Without a savepoint, which copies every page it touches: a batch of orders touches many.
+    /// Runs a single job without a savepoint. A savepoint copies every page touched, and a batch of orders
+    /// touches many pages.
     fn in_transaction(&self, task: &mut dyn Task) -> rusqlite::Result<Ran> {
         let ran = task.run(&self.conn, &self.interpreter);
         if ran != Ran::Well {
@@ -122,7 +123,10 @@ impl Writer {
         Ok(ran)
     }
 
-    /// Err if the savepoint itself fails, which leaves open what of the job stands.
+    /// Runs a job in a savepoint.
+    ///
+    /// # Errors
+    /// If the savepoint itself fails; then the state of the job's writes is unknown.
     fn in_savepoint(&self, task: &mut dyn Task) -> rusqlite::Result<Ran> {
         self.execute("SAVEPOINT job")?;
         let ran = task.run(&self.conn, &self.interpreter);
@@ -143,12 +147,12 @@ impl Writer {
         if !self.conn.is_autocommit()
             && let Err(error) = self.execute("ROLLBACK")
         {
-            tracing::error!(%error, "the record cannot roll back");
+            tracing::error!(%error, "could not roll back a SQLite transaction");
         }
     }
 
     fn undone(&self, tasks: impl IntoIterator<Item = Box<dyn Task>>, error: rusqlite::Error) {
-        tracing::error!(%error, "the record could not commit");
+        tracing::error!(%error, "could not commit a SQLite transaction");
         let error = self.interpreter.explain("commit", error);
         self.pace.set_trouble(Some(error.to_string()));
         let shared = Arc::new(error);
@@ -158,19 +162,20 @@ impl Writer {
         });
     }
 
-    /// The checkpointer has copied nearly all of a long WAL; what came meanwhile is copied here, between two
-    /// transactions, so that the next one starts the WAL from its beginning. Without this a WAL that is written without
-    /// pause is never started anew.
+    /// Copies the rest of a long WAL between two transactions, after the checkpointer has copied nearly all
+    /// pages. Then the next transaction restarts the WAL from its beginning. Without this step a WAL
+    /// written without pause never restarts.
     fn finish_checkpoint(&self) {
         if self.pace.finish.swap(false, Ordering::Relaxed)
             && let Err(error) = passive(&self.conn)
         {
-            tracing::warn!(%error, "the record's checkpoint did not finish");
+            tracing::warn!(%error, "could not finish the SQLite checkpoint");
         }
     }
 }
 
-/// The jobs before the one that took their transaction down may be tried again; that one has an error of its own.
+/// Delivers errors after an aborted transaction. Jobs before the culprit may be retried; the culprit has
+/// its own error.
 fn taken_down(ran: Vec<Box<dyn Task>>, how: Ran) {
     for task in ran {
         let op = task.op();
@@ -182,7 +187,8 @@ fn taken_down(ran: Vec<Box<dyn Task>>, how: Ran) {
     }
 }
 
-/// One error for all who shared a commit. Never a refusal: whatever a commit hits is nobody's own fault.
+/// Copies an error for each caller of a shared commit. Never a refusal: a failed commit is no single
+/// caller's fault.
 pub(super) fn for_sharer(error: &Arc<StoreError>, op: &'static str) -> StoreError {
     match &**error {
         StoreError::Full { detail, .. } => StoreError::Full { op, detail: detail.clone() },

@@ -1,4 +1,5 @@
-//! When every row is in: what refers to nobody goes, and the rest becomes one mall whose books balance.
+//! End of an import: drops rows with dangling references and turns the rest into a mall with a balanced
+//! ledger.
 
 use std::collections::BTreeMap;
 
@@ -15,12 +16,13 @@ use crate::{
     UnpaidOrders,
 };
 
-/// Ids that a finding names.
+/// Maximum number of example ids per finding.
 const EXAMPLES: usize = 5;
-/// The name of the mall's counter of order ids.
+/// Name of the mall's sequence of order ids.
 const ORDER_NUMBERS: &str = "order";
 
-/// How far an order has come: of two live ones, the one that is further stays. Status 3 is used, 5 refunding, 2 paid.
+/// Sort key by progress of an order: of two live orders, the more advanced one is kept. Status 3 is used, 5
+/// refunding, 2 paid.
 const FURTHEST_FIRST: &str = "CASE status WHEN 3 THEN 0 WHEN 5 THEN 1 WHEN 2 THEN 2 ELSE 3 END, id";
 
 pub(super) fn finish(
@@ -55,7 +57,7 @@ pub(super) fn finish(
     Ok(findings)
 }
 
-/// Looks at what refers to what.
+/// Checks references between rows.
 struct References<'a> {
     conn: &'a Connection,
     findings: Vec<ImportFindings>,
@@ -68,7 +70,7 @@ impl References<'_> {
         let no_user = "NOT EXISTS (SELECT 1 FROM users WHERE users.id = user_id)";
         let no_voucher = "NOT EXISTS (SELECT 1 FROM vouchers WHERE vouchers.id = voucher_id)";
         let no_shop = "NOT EXISTS (SELECT 1 FROM shops WHERE shops.id = shop_id)";
-        // Notes before their comments: one that is left out takes them with it.
+        // Notes before their comments: dropping a note makes its comments dangling.
         for (kind, table, key, finding, condition) in [
             (Card, "user_info", "user_id", NoUser, no_user),
             (Voucher, "vouchers", "id", NoShop, no_shop),
@@ -124,7 +126,8 @@ impl References<'_> {
         Ok(())
     }
 
-    /// Vouchers that call themselves sales and have no terms must not be sold like ordinary ones.
+    /// Adds closed terms to vouchers of type sale without terms: they must not be sold like ordinary
+    /// vouchers.
     fn add_terms(&mut self, sales: &SaleIds) -> rusqlite::Result<()> {
         let mut add = self.conn.prepare(
             "INSERT INTO sales (voucher_id, initial, stock, begin_ms, end_ms, pay_within_ms, min_level, created_ms)
@@ -146,7 +149,7 @@ impl References<'_> {
     }
 }
 
-/// An answer that stands below no comment of its own note, or below another answer, stands below the note itself.
+/// Moves a reply to the top level of its note if its parent is not a top-level comment of the note.
 fn raise_answers(conn: &Connection) -> rusqlite::Result<()> {
     conn.execute(
         "UPDATE note_comments SET parent_id = 0, answer_id = 0 WHERE id IN (
@@ -158,7 +161,7 @@ fn raise_answers(conn: &Connection) -> rusqlite::Result<()> {
     .map(drop)
 }
 
-/// No note says that it has fewer comments than moved in with it.
+/// Raises each note's imported comment count to at least the number of comments imported.
 fn count_comments(conn: &Connection) -> rusqlite::Result<()> {
     conn.execute(
         "UPDATE notes SET imported_comments = came.comments FROM
@@ -169,7 +172,7 @@ fn count_comments(conn: &Connection) -> rusqlite::Result<()> {
     .map(drop)
 }
 
-/// What becomes of unpaid orders: how many there are, and the first few.
+/// Returns a finding on unpaid orders: their number, and the first few ids.
 fn unpaid(conn: &Connection, finding: ImportFinding) -> rusqlite::Result<Option<ImportFindings>> {
     let count: u64 =
         conn.query_row("SELECT COUNT(*) FROM orders WHERE status = 1", [], |row| get_id(row, 0))?;
@@ -181,7 +184,7 @@ fn unpaid(conn: &Connection, finding: ImportFinding) -> rusqlite::Result<Option<
     Ok((count > 0).then_some(ImportFindings { kind, finding, count, examples }))
 }
 
-/// Cancels unpaid orders; sales get their units back.
+/// Cancels unpaid orders and returns their units to the sales.
 fn cancel_unpaid(conn: &Connection) -> rusqlite::Result<()> {
     conn.execute(
         "UPDATE sales SET stock = stock + held.units FROM
@@ -192,7 +195,7 @@ fn cancel_unpaid(conn: &Connection) -> rusqlite::Result<()> {
     conn.execute("UPDATE orders SET status = 4 WHERE status = 1", []).map(drop)
 }
 
-/// Ids of this kind go on from `next`, unless a higher one is there.
+/// Continues ids of this kind from `next`, unless a higher id exists.
 fn draw_from(conn: &Connection, ids: ImportIds, next: u64) -> rusqlite::Result<()> {
     let table = match ids {
         ImportIds::Shops => "shops",
@@ -210,7 +213,8 @@ fn draw_from(conn: &Connection, ids: ImportIds, next: u64) -> rusqlite::Result<(
     Ok(())
 }
 
-/// One user may have one live order of a sale. What is beyond keeps its unit as a dead letter, for the operator to see.
+/// Turns surplus live orders into dead letters: a user may have one live order per sale. Each dead letter
+/// keeps its unit, for the operator to decide.
 fn bury_doubles(conn: &Connection, now: Timestamp) -> rusqlite::Result<Option<ImportFindings>> {
     let pairs: Vec<(i64, i64)> = conn
         .prepare(
@@ -245,8 +249,9 @@ fn bury_doubles(conn: &Connection, now: Timestamp) -> rusqlite::Result<Option<Im
     Ok((count > 0).then_some(ImportFindings { kind, finding, count, examples }))
 }
 
-/// What an order costs, how it is paid for, until when it can be paid, and whether it is its user's one live order of a sale. Some at a time:
-/// SQLite keeps a list of the rows that one statement moves in the index.
+/// Fills in the price, the payment mode and the deadline of orders, and the slot that marks a user's single
+/// live order in a sale. Works in batches: SQLite keeps a list of all rows that one statement moves in the
+/// index.
 fn complete_orders(conn: &Connection, deadline: Timestamp, payment: PaymentMode) -> rusqlite::Result<()> {
     const AT_ONCE: i64 = 50_000;
     let mut end = conn
@@ -269,7 +274,8 @@ fn complete_orders(conn: &Connection, deadline: Timestamp, payment: PaymentMode)
     Ok(())
 }
 
-/// Initial units, and the first and the last of each sale's orders. Counted as they come: SQLite would sort them all.
+/// Computes initial units, and the first and last order of each sale, in one scan: grouping in SQLite would
+/// sort all rows.
 fn count_units(conn: &Connection) -> rusqlite::Result<()> {
     let mut held: BTreeMap<i64, (i64, i64, i64)> = BTreeMap::new();
     for sql in [
@@ -295,7 +301,8 @@ fn count_units(conn: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// A row for each order that was paid where it comes from. What is being given back goes on being given back here.
+/// Writes a payment for each order paid before the import. A refund in progress continues: its payment is
+/// marked for the payment job.
 fn write_payments(conn: &Connection) -> rusqlite::Result<()> {
     conn.execute(
         "INSERT INTO payments (order_id, amount, state, started_ms, updated_ms, needs_look)

@@ -1,4 +1,4 @@
-//! Rows into their tables, with the ids they come with.
+//! Inserts rows into their tables, with the ids of the source.
 
 use roaring::RoaringTreemap;
 use rusqlite::{Connection, ToSql, params};
@@ -11,10 +11,10 @@ use crate::{
     User,
 };
 
-/// Vouchers that call themselves sales.
+/// Vouchers of type sale.
 pub(super) type SaleIds = RoaringTreemap;
 
-/// Writes a row. Whether it was written: if not, one with its key is there.
+/// Writes a row. Returns false if a row with the same key exists and is not replaced.
 pub(super) fn insert(
     conn: &Connection,
     row: &ImportRow,
@@ -22,7 +22,7 @@ pub(super) fn insert(
     sales: &mut SaleIds,
 ) -> rusqlite::Result<bool> {
     let into = Tables { conn, replaces };
-    // What is known by a pair has no id here that another could take.
+    // Rows keyed by a pair have no id that another row could take.
     let pairs = Tables { conn, replaces: false };
     match row {
         ImportRow::Setting(name, value) => {
@@ -105,7 +105,7 @@ impl Tables<'_> {
     }
 
     fn user(&self, user: &User, password: Option<&str>) -> rusqlite::Result<bool> {
-        // A user is replaced by id alone: one with the same phone is somebody else, who came first.
+        // A user is replaced by id alone: another user with the same phone came first and stays.
         let is_anothers = self
             .conn
             .prepare_cached("SELECT 1 FROM users WHERE phone = ?1 AND id <> ?2")?
@@ -148,7 +148,7 @@ impl Tables<'_> {
         )
     }
 
-    /// Initial units and the time to pay are known in the end.
+    /// Inserts a sale. Initial units and the time to pay are filled in at the end.
     fn sale(&self, sale: &ImportedSale) -> rusqlite::Result<bool> {
         self.write(
             "sales (voucher_id, initial, stock, begin_ms, end_ms, pay_within_ms, min_level, created_ms)
@@ -163,7 +163,7 @@ impl Tables<'_> {
         )
     }
 
-    /// What it costs, whether it is one of a sale, and until when it can be paid, are known in the end.
+    /// Inserts an order. Price, slot and deadline are filled in at the end.
     fn order(&self, order: &ImportedOrder) -> rusqlite::Result<bool> {
         let millis = |at: Option<Timestamp>| at.map(Timestamp::as_millis);
         self.write(

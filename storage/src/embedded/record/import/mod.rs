@@ -1,4 +1,4 @@
-//! [`Import`] into the record: one job of the writer, which is fed through a channel until it is told to finish.
+//! The [`Import`] port on SQLite: one job of the writer, fed through a channel until finished.
 
 mod finish;
 mod insert;
@@ -20,7 +20,7 @@ const OP: &str = "import";
 
 pub(crate) struct EmbeddedImport {
     database: Database,
-    /// Memory, which is to know of the sign-ins that move in.
+    /// Sign-ins in memory, to be replaced after the import.
     signed: Arc<Signed>,
 }
 
@@ -54,14 +54,15 @@ impl Import for EmbeddedImport {
         }
         let (orders, to_do) = mpsc::channel(1);
         let (database, signed) = (self.database.clone(), Arc::clone(&self.signed));
-        // A task of its own: dropping the handle must not leave the writer waiting for one that never comes.
+        // A separate task: dropping the handle must not leave the writer waiting for a message for ever.
         let job = tokio::spawn(async move { database.write_bulk(OP, move |conn| work(conn, to_do)).await });
         Ok(Some(Box::new(EmbeddedImporting { orders, job, signed })))
     }
 }
 
 impl EmbeddedImporting {
-    /// Hands over an order. If nobody takes it, the job has ended, and says why when it is asked.
+    /// Sends a message to the job. If the job has ended, the send is ignored, and [`Self::outcome`] returns
+    /// the reason.
     async fn order(&self, order: Order) {
         let _ = self.orders.send(order).await;
     }
@@ -90,7 +91,7 @@ impl Importing for EmbeddedImporting {
     }
 }
 
-/// The whole transaction. An error undoes it, and so does a giver of orders who has gone away.
+/// Runs the whole import in a single transaction. An error rolls back, and so does a dropped sender.
 fn work(conn: &Connection, mut orders: Receiver<Order>) -> rusqlite::Result<Finished> {
     let mut sales = insert::SaleIds::default();
     while let Some(order) = orders.blocking_recv() {
@@ -100,7 +101,7 @@ fn work(conn: &Connection, mut orders: Receiver<Order>) -> rusqlite::Result<Fini
                     .iter()
                     .map(|(row, replaces)| insert::insert(conn, row, *replaces, &mut sales))
                     .collect();
-                // Whoever has gone away gives no further order either.
+                // A receiver that is gone sends no further message either.
                 let _ = tell.send(written?);
             }
             Order::Finish(end) => {
