@@ -9,7 +9,7 @@ use hdrhistogram::Histogram;
 use mallbox::fixture::{Data, FixtureError, Mall};
 use serde_json::json;
 
-/// Durations of one kind of call, in microseconds.
+/// Durations of a kind of call, in microseconds.
 struct Times {
     what: &'static str,
     times: Histogram<u64>,
@@ -71,8 +71,7 @@ fn main() -> Result<(), FixtureError> {
     side_by_side(at_once)
 }
 
-/// Times snapshots, restores, resets and the expiry of an order in a demo mall with one new claim per
-/// round.
+/// Times snapshots, restores, resets and the expiry of an order in a demo mall, with a new claim per round.
 fn put_back(rounds: usize) -> Result<(), FixtureError> {
     let mall = Mall::builder().frozen().start()?;
     let sale = mall.sales().map_or(0, |sales| sales.running.get());

@@ -9,7 +9,7 @@ use super::disk_faults::{DiskFaults, Watcher};
 /// Below this much free space all writes are refused: sled must never hit the end of the disk.
 pub(crate) const LEAST_FREE_BYTES: u64 = 64 << 20;
 
-/// Returns the bytes that this user may still write at `path`; `None` if the system does not report free
+/// Returns the bytes that the process may still write at `path`; `None` if the system does not report free
 /// space.
 pub(crate) fn free_bytes_at(path: &Path) -> Option<u64> {
     let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
@@ -34,8 +34,8 @@ impl Disk {
         &self.dir
     }
 
-    /// Returns the bytes that this user may still write here: 0 while a full disk is simulated, `None` if
-    /// the system does not report free space.
+    /// Returns the bytes that the process may still write in the directory: 0 while a full disk is
+    /// simulated, `None` if the system does not report free space.
     pub(crate) fn free_bytes(&self) -> Option<u64> {
         if self.is_played_full() {
             return Some(0);
@@ -44,7 +44,7 @@ impl Disk {
         self.dir.ancestors().find_map(free_bytes_at)
     }
 
-    /// Returns a message if there is less than [`LEAST_FREE_BYTES`] of free space, else `None`.
+    /// Returns a message if less than [`LEAST_FREE_BYTES`] of space is free, else `None`.
     pub(crate) fn shortage(&self) -> Option<String> {
         let free = self.free_bytes()?;
         (free < LEAST_FREE_BYTES).then(|| {

@@ -1,4 +1,4 @@
-//! Feeds under interleavings: results from the database are held back until a test releases them.
+//! Feeds under interleavings: results from the database are held back until a test releases the results.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 const ANNE: UserId = UserId::new(1);
 const READER: UserId = UserId::new(11);
 
-/// Signals that a result is ready, and waits for its release.
+/// Signals a ready result, and waits for the release.
 type Stop = (oneshot::Sender<()>, oneshot::Receiver<()>);
 
 /// The database, with either of two queries held back on demand.

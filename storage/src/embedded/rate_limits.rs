@@ -11,7 +11,7 @@ use crate::{Limit, Pass, RateLimits, StoreError, Timestamp};
 
 const SHARDS: usize = 16;
 
-/// Theoretical arrival time per key, in nanoseconds: afterwards the key equals an unused one. Keys come
+/// Theoretical arrival time per key, in nanoseconds: afterwards the key equals an unused key. Keys come
 /// from clients, so the hash is seeded with a secret.
 #[derive(Debug)]
 pub(crate) struct EmbeddedRateLimits {
@@ -26,7 +26,7 @@ impl Default for EmbeddedRateLimits {
 }
 
 impl EmbeddedRateLimits {
-    /// Removes keys whose theoretical arrival time has passed.
+    /// Removes keys after their theoretical arrival time.
     pub(crate) fn sweep(&self, now: Timestamp) {
         for shard in &self.shards {
             shard.lock().retain(|_, fresh_at| *fresh_at > nanos(now));

@@ -1,4 +1,4 @@
-//! The [`Sales`] port: stock and buyers in memory, the claim in the journal, one step.
+//! The [`Sales`] port: stock and buyers in memory and the claim in the journal, in one atomic step.
 
 mod releases;
 
@@ -26,17 +26,19 @@ use crate::{
 
 const CLAIM: &str = "sales.claim";
 const UNITS: &str = "sales.units";
-/// How often a buyer's order is looked for while it is on its way from one place to another, and how long between.
+/// Retries, and the delay between retries, while the order of a buyer is neither pending nor live in the
+/// database: closed, but not released yet.
 const LOOKS: usize = 50;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
 
 /// A sale in memory.
 struct Sale {
-    /// Claims and releases read it, so that a change of the terms comes between two of them and never into one.
+    /// Terms and stock. Claims and releases hold the read lock, so a change of the terms never falls into
+    /// the middle of a claim.
     standing: ShardedLock<Standing>,
     buyers: Buyers,
-    /// The last group commit with a claim of this sale. Stored before the claim takes its unit: who sees the unit taken
-    /// sees the group.
+    /// The last group commit with a claim of the sale. Stored before the claim takes its unit: every
+    /// observer of the taken unit also observes the group.
     group: AtomicU64,
 }
 
@@ -88,12 +90,13 @@ impl Standing {
     }
 }
 
-/// One cell a core: more would only be more to look through when little is left.
+/// Returns the number of stock cells: one per core. More cells would only lengthen the scan of a nearly
+/// empty stock.
 fn cells() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// What the first look at a claim found.
+/// Outcome of the atomic step of a claim.
 enum Taken {
     /// A unit is taken, and the claim is on its way to the disk.
     Now(Durable),
@@ -104,7 +107,7 @@ enum Taken {
     Refused(ClaimAnswer),
 }
 
-/// The port: what it does is in [`Memory`], which a thread of its own may hold while it loads a sale.
+/// The port. The state is in [`Memory`], which a blocking thread may share while loading a sale.
 pub(crate) struct EmbeddedSales {
     memory: Arc<Memory>,
 }
@@ -115,20 +118,20 @@ struct Memory {
     orders: Arc<dyn Orders>,
     holders: Holders,
     sales: ShardedLock<HashMap<VoucherId, Arc<Sale>, RandomState>>,
-    /// Held while a sale's buyers are read, so that they are read once.
+    /// Held during a load, so that a sale's buyers are read once.
     loading: Mutex<()>,
-    /// The sale whose buyers are being read.
+    /// The sale being loaded.
     reading: Mutex<Option<Reading>>,
 }
 
 struct Reading {
     voucher: VoucherId,
-    /// A unit was given back or taken meanwhile: what was read may be wrong about it.
+    /// Whether a unit was released or taken during the load, so that the result may be outdated.
     is_stale: bool,
 }
 
-/// The orders by which a user holds units of a sale: claims that are not settled, and what is in the record. One that is being
-/// settled is in both.
+/// Orders by which a user holds units of a sale: unsettled claims, and orders in the database. A claim
+/// being settled is in both sets.
 struct Held {
     pending: HashSet<OrderId>,
     recorded: HashSet<OrderId>,
@@ -157,7 +160,8 @@ impl Memory {
         self.sales.read().unwrap_or_else(PoisonError::into_inner).get(&voucher).map(Arc::clone)
     }
 
-    /// The atomic step: nothing in it waits, and nobody of the same shard of buyers comes in between.
+    /// Reserves a unit and appends the claim: the atomic step. Never waits; the lock on the user's shard
+    /// excludes concurrent claims of the shard.
     fn take(&self, claim: Claim) -> Taken {
         let Some(sale) = self.sale(claim.voucher) else { return Taken::Refused(ClaimAnswer::Unknown) };
         let standing = sale.standing.read().unwrap_or_else(PoisonError::into_inner);
@@ -168,7 +172,7 @@ impl Memory {
         if let Some(closed) = standing.terms.closed(claim.at) {
             return Taken::Refused(closed.into());
         }
-        // First without the journal's lock: most who come find nothing left.
+        // First without the journal's lock: most callers find nothing left.
         if standing.is_sold_out() {
             return Taken::SoldOut(sale.group());
         }
@@ -189,7 +193,8 @@ impl Memory {
         }
     }
 
-    /// The answer to somebody who holds a unit: the order is pending, or in the record, or on its way between the two.
+    /// Returns the answer for a user who holds a unit: the order is pending or in the database. `None` if
+    /// the last order is closed, and its unit not released yet.
     async fn bought_before(&self, claim: Claim) -> Result<Option<ClaimAnswer>, StoreError> {
         let held = match self.pending.holdings(claim.voucher, claim.user).first() {
             Some(held) => {
@@ -203,13 +208,14 @@ impl Memory {
         }))
     }
 
-    /// The units of a sale as durable claims leave them: waits for group commits under way, and leaves out claims in doubt.
+    /// Returns the units of a sale according to durable claims: waits for group commits in progress, and
+    /// excludes claims in doubt.
     async fn durable_units(&self, sale: &Sale, voucher: VoucherId) -> Units {
         let (units, group) = sale.units();
         if self.journal.until_durable(UNITS, group).await.is_ok() {
             return units;
         }
-        // A group failed: counted again between claims, so that what is subtracted was counted.
+        // A group failed: counted again between claims, so that all subtracted claims are in the count.
         let (units, group) = sale.units_between_claims();
         match self.journal.until_durable(UNITS, group).await {
             Ok(()) => units,
@@ -220,7 +226,8 @@ impl Memory {
         }
     }
 
-    /// Takes a sale into memory, with whoever holds a unit of it.
+    /// Loads a sale into memory, with all holders of its units. Repeated while a unit changes during the
+    /// load.
     fn load(&self, terms: Terms) -> Result<Units, StoreError> {
         let _one = self.loading.lock();
         if let Some(sale) = self.sale(terms.voucher) {
@@ -241,8 +248,8 @@ impl Memory {
         }
     }
 
-    /// Acts on the units that a user holds, by what accounts for them in log and record, while nobody of the user's shard
-    /// of buyers can come in between.
+    /// Runs `act` on a user's units together with the claims and orders that account for the units. No
+    /// other call can change the user's shard in between.
     async fn account<T>(
         &self,
         sale: &Sale,
@@ -255,14 +262,14 @@ impl Memory {
         let look = |buyer: &Buyer<'_>| (buyer.units(), buyer.removals(), pending_claims());
         loop {
             let before = look(&sale.buyers.lock(user));
-            // First: a claim that is settled after this look is in the record at the next.
+            // First: a claim settled after the first check is in the database at the second.
             let pending = self.holders.unsettled(before.2.clone()).await?;
             let recorded = self.orders.holdings(voucher, user).await?;
             let standing = sale.standing.read().unwrap_or_else(PoisonError::into_inner);
             let mut buyer = sale.buyers.lock(user);
-            // As many units, and no removal: then the user has bought nothing meanwhile either, and the record was read
-            // between two looks at the same. Each time round somebody of the shard was released, or a claim was settled,
-            // so this ends.
+            // Equal units and no removal imply no purchase meanwhile, so the database was read between two
+            // equal states. Every further round requires a release in the shard or a settled claim, so the
+            // loop ends.
             if look(&buyer) == before {
                 let recorded = HashSet::from_iter(recorded);
                 return Ok(act(&standing, &mut buyer, Held { pending, recorded }));
@@ -270,13 +277,14 @@ impl Memory {
         }
     }
 
-    /// The sale in memory, for a unit to be given back to or taken from. If its buyers are being read, the reader is told.
+    /// Returns the sale in memory for a change of its units. If the sale is being loaded, marks the load as
+    /// stale.
     fn sale_to_change(&self, voucher: VoucherId) -> Option<Arc<Sale>> {
         if let Some(sale) = self.sale(voucher) {
             return Some(sale);
         }
         let mut reading = self.reading.lock();
-        // Read to the end since the first look, perhaps.
+        // The load may have finished since the first check.
         let sale = self.sale(voucher);
         if let (None, Some(reading)) = (&sale, &mut *reading) {
             reading.is_stale |= reading.voucher == voucher;
@@ -284,7 +292,8 @@ impl Memory {
         sale
     }
 
-    /// Reads who holds a unit: pending claims first, then the record, so that a claim on its way is seen at least once.
+    /// Reads the holders of units: pending claims first, then the database, so that a claim in transit is
+    /// seen at least once.
     fn read(&self, terms: Terms) -> Result<Sale, StoreError> {
         let buyers = Buyers::new();
         let in_flight = self.pending.of_voucher(terms.voucher);
@@ -299,7 +308,7 @@ impl Memory {
                 voucher = terms.voucher.get(),
                 units,
                 taken,
-                "more units are taken than there are"
+                "more units of a sale are taken than exist"
             );
         }
         Ok(Sale { standing: ShardedLock::new(standing), buyers, group: group.into() })
@@ -307,25 +316,27 @@ impl Memory {
 }
 
 impl Sale {
-    /// To be read after what it is to vouch for.
+    /// Returns the last group commit with a claim of the sale. Must be read after the state that depends on
+    /// the group.
     fn group(&self) -> u64 {
         self.group.load(Ordering::Acquire)
     }
 
-    /// A claim of this group commit is about to take a unit. Groups come in order: the journal's lock is held.
+    /// Records that a claim of `group` is about to take a unit. Groups arrive in order: the journal's lock
+    /// is held.
     fn joined(&self, group: u64) {
         if self.group.load(Ordering::Relaxed) != group {
             self.group.store(group, Ordering::Release);
         }
     }
 
-    /// With the group commit by which all that is counted is durable.
+    /// Returns the units, and the group commit that makes all counted claims durable.
     fn units(&self) -> (Units, u64) {
         let units = self.standing.read().unwrap_or_else(PoisonError::into_inner).units();
         (units, self.group())
     }
 
-    /// The same while no claim is between its unit and its group.
+    /// Returns [`units`](Self::units) while no claim is between its unit and its group.
     fn units_between_claims(&self) -> (Units, u64) {
         let standing = self.standing.write().unwrap_or_else(PoisonError::into_inner);
         (standing.units(), self.group())
@@ -359,7 +370,7 @@ impl Sales for EmbeddedSales {
                     }
                 }
             }
-            // Closed in the record, and not released yet.
+            // Closed in the database, and not released yet.
             tokio::time::sleep(BETWEEN_LOOKS).await;
         }
         Err(StoreError::Unavailable {
@@ -373,7 +384,7 @@ impl Sales for EmbeddedSales {
         if !sale.buyers.lock(user).has_bought() {
             return Ok(None);
         }
-        // No order has this id, so every answer names another.
+        // No order has this id, so the answer always names another order.
         let nobodys = Claim { order: OrderId::new(0), voucher, user, at: Timestamp::from_millis(0) };
         Ok(match self.memory.bought_before(nobodys).await? {
             Some(ClaimAnswer::AlreadyBought(order)) => Some(order),
@@ -385,7 +396,7 @@ impl Sales for EmbeddedSales {
         if let Some(sale) = self.memory.sale(terms.voucher) {
             return Ok(sale.put(terms));
         }
-        // Reading half a million buyers takes some 50 ms: not on a thread that serves.
+        // Reading half a million buyers takes some 50 ms: not on a thread of the async runtime.
         let memory = Arc::clone(&self.memory);
         let loaded = tokio::task::spawn_blocking(move || memory.load(terms)).await;
         loaded.map_err(|error| StoreError::Unavailable { op: "sales.put", source: error.into() })?

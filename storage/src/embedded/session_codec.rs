@@ -1,7 +1,7 @@
-//! How sessions and login codes stand in the journal's entries.
+//! Encoding of sessions and login codes in the journal's entries.
 //!
-//! Keys: `s` + the token's hash, `c` + the phone. Values begin with a version byte; numbers are little-endian. Sessions of
-//! version 1 have no TTL; codes are of version 1.
+//! Keys: `s` + the token's hash, `c` + the phone. Values begin with a version byte; numbers are
+//! little-endian. Sessions of version 1 have no TTL; codes have version 1.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use super::sessions::{Code, LiveCode, Session};
 use crate::{Phone, Timestamp, TokenHash, UserId};
 
 const VERSION: u8 = 1;
-/// Of a session with its TTL.
+/// Version of a session with a TTL.
 const WITH_TTL: u8 = 2;
 
-/// An entry as read back.
+/// A decoded entry.
 #[derive(Debug)]
 pub(super) enum Entry {
     Session(TokenHash, Session),
@@ -51,7 +51,10 @@ pub(super) fn code_change(phone: &Phone, code: &Code) -> Change {
     Change { key: code_key(phone), value: Some(value) }
 }
 
-/// Reads an entry back, or says what is wrong with it.
+/// Decodes an entry.
+///
+/// # Errors
+/// Describes an unreadable entry by the lengths of key and value.
 pub(super) fn decode(key: &[u8], value: &[u8]) -> Result<Entry, String> {
     let entry = match key.split_first() {
         Some((b's', token)) => session(token, value),

@@ -14,19 +14,20 @@ use crate::sessions::{EXTENSION_STEP, latest_expiry};
 use crate::{CodeCheck, CodeIssue, CodeRules, Phone, Sessions, StoreError, Timestamp, TokenHash, UserId};
 
 const SHARDS: usize = 64;
-/// The span over which codes to one phone are counted.
+/// Period of the limit on codes per phone.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// Sessions that nobody uses and a clock set that ran ahead by less stay in memory as much longer.
+/// Tolerance for a clock that ran ahead. Unused sessions set by such a clock stay in memory longer by at
+/// most this much.
 const AHEAD_MAX: Duration = DAY;
 
-/// A session.
+/// A session in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Session {
     pub(super) user: UserId,
     pub(super) expires: Timestamp,
-    /// The TTL that `expires` was set by; `None` if an older version stored the session.
+    /// The TTL behind `expires`; `None` if an older version stored the session.
     pub(super) ttl: Option<Duration>,
-    /// The expiry that is on the disk, or on its way there.
+    /// The expiry on the disk, or on its way there.
     pub(super) written: Timestamp,
 }
 
@@ -40,7 +41,7 @@ impl Session {
         (self.expires, self.ttl) = (now + ttl, Some(ttl));
     }
 
-    /// Extends to `now + ttl`, or counts from `now` what a wrong clock set.
+    /// Extends the session to `now + ttl`. A session set by a wrong clock is counted from `now` instead.
     fn slide(&mut self, ttl: Duration, now: Timestamp) {
         let own = self.ttl.unwrap_or(ttl);
         if self.expires - own > now + EXTENSION_STEP {
@@ -50,14 +51,15 @@ impl Session {
         }
     }
 
-    /// Counts from `now` what a clock set that ran ahead by more than [`AHEAD_MAX`]. Returns whether it did.
+    /// Counts the session from `now` if a clock ahead by more than [`AHEAD_MAX`] has set it. Returns
+    /// whether the session changed.
     fn cut(&mut self, now: Timestamp) -> bool {
         let Some(ttl) = self.ttl.filter(|ttl| self.expires - *ttl > now + AHEAD_MAX) else { return false };
         self.count_from(now, ttl);
         true
     }
 
-    /// Whether the expiry on the disk is another by so much that it must be written anew.
+    /// Returns whether the expiry on the disk is off by [`EXTENSION_STEP`] or more and must be rewritten.
     fn is_unwritten(&self) -> bool {
         self.expires.since(self.written).max(self.written.since(self.expires)) >= EXTENSION_STEP
     }
@@ -66,16 +68,17 @@ impl Session {
 /// The codes of one phone.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Code {
-    /// `None` once it is used, or was tried too often.
+    /// `None` after use, or after too many wrong tries.
     pub(super) live: Option<LiveCode>,
     pub(super) issued: Timestamp,
-    /// When the day began over which codes are counted.
+    /// Begin of the day over which codes are counted.
     pub(super) day_began: Timestamp,
     pub(super) issued_that_day: u32,
 }
 
 impl Code {
-    /// A clock that was set back must not lock a phone out for longer than the rules say: they count from now on.
+    /// Moves the counters back to `now`: a clock set back must not lock out a phone for longer than the
+    /// rules say.
     fn set_back(&mut self, now: Timestamp) {
         self.issued = self.issued.min(now);
         self.day_began = self.day_began.min(now);
@@ -93,12 +96,12 @@ pub(super) struct LiveCode {
 pub(crate) struct EmbeddedSessions {
     journal: Arc<Journal>,
     sessions: Box<[Mutex<HashMap<TokenHash, Session, RandomState>>]>,
-    /// One lock: a code is asked for far less often than a session.
+    /// One lock: codes are requested far less often than sessions are checked.
     codes: Mutex<HashMap<Phone, Code>>,
 }
 
 impl EmbeddedSessions {
-    /// Everything live that the journal had on the disk.
+    /// Loads all sessions and codes from the journal's entries.
     pub(crate) fn load(journal: Arc<Journal>, entries: &[(Vec<u8>, Vec<u8>)]) -> Result<Self, String> {
         let sessions = Self {
             journal,
@@ -119,7 +122,8 @@ impl EmbeddedSessions {
         &self.sessions[usize::from(token.0[0]) % SHARDS]
     }
 
-    /// Forgets what has expired, in memory and on the disk, and shortens sessions that a wrong clock made too long.
+    /// Removes expired sessions and codes from memory and disk, and shortens sessions prolonged by a wrong
+    /// clock.
     pub(crate) fn sweep(&self, now: Timestamp) {
         for shard in &self.sessions {
             shard.lock().retain(|token, session| {
@@ -298,7 +302,7 @@ fn too_soon(before: &Code, rules: &CodeRules, now: Timestamp) -> Option<CodeIssu
     None
 }
 
-/// Compares without telling by its time how much agreed.
+/// Compares in constant time, for equal lengths.
 fn same(left: &[u8], right: &[u8]) -> bool {
     left.len() == right.len() && left.iter().zip(right).fold(0, |unlike, (l, r)| unlike | (l ^ r)) == 0
 }

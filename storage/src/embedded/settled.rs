@@ -1,4 +1,4 @@
-//! Which commits of the order log are settled through and through.
+//! Tracking of completely settled commits of the order log.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,10 +7,11 @@ use parking_lot::Mutex;
 
 use crate::Logged;
 
-/// Counts, per commit, the claims that are neither in the record nor in the dead letters.
+/// Counts, per commit, the claims that are neither orders nor dead letters.
 ///
-/// The mark is the highest commit N such that every claim of every commit ≤ N is settled. The record stores it in the
-/// transaction that settles (`log_applied`), and the log removes what is at or below it.
+/// The mark is the highest commit N such that every claim of every commit ≤ N is settled. The database
+/// stores the mark in the settling transaction (`log_applied`), and the log removes all commits up to the
+/// mark.
 #[derive(Debug)]
 pub(crate) struct Settled {
     inner: Mutex<Inner>,
@@ -20,28 +21,28 @@ pub(crate) struct Settled {
 #[derive(Debug)]
 struct Inner {
     open: BTreeMap<u64, usize>,
-    /// The highest commit there has been.
+    /// The highest commit so far.
     last: u64,
 }
 
 impl Settled {
-    /// Nothing is open, and everything up to `mark` is settled.
+    /// Makes a tracker without open commits: everything up to `mark` is settled.
     pub(crate) fn new(mark: u64) -> Self {
         Self { inner: Mutex::new(Inner { open: BTreeMap::new(), last: mark }), recorded: mark.into() }
     }
 
-    /// The record has this mark, durably.
+    /// Records that the database has stored `mark` durably.
     pub(crate) fn recorded(&self, mark: u64) {
         self.recorded.fetch_max(mark, Ordering::AcqRel);
     }
 
-    /// The mark that the record has: what the log may remove. It can be behind what is settled, since two workers that
-    /// settle side by side each write the mark without the other's claims.
+    /// Returns the mark in the database: the limit for removals from the log. The mark can lag behind,
+    /// since two concurrent workers each write a mark without the other worker's claims.
     pub(crate) fn in_record(&self) -> u64 {
         self.recorded.load(Ordering::Acquire)
     }
 
-    /// A commit with that many claims is durable.
+    /// Adds a durable commit with `claims` claims.
     pub(crate) fn opened(&self, commit: u64, claims: usize) {
         let mut inner = self.inner.lock();
         inner.last = inner.last.max(commit);
@@ -50,7 +51,7 @@ impl Settled {
         }
     }
 
-    /// The mark as it will be once these are settled too. `claims` names no claim twice.
+    /// Returns the mark after settling `claims` as well. `claims` must be free of duplicates.
     pub(crate) fn mark_with(&self, claims: &[Logged]) -> u64 {
         let inner = self.inner.lock();
         let settled = per_commit(claims);
@@ -61,7 +62,7 @@ impl Settled {
             .map_or(inner.last, |(commit, _)| commit - 1)
     }
 
-    /// These are settled. Answers the mark as it is now.
+    /// Settles `claims`. Returns the new mark.
     pub(crate) fn settle(&self, claims: &[Logged]) -> u64 {
         {
             let mut inner = self.inner.lock();

@@ -1,6 +1,6 @@
-//! Who signed in, in memory: a bitmap of users a day.
+//! Sign-ins in memory: one bitmap of users per day.
 //!
-//! User ids are dense, so a day takes a bit a user: 46 MiB for a year of a million users.
+//! User ids are dense, so a day takes one bit per user: 46 MiB for a year of a million users.
 
 use std::collections::BTreeMap;
 
@@ -10,19 +10,19 @@ use roaring::{RoaringBitmap, RoaringTreemap};
 use crate::sign_ins::{StreakUpTo, longest_run};
 use crate::{Day, DaySpan, Page, SignedDay, UserId};
 
-/// Who signed on each day on which anybody did.
+/// Sign-ins by day; days without sign-ins are absent.
 pub(crate) type Days = BTreeMap<Day, OfDay>;
 
-/// Who signed on a day.
+/// Users with a sign-in on a day.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OfDay {
     signed: RoaringTreemap,
-    /// Those of them who did so later.
+    /// The subset of `signed` made up later.
     made_up: RoaringTreemap,
 }
 
 impl OfDay {
-    /// Adds users by their bits, lowest first; the first bit is that of `first`.
+    /// Adds users by their bits, lowest first; bit 0 is user `first`.
     pub(crate) fn add_bits(&mut self, first: u64, signed: &[u8], made_up: &[u8]) {
         add(&mut self.signed, first, signed);
         add(&mut self.made_up, first, made_up);
@@ -37,7 +37,8 @@ fn add(users: &mut RoaringTreemap, first: u64, bits: &[u8]) {
     }
 }
 
-/// All of them. What is here is in the record; whatever the record has is here when its writer is answered.
+/// All sign-ins. Everything in memory is in the database; a completed write to the database is also in
+/// memory.
 #[derive(Debug, Default)]
 pub(crate) struct Signed {
     days: RwLock<Days>,
@@ -48,7 +49,7 @@ impl Signed {
         Self { days: RwLock::new(days) }
     }
 
-    /// Forgets everything, and knows this.
+    /// Replaces all sign-ins by `days`.
     pub(crate) fn replace(&self, days: Days) {
         *self.days.write() = days;
     }
@@ -83,7 +84,7 @@ impl Signed {
         let mut streak = StreakUpTo::new(up_to);
         for (day, of_day) in days.range(..=up_to).rev() {
             let is_signed = of_day.signed.contains(user.get());
-            // The first day that is missing ends it, but for `up_to` itself.
+            // The first unsigned day ends the streak, except `up_to` itself.
             if *day != up_to && !is_signed || is_signed && !streak.goes_on(*day) {
                 break;
             }

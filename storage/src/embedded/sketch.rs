@@ -1,6 +1,6 @@
-//! How many different visitors there were, without a list of them: HyperLogLog++ over 2^14 registers.
+//! Approximate count of distinct visitors: HyperLogLog++ over 2^14 registers.
 //!
-//! Small while they are few (3 bytes a visitor), and never above 17 KiB. The standard error is 0.81 %.
+//! 3 bytes per visitor while visitors are few, and never above 17 KiB. The standard error is 0.81 %.
 
 use std::hash::{BuildHasher, Hasher};
 
@@ -9,24 +9,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::Visitor;
 
-/// Of 2^14 registers, as Redis has.
+/// Precision: 2^14 registers, as in Redis.
 const PRECISION: u8 = 14;
-/// The first byte of a sketch that is stored.
+/// Format version, the first byte of a stored sketch.
 const FORM: u8 = 1;
 
-/// Different visitors, as good as counted.
+/// A sketch of distinct visitors.
 #[derive(Clone, Debug)]
 pub(crate) struct Sketch(HyperLogLogPlus<u64, Spread>);
 
-/// Spreads numbers over all 64 bits: the registers are chosen by the bits themselves. Always the same way: sketches of
-/// different hashers can be merged, and then count everybody twice.
+/// Spreads numbers over all 64 bits, since the bits themselves choose the registers. The hash never
+/// changes: sketches of different hashers can be merged, and then count every visitor twice.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Spread;
 
 struct Spreading(u64);
 
 impl Sketch {
-    /// Of nobody.
+    /// Makes an empty sketch.
     pub(crate) fn new() -> Self {
         Self(HyperLogLogPlus::new(PRECISION, Spread).expect("4 to 18 are precisions"))
     }
@@ -35,7 +35,7 @@ impl Sketch {
         self.0.insert(&visitor.0);
     }
 
-    /// Adds all of another one's visitors.
+    /// Adds all visitors of another sketch.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.0.merge(&other.0).expect("all sketches have one precision");
     }
@@ -45,14 +45,14 @@ impl Sketch {
         self.0.count().round() as u64
     }
 
-    /// As it is stored. The same bytes for the same visitors, in whichever order they came.
+    /// Encodes the sketch. The bytes are equal for equal visitors, whatever the order of insertion.
     pub(crate) fn pack(&mut self) -> Vec<u8> {
-        // What came last is in a hash set until it is counted.
+        // Recent visitors sit in a hash set until counted.
         self.count();
         postcard::to_extend(&self.0, vec![FORM]).expect("a vector takes whatever it is given")
     }
 
-    /// `None` if no sketch was stored like this.
+    /// Decodes a sketch; `None` for invalid bytes.
     pub(crate) fn unpack(bytes: &[u8]) -> Option<Self> {
         let (FORM, rest) = bytes.split_first().map(|(form, rest)| (*form, rest))? else { return None };
         postcard::from_bytes(rest).ok().map(Self)
@@ -105,7 +105,7 @@ mod tests {
             let mut sketch = of(0..size);
             let mut read = stored_and_read(&mut sketch);
             assert_eq!((read.count(), read.pack()), (sketch.count(), sketch.pack()), "{size}");
-            // And goes on from there.
+            // A decoded sketch accepts further visitors.
             (size..2 * size).for_each(|number| read.add(Visitor(number)));
             assert_eq!(read.pack(), of(0..2 * size).pack(), "{size}");
         }

@@ -1,18 +1,18 @@
-//! Units of one sale, counted in cells that threads do not share.
+//! Units of one sale, counted in cells to avoid contention between threads.
 //!
-//! One counter under compare-and-set is what every core of the machine would meet at; spread over cells, a claim takes
-//! from its own thread's cell and looks at the others only when that is empty.
+//! A single compare-and-set counter would be contended by every core. With several cells, a claim takes
+//! from its own thread's cell, and scans the other cells only when the own cell is empty.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crossbeam::utils::CachePadded;
 
-/// What a cell is made of. Shuttle's atomics stand in for the real ones where the algorithm is model-checked.
+/// The atomic behind a cell. Shuttle's atomics replace the real ones for model checking.
 pub(crate) trait Cell: Send + Sync {
     fn holding(units: u64) -> Self;
     fn load(&self) -> u64;
     fn add(&self, units: u64);
-    /// `false` if it no longer held `current`.
+    /// Compare-and-set. Returns `false` if the cell no longer holds `current`.
     fn replace(&self, current: u64, new: u64) -> bool;
 }
 
@@ -34,20 +34,21 @@ impl Cell for AtomicU64 {
     }
 }
 
-/// Units left, and nothing else.
+/// Units left in a sale.
 ///
 /// - A unit is taken once.
-/// - [`take`](Stock::take) says `false` only if at some instant of the call no unit was left.
+/// - [`take`](Stock::take) returns `false` only if at some instant of the call no unit was left.
 #[derive(Debug)]
 pub(crate) struct Stock<C = AtomicU64> {
     cells: Box<[CachePadded<C>]>,
-    /// Returns begun, and returns finished. While they differ a unit may be on its way into a cell already looked at.
+    /// Returns begun, and returns finished. While the two differ, a unit may be on its way into a cell
+    /// already scanned.
     giving: CachePadded<C>,
     given: CachePadded<C>,
 }
 
 impl<C: Cell> Stock<C> {
-    /// `units` spread evenly over `cells` (at least one).
+    /// Spreads `units` evenly over `cells` (at least one).
     pub(crate) fn new(units: u64, cells: usize) -> Self {
         let count = cells.max(1) as u64;
         let cell = |index| units / count + u64::from(index < units % count);
@@ -58,16 +59,17 @@ impl<C: Cell> Stock<C> {
         }
     }
 
-    /// Takes one unit, from `lane`'s cell first.
+    /// Takes one unit, from `lane`'s cell first. Returns false if none was left.
     pub(crate) fn take(&self, lane: usize) -> bool {
         self.take_up_to(1, lane) == 1
     }
 
-    /// Takes as many of `units` as are left. Fewer than asked for means that at some instant of the call none was left.
+    /// Takes up to `units` units and returns the number taken. Fewer than `units` means that at some
+    /// instant of the call none was left.
     pub(crate) fn take_up_to(&self, units: u64, lane: usize) -> u64 {
         let mut taken = 0;
         loop {
-            // Read before the scan: every return that is counted here was in its cell before the scan began.
+            // Read before the scan: every return counted here was in its cell before the scan began.
             let given = self.given.load();
             for step in 0..self.cells.len() {
                 taken += self.take_from((lane + step) % self.cells.len(), units - taken);
@@ -75,8 +77,9 @@ impl<C: Cell> Stock<C> {
                     return taken;
                 }
             }
-            // No return has begun that was not finished before the scan: cells only fell meanwhile, each was seen
-            // empty, so all are empty now. Otherwise a unit may have gone into a cell behind the scan: look again.
+            // If no return was unfinished when the scan began and none has begun since, cells only fell
+            // during the scan. Each cell was seen empty, so all are empty now. Otherwise a unit may have
+            // gone into a cell behind the scan: scan again.
             if self.giving.load() == given {
                 return taken;
             }
@@ -84,10 +87,10 @@ impl<C: Cell> Stock<C> {
         }
     }
 
-    /// Whether at some instant of the call no unit was left. Changes nothing.
+    /// Returns whether at some instant of the call no unit was left. Changes nothing.
     pub(crate) fn is_empty(&self) -> bool {
         loop {
-            // As in `take_up_to`, by which this is right.
+            // Correct for the same reason as the scan in `take_up_to`.
             let given = self.given.load();
             if self.cells.iter().any(|cell| cell.load() > 0) {
                 return false;
@@ -109,14 +112,15 @@ impl<C: Cell> Stock<C> {
         }
     }
 
-    /// Puts units back, or new ones in.
+    /// Returns units to the stock, or adds new ones.
     pub(crate) fn give(&self, units: u64, lane: usize) {
         self.giving.add(1);
         self.cells[lane % self.cells.len()].add(units);
         self.given.add(1);
     }
 
-    /// Units left. Exact when nothing moves; otherwise each unit is counted at some instant of the call.
+    /// Returns the units left. Exact without concurrent calls; otherwise each unit is counted at some
+    /// instant of the call.
     pub(crate) fn left(&self) -> u64 {
         self.cells.iter().map(|cell| cell.load()).sum()
     }
@@ -148,7 +152,7 @@ mod tests {
 
     type Modelled = Stock<shuttle::sync::atomic::AtomicU64>;
 
-    /// Two units change hands so that there is never none: whoever looks must get one.
+    /// Moves two units so that at least one is always present: every taker must get a unit.
     fn unit_given_back_during_the_scan() {
         use shuttle::thread;
 

@@ -13,7 +13,8 @@ use super::record::Database;
 use super::sessions::EmbeddedSessions;
 use crate::{Durability, Health, PartHealth, StoreError, Timestamp, Upkeep};
 
-/// What has expired is forgotten this often: it costs a look at every session.
+/// Interval of the sweep for expired sessions and rate limits, in milliseconds: a sweep visits every
+/// session.
 const SWEEP_EVERY_MS: i64 = 60_000;
 
 pub(crate) struct EmbeddedUpkeep {
@@ -24,11 +25,11 @@ pub(crate) struct EmbeddedUpkeep {
     pub(crate) database: Database,
     pub(crate) durability: Durability,
     pub(crate) swept_ms: AtomicI64,
-    /// Held as long as anything of the mall's is open.
+    /// Held while any file of the mall is open.
     pub(crate) _lock: DirLock,
 }
 
-/// Where a clean stop is written: `<last commit> <claims pending>`, empty while the mall runs.
+/// Setting for a clean stop: `<last commit> <claims pending>`, empty while the mall runs.
 pub(crate) const STOP: &str = "order-log.stop";
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! One group commit of the journal, and its waiters.
+//! A group commit of the journal, and its waiters.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -22,10 +22,10 @@ pub(crate) enum CommitState {
     Failed = 2,
 }
 
-/// State shared by the waiters of one commit: set once, with one wake-up per thread.
+/// State shared by the waiters of a commit: set once, with a single wake-up per thread.
 ///
-/// Waking a task of another thread costs a system call. So the journal wakes one waiter of each thread, and
-/// the woken waiter wakes its neighbours at almost no cost.
+/// Waking a task of another thread costs a system call. So the journal wakes a single waiter of each
+/// thread, and the woken waiter wakes its neighbours at almost no cost.
 #[derive(Debug)]
 pub(crate) struct Commit {
     state: AtomicU8,
@@ -51,7 +51,7 @@ impl Commit {
         }
     }
 
-    /// Sets the final state, once, and wakes one waiter of each thread.
+    /// Sets the final state, once, and wakes a waiter of each thread.
     pub(crate) fn finish(&self, state: CommitState) {
         let first: Vec<Waker> = {
             let mut threads = self.threads.lock();
@@ -64,7 +64,7 @@ impl Commit {
         first.into_iter().for_each(Waker::wake);
     }
 
-    /// Wakes the other waiters of a thread after one waiter has seen the final state.
+    /// Wakes the other waiters of a thread after the first waiter has seen the final state.
     fn relay(&self, lane: usize) {
         let neighbours = {
             let mut threads = self.threads.lock();

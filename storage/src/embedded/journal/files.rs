@@ -35,7 +35,7 @@ pub(super) fn remove_unfinished_snapshots(store: &Path) -> io::Result<()> {
     for entry in fs::read_dir(store)? {
         let entry = entry?;
         if is_unfinished(&entry.file_name().to_string_lossy()) {
-            tracing::info!(path = %entry.path().display(), "removing a snapshot that was not finished");
+            tracing::info!(path = %entry.path().display(), "removing an unfinished snapshot");
             fs::remove_file(entry.path())?;
         }
     }

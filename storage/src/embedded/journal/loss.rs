@@ -45,7 +45,7 @@ pub(super) fn accept(
         commits = known.commits,
         claims = known.claims,
         detail = faults.join("; "),
-        "starting without what is lost from the order log, as told"
+        "starting without the lost part of the order log, as accepted"
     );
     fill_gaps(&mut content, witness);
     let new = replacement(log_dir);

@@ -1,4 +1,4 @@
-//! Units of many closed orders, given back with one look into the database.
+//! Release of the units of many closed orders, with one read of the database.
 
 use std::collections::HashSet;
 use std::sync::{Arc, PoisonError};
@@ -7,7 +7,7 @@ use super::super::pending::Pending;
 use super::{Memory, Sale};
 use crate::{OrderId, UserId, VoucherId};
 
-/// A buyer of a sale, as seen before the database was asked for the buyer's orders.
+/// State of a buyer before the read of the database.
 pub(super) struct Look {
     sale: Arc<Sale>,
     pub(super) voucher: VoucherId,
@@ -15,13 +15,13 @@ pub(super) struct Look {
     pub(super) order: OrderId,
     units: u64,
     removals: u64,
-    /// A claim of the buyer was pending. The claim may become an order after the database was read and before the second
-    /// look: neither then accounts for the unit.
+    /// Whether a claim of the buyer was pending. Such a claim may become an order after the read of the
+    /// database and before the second check: neither then accounts for the unit.
     is_pending: bool,
 }
 
 impl Memory {
-    /// `None`: the user holds no unit, or the sale is not in memory.
+    /// Records the state of a buyer. `None` if the user holds no unit, or if the sale is not in memory.
     pub(super) fn look_at(&self, (voucher, user, order): (VoucherId, UserId, OrderId)) -> Option<Look> {
         let sale = self.sale_to_change(voucher)?;
         let buyer = sale.buyers.lock(user);
@@ -33,8 +33,10 @@ impl Memory {
 }
 
 impl Look {
-    /// Gives the unit back if the database accounts for fewer than the user holds. `own`: removals from the shard by the
-    /// caller since the look. `None`: something else happened meanwhile, or a claim is or was pending; nothing changed.
+    /// Releases the unit if the database accounts for fewer units than the user holds. Returns whether the
+    /// unit was released. `own` is the number of removals from the shard by the caller since
+    /// [`Memory::look_at`]. `None`, without any change, if the state has changed otherwise, or if a claim
+    /// is or was pending.
     pub(super) fn release(&self, pending: &Pending, recorded: &HashSet<OrderId>, own: u64) -> Option<bool> {
         let standing = self.sale.standing.read().unwrap_or_else(PoisonError::into_inner);
         let mut buyer = self.sale.buyers.lock(self.user);
