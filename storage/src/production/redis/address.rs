@@ -1,4 +1,4 @@
-//! Where Redis is, from its URL, and how one gets there.
+//! The address of Redis, parsed from a URL, and connecting to Redis.
 
 use std::fmt;
 use std::path::Path;
@@ -16,24 +16,26 @@ use redis::{
 
 use crate::OpenError;
 
-/// How long one attempt to connect may take, and one answer: a call has room for both, or for a second try.
+/// Time limit of an attempt to connect. Connecting and a reply also share the time limit of the whole call,
+/// which is less than the sum of both limits.
 pub(super) const CONNECT_WITHIN: Duration = Duration::from_millis(400);
+/// Time limit of a reply.
 pub(super) const ANSWER_WITHIN: Duration = Duration::from_millis(600);
-/// Calls that may be on their way to the socket at once, before the next one has to wait.
+/// Maximum number of calls queued for the socket before the next call has to wait.
 const CALLS_AT_ONCE: usize = 1024;
 
-/// What an address is of.
+/// The kind of deployment behind an address.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
-    /// One server; or a node of a cluster, which it says itself.
+    /// One server, or a node of a cluster, which the server reports.
     Server,
-    /// Sentinels that know where the master of this name is.
+    /// Sentinels that know the master of this name.
     Sentinel(String),
     /// Nodes of a cluster.
     Cluster,
 }
 
-/// Where Redis is. Neither `Display` nor `Debug` shows its password.
+/// The address of Redis. Neither `Display` nor `Debug` shows the password.
 #[derive(Clone)]
 pub(super) struct Address {
     pub(super) kind: Kind,
@@ -42,7 +44,7 @@ pub(super) struct Address {
     root_cert: Option<Vec<u8>>,
 }
 
-/// A connection that any number of calls share.
+/// A connection shared by any number of calls.
 #[derive(Clone)]
 pub(super) enum Connection {
     Server(MultiplexedConnection),
@@ -50,7 +52,7 @@ pub(super) enum Connection {
 }
 
 impl Address {
-    /// Reads `redis[s][+sentinel|-cluster]://[user:password@]host[:port],…/[database or master][?ca=FILE]`.
+    /// Parses `redis[s][+sentinel|-cluster]://[user:password@]host[:port],…/[database or master][?ca=FILE]`.
     pub(super) fn parse(url: &str) -> Result<Self, OpenError> {
         let bad = |detail: &str| OpenError::BadUrl { what: "Redis", detail: detail.to_owned() };
         let (scheme, rest) = url.split_once("://").ok_or_else(|| {
@@ -79,7 +81,7 @@ impl Address {
         let nodes = hosts.split(',').map(|host| {
             let port = if matches!(kind, Kind::Sentinel(_)) && !host.contains(':') { ":26379" } else { "" };
             let scheme = if tls { "rediss" } else { "redis" };
-            // The driver's own words could repeat the URL.
+            // The driver's error text could repeat the URL.
             let info = format!("{scheme}://{login}{host}{port}/{database}").into_connection_info();
             let info =
                 info.map_err(|_| bad("a host, a port, the password or the database cannot be read"))?;
@@ -99,7 +101,7 @@ impl Address {
         Ok(Self { kind, nodes, hosts: hosts.to_owned(), root_cert })
     }
 
-    /// The cluster that the server is a node of.
+    /// Returns the address of the cluster that contains the server.
     pub(super) fn as_cluster(&self) -> Self {
         Self { kind: Kind::Cluster, ..self.clone() }
     }
@@ -119,7 +121,8 @@ impl Address {
         }
     }
 
-    /// Connects to the server, to the master, or to the whole cluster. Returns the server's place too.
+    /// Connects to the server, to the master, or to the whole cluster. Also returns the server's address;
+    /// empty for a cluster.
     pub(super) async fn connect(&self) -> RedisResult<(Connection, String)> {
         let config = AsyncConnectionConfig::new()
             .set_connection_timeout(Some(CONNECT_WITHIN))
@@ -141,7 +144,7 @@ impl Address {
         }
     }
 
-    /// A client of one server that hears what is published: the server, the master, or any node that answers.
+    /// Connects a subscriber to the server, to the master, or to the first reachable node.
     pub(super) async fn listener(&self) -> RedisResult<redis::aio::PubSub> {
         if let Kind::Sentinel(name) = &self.kind {
             return self.sentinel(name)?.async_get_client().await?.get_async_pubsub().await;
@@ -156,7 +159,7 @@ impl Address {
         last
     }
 
-    /// A client for each sentinel. The sentinels' own password is the master's, where they have one.
+    /// Creates a client for each sentinel. Sentinels use the master's password, if there is any.
     pub(super) fn sentinel_clients(&self) -> RedisResult<Vec<Client>> {
         let of_sentinel = |node: &ConnectionInfo| {
             let settings = node.redis_settings().clone().set_db(0);
@@ -172,7 +175,7 @@ impl Address {
         let login = self.first()?;
         let login = login.redis_settings();
         builder = builder.set_client_to_redis_db(login.db());
-        // The sentinels' own password is the master's, where they have one.
+        // Sentinels use the master's password, if there is any.
         if let Some(user) = login.username() {
             builder = builder.set_client_to_redis_username(user).set_client_to_sentinel_username(user);
         }
@@ -197,7 +200,7 @@ impl Address {
             .response_timeout(ANSWER_WITHIN)
             .overall_response_timeout(Some(ANSWER_WITHIN))
             .tcp_settings(TcpSettings::default().set_nodelay(true))
-            // A slot that moves is found at the second look; a node that is dead is not worth a third.
+            // A slot that moves is found on the second try, and a dead node is not worth a third.
             .retries(2)
             .min_retry_wait(10)
             .max_retry_wait(100);

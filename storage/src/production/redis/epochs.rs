@@ -1,14 +1,15 @@
-//! The epochs in force, as this process knows them, and scripts that only the server of an epoch runs.
+//! The epochs in force, as cached by this process, and scripts that only the server of an epoch runs.
 //!
-//! A Redis that was restarted, or a replica that has become the master, may lack the end of what was answered for; an old
-//! master that is back may go on for seconds beside the new one. Each start and each promotion draws a new replication id.
-//! The database has the id of the only server that counts ([`EpochRows`]); each script is told it, and does nothing on a
-//! server with another. What that server says of itself is compared by the script, so no instance has to know which
-//! server it is connected to.
+//! A Redis that was restarted, or a replica that was promoted, may lack the last acknowledged writes. A
+//! returning old master may run for seconds beside the new master. Redis draws a new replication id on each
+//! start and each promotion. The database stores the id of the only valid server ([`EpochRows`]). Each script
+//! receives the id, compares it with the server's own, and does nothing on any other server. No instance has
+//! to know the server behind a connection.
 //!
-//! Claims, and what only hands out or puts back claims, take the id that this process read last, at most [`POLL`] and a
-//! call's time ago. What settles (`done`, `release`, `reserve`, `put`, deadlines) reads it anew after the database has its
-//! part, since a server loaded later knows that part, and one loaded earlier has this id.
+//! Claims, and scripts for handing out or putting back claims, use the cached id, read at most [`POLL`] plus
+//! the duration of a call ago. Scripts that settle (`done`, `release`, `reserve`, `put`, deadlines) read the
+//! id anew after the database has its part. A server loaded later already knows the settled orders, and a
+//! server loaded earlier has the id just read.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
@@ -28,37 +29,37 @@ use super::wake_ups::WakeUps;
 use crate::production::{EpochRows, EpochScope, ServerEpoch};
 use crate::{PARTITIONS, StoreError};
 
-/// What a server says that is not the one of the epoch, before its own id.
+/// Start of the reply of a server other than the epoch's. The server's own id follows.
 const OTHER_SERVER: &[u8] = b"epoch:";
-/// How often the database is asked for the epochs.
+/// Interval at which the epochs are read from the database.
 const POLL: Duration = Duration::from_millis(400);
-/// Between two rounds that somebody waits for.
+/// Interval between rounds while a caller waits.
 const POLL_WANTED: Duration = Duration::from_millis(50);
-/// A reading of fewer epochs is believed if it was made so long after the last one.
+/// Time after which a read with a lower generation is believed: the database was set back.
 const SET_BACK: Duration = Duration::from_secs(2);
-/// How long a call waits for a resync before it fails.
+/// Time for which a call waits for a resync before the call fails.
 const RESYNC_WAIT: Duration = Duration::from_millis(700);
 
-/// Which epoch a script is run in.
+/// The epoch to run a script in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Need {
-    /// The one that was read last.
+    /// The cached epoch, open or closed.
     Known,
-    /// The one that was read last, and it is open.
+    /// The cached epoch, if open.
     Open,
-    /// One that is read now.
+    /// A freshly read epoch, open or closed.
     Fresh,
-    /// One that is read now, and it is open.
+    /// A freshly read epoch, if open.
     FreshOpen,
 }
 
-/// What was read last.
+/// The cached epochs of the last read.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     epochs: Vec<Option<Arc<ServerEpoch>>>,
     pub(super) generation: u64,
     read_at: Instant,
-    /// Whether the database could not be read the last time. Then claims go on in the epochs that are known.
+    /// Whether the last read of the database failed. Claims then continue in the cached epochs.
     is_away: bool,
 }
 
@@ -71,30 +72,30 @@ impl Known {
         self.of(scope).is_some_and(|epoch| epoch.is_open)
     }
 
-    /// Whether an epoch of this number is over.
+    /// Returns whether an epoch with this number is over.
     pub(super) fn is_over(&self, scope: EpochScope, number: u64) -> bool {
         self.of(scope).is_some_and(|epoch| epoch.number > number)
     }
 }
 
-/// The epochs of one mall. Its background work ends with it.
+/// The epochs of one mall. The background tasks end when this value is dropped.
 pub(super) struct ServerEpochs {
     pub(super) link: Link,
     pub(super) keys: Keys,
     pub(super) rows: Arc<dyn EpochRows>,
     pub(super) in_hand: Arc<InHand>,
     pub(super) sentinels: Option<Sentinels>,
-    /// After so long without a sign of life an instance counts as dead.
+    /// Time without a heartbeat after which an instance counts as dead.
     pub(super) silence: Duration,
     wake_ups: Arc<WakeUps>,
     instance: String,
     known: watch::Sender<Arc<Known>>,
-    /// Counts the rounds in which the server was looked at.
+    /// Number of rounds in which the server was checked.
     rounds: watch::Sender<u64>,
     wanted: Arc<Notify>,
     /// Whether a server has refused a script since the last round.
     was_refused: AtomicBool,
-    /// Whether the database knows that this process takes claims.
+    /// Whether this instance is registered in the database as taking claims.
     is_enrolled: AtomicBool,
     enrolling: tokio::sync::Mutex<()>,
 }
@@ -106,7 +107,7 @@ impl std::fmt::Debug for ServerEpochs {
 }
 
 impl ServerEpochs {
-    /// Reads the epochs, and begins the first ones if there are none.
+    /// Reads the epochs, begins the first epochs if there are none, and starts the background tasks.
     pub(super) async fn start(
         link: &Link,
         keys: &Keys,
@@ -138,12 +139,12 @@ impl ServerEpochs {
         epochs
     }
 
-    /// What was read last.
+    /// Returns the cached epochs.
     pub(super) fn known(&self) -> Arc<Known> {
         Arc::clone(&self.known.borrow())
     }
 
-    /// Reads the epochs.
+    /// Reads the epochs from the database.
     pub(super) async fn read(&self) -> Result<Arc<Known>, StoreError> {
         let read_at = Instant::now();
         let current = match self.rows.current().await {
@@ -163,7 +164,8 @@ impl ServerEpochs {
         }
         let found = Arc::new(Known { epochs, generation, read_at, is_away: false });
         self.known.send_modify(|known| {
-            // Of two readings the later one may come first. A database that was set back is believed after a while.
+            // Concurrent reads may finish out of order. A database that was set back is believed after a
+            // while.
             let is_newer = found.generation >= known.generation && found.read_at >= known.read_at;
             if is_newer || found.read_at > known.read_at + SET_BACK {
                 *known = Arc::clone(&found);
@@ -172,8 +174,8 @@ impl ServerEpochs {
         Ok(found)
     }
 
-    /// Lets the database know that this process takes claims: a new epoch is not opened before this instance has settled
-    /// what it has in hand.
+    /// Registers this instance in the database as taking claims. From then on, no new epoch opens before this
+    /// instance has settled the claims in hand.
     pub(super) async fn enroll(&self) -> Result<(), StoreError> {
         if self.is_enrolled.load(Ordering::Acquire) {
             return Ok(());
@@ -181,7 +183,8 @@ impl ServerEpochs {
         let _one = self.enrolling.lock().await;
         if !self.is_enrolled.load(Ordering::Acquire) {
             self.rows.settled(&self.instance, 0).await?;
-            // Whoever opened an epoch without knowing of this instance had begun it before this is read.
+            // An instance may have opened an epoch without seeing the registration. The epoch then began
+            // before this read.
             self.read().await?;
             self.is_enrolled.store(true, Ordering::Release);
             self.wanted.notify_waiters();
@@ -189,17 +192,17 @@ impl ServerEpochs {
         Ok(())
     }
 
-    /// This process takes no claims any more, and has none in hand.
+    /// Deregisters this instance. The caller takes no more claims, and has none in hand.
     pub(super) async fn leave(&self) {
         if self.is_enrolled.swap(false, Ordering::AcqRel)
             && let Err(error) = self.rows.leave(&self.instance).await
         {
-            tracing::debug!(%error, "this instance counts as alive for a while");
+            tracing::debug!(%error, "could not deregister this instance; it counts as alive until it times out");
         }
     }
 
-    /// Runs a script in the epoch in force, after a resync if the server is not its server, and returns the number of the
-    /// epoch beside what the script returns.
+    /// Runs a script in the epoch in force, after a resync if the connected server is not the epoch's server.
+    /// Returns the script's result and the number of the epoch.
     pub(super) async fn run<T: FromRedisValue>(
         &self,
         (op, repeat): (&'static str, Repeat),
@@ -220,7 +223,7 @@ impl ServerEpochs {
         }
     }
 
-    /// Runs a script in this epoch. `None` if the server is another.
+    /// Runs a script in `epoch`. `None` on a server other than the epoch's.
     pub(super) async fn run_in<T: FromRedisValue>(
         &self,
         op: &'static str,
@@ -236,7 +239,7 @@ impl ServerEpochs {
         T::from_redis_value(value).map(Some).map_err(|error| trouble(op, error.into()))
     }
 
-    /// The epoch that a script is to be run in; `None` if there is none yet, or it is not open.
+    /// Returns the epoch for a script; `None` if the scope has none yet, or a required open epoch is closed.
     async fn epoch(
         &self,
         op: &'static str,
@@ -251,7 +254,8 @@ impl ServerEpochs {
         Ok(known.of(scope).filter(|_| is_fit).cloned())
     }
 
-    /// What was read last. A process that was stopped for long reads anew first: others may have opened an epoch without it.
+    /// Returns the cached epochs. A process just resumed from a long suspension reads the database first,
+    /// because other instances may have opened an epoch in the meantime.
     async fn recent(&self, op: &'static str) -> Result<Arc<Known>, StoreError> {
         let known = self.known();
         if known.is_away || known.read_at.elapsed() < self.silence / 2 {
@@ -261,7 +265,7 @@ impl ServerEpochs {
         timeout(RESYNC_WAIT, self.read()).await.unwrap_or(Err(StoreError::Unavailable { op, source }))
     }
 
-    /// Waits for the next look at the server. `false` if there is no time for one.
+    /// Waits for the next check of the server. `false` if `until` passes first.
     async fn next_round(&self, until: Instant) -> bool {
         let mut rounds = self.rounds.subscribe();
         self.was_refused.store(true, Ordering::Release);
@@ -269,17 +273,18 @@ impl ServerEpochs {
         timeout_at(until, rounds.changed()).await.is_ok()
     }
 
-    /// Whether a server has refused a script since this was asked last.
+    /// Returns whether a server has refused a script since the last call, and resets the flag.
     pub(super) fn take_refusal(&self) -> bool {
         self.was_refused.swap(false, Ordering::AcqRel)
     }
 
-    /// The server has to be looked at once more.
+    /// Requests another check of the server.
     pub(super) fn refused(&self) {
         self.was_refused.store(true, Ordering::Release);
     }
 
-    /// Ends when the next round is due, which is sooner if somebody waits for it. Does not keep the epochs alive.
+    /// Waits until the next round is due, or sooner if a caller waits for the round. Does not keep the epochs
+    /// alive.
     fn pause(&self) -> impl Future<Output = ()> + use<> {
         let (wanted, is_wanted) = (Arc::clone(&self.wanted), self.was_refused.load(Ordering::Acquire));
         async move {
@@ -290,12 +295,13 @@ impl ServerEpochs {
         }
     }
 
-    /// Somebody waits for the next rounds.
+    /// Requests the next rounds early.
     pub(super) fn hurry(&self) {
         self.wanted.notify_waiters();
     }
 
-    /// Reports what this process has settled. `last` is what was reported last, and when.
+    /// Reports to the database what this process has settled. `last` is the generation last reported, and the
+    /// time of the report.
     async fn report(&self, last: &mut (u64, Option<Instant>)) {
         if !self.is_enrolled.load(Ordering::Acquire) {
             return;
@@ -303,7 +309,7 @@ impl ServerEpochs {
         let known = self.known();
         let is_left = self.in_hand.has_older(|scope, number| known.is_over(scope, number));
         if is_left {
-            // For the workers, to whom stranded claims are handed out.
+            // Wakes the workers, which receive stranded claims.
             (0..PARTITIONS).for_each(|partition| self.wake_ups.fill(partition));
         }
         let generation = if is_left { last.0 } else { known.generation };
@@ -314,7 +320,7 @@ impl ServerEpochs {
     }
 }
 
-/// Reads the epochs again and again, and reports what is settled.
+/// Reads the epochs periodically, and reports settled generations.
 async fn poll(epochs: Weak<ServerEpochs>) {
     let mut last = (0, None);
     while let Some(epochs) = epochs.upgrade() {
@@ -326,7 +332,7 @@ async fn poll(epochs: Weak<ServerEpochs>) {
     }
 }
 
-/// Looks after the server that this process is connected to.
+/// Checks the connected server periodically, and drives resyncs.
 async fn look_after_server(epochs: Weak<ServerEpochs>) {
     while let Some(epochs) = epochs.upgrade() {
         resync::round(&epochs).await;

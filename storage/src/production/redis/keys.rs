@@ -1,49 +1,59 @@
-//! The names of everything that is kept in Redis.
+//! The names of all keys in Redis.
 //!
-//! | key | type | holds |
+//! | key | type | content |
 //! | --- | --- | --- |
-//! | `{mallbox:NN}:sale:ID` | hash | a sale's window, pause, units and how many are taken |
-//! | `{mallbox:NN}:buyers:ID` | hash | user → the order by which they hold a unit |
-//! | `{mallbox:NN}:further:ID` | sorted set | orders by user that hold a unit beside their user's entry: dead letters |
-//! | `{mallbox:NN}:loading:ID…` | string, hash, sets | who loads a sale, and what has been loaded so far |
-//! | `{mallbox:NN}:sales` | set | the sales of the partition that were loaded and not forgotten |
+//! | `{mallbox:NN}:sale:ID` | hash | a sale's window, pause flag, units and taken units |
+//! | `{mallbox:NN}:buyers:ID` | hash | user → order that holds the user's unit |
+//! | `{mallbox:NN}:further:ID` | sorted set | further orders with a unit, by user, such as dead letters |
+//! | `{mallbox:NN}:loading:ID` | string | name of the sale's loader |
+//! | `{mallbox:NN}:loading:KIND:ID` | hash, sorted set, set | loaded so far, and `released` orders |
+//! | `{mallbox:NN}:sales` | set | the partition's loaded sales that were not forgotten |
 //! | `{mallbox:NN}:log` | stream | accepted claims, consumed by the group `workers` |
-//! | `{mallbox:NN}:pending` | hash | order → claim, of all that is in the log |
-//! | `{mallbox:NN}:pending:users` | sorted set | the same by user, in lexical order |
-//! | `{mallbox:NN}:refused` | hash | order → how often the record refused its claim |
-//! | `{mallbox:NN}:lock:NAME`, `{mallbox:NN}:token` | hash, string | a lock; the last fencing token |
-//! | `{mallbox:NN}:epoch:compared` | string | the server of the epoch in force, which was compared a moment ago |
-//! | `{mallbox:deadlines}:server`, `{mallbox:shops}:server`, `…:checked` | string | which server was put right last; that it was compared a moment ago |
-//! | `{mallbox:deadlines}:due` | sorted set | unpaid order → when it ends |
-//! | `{mallbox:signs}:DAY`, `…:DAY:loaded` | string | a bit a user who signed on the day; the server that had all of them from the record |
-//! | `{mallbox:visits:WHAT}:DAY`, `…:DAY:views` | string | the visitors of a shop or of the mall, as a HyperLogLog; a count |
-//! | `mallbox:visits:salt:DAY` | string | what is mixed into the bits of strangers on that day |
-//! | `{mallbox:shops}:places` | hash | shop → its type and its place, to the last digit |
-//! | `{mallbox:shops}:geo`, `{mallbox:shops}:geo:TYPE` | sorted set | shops by place: all, and those of a type |
-//! | `{mallbox:feeds:NN}:USER`, `…:USER:state` | sorted set, hash | a reader's inbox: notes by when they were written |
-//! | `mallbox:session:HASH`, `mallbox:tokens:USER` | hash, sorted set | a session; a user's tokens |
-//! | `mallbox:cache:KIND:ID` | hash | a copy of something in the record, until when, and how often it was forgotten |
-//! | `mallbox:code:PHONE`, `mallbox:limit:KEY` | hash, string | login codes; a rate limit |
+//! | `{mallbox:NN}:pending` | hash | order → claim, for every claim in the log |
+//! | `{mallbox:NN}:pending:users` | sorted set | the same claims by user, in lexical order |
+//! | `{mallbox:NN}:refused` | hash | order → how often the database refused the claim |
+//! | `{mallbox:NN}:lock:NAME` | hash | a lock |
+//! | `{mallbox:NN}:token` | string | the partition's last fencing token |
+//! | `{mallbox:NN}:epoch:compared` | string | id of the epoch's server, if compared a moment ago |
+//! | `{mallbox:deadlines}:server` | string | id of the server whose deadlines were restored |
+//! | `{mallbox:deadlines}:server:checked` | string | set if the id was compared a moment ago |
+//! | `{mallbox:deadlines}:due` | sorted set | unpaid order → deadline |
+//! | `{mallbox:signs}:DAY` | string | bitmap of the users who signed on the day |
+//! | `{mallbox:signs}:DAY:loaded` | string | id of the server with the complete bitmap |
+//! | `{mallbox:signs}:in-hand` | string | scratch space of a running script |
+//! | `{mallbox:visits:WHAT}:DAY` | string | HyperLogLog of the visitors of a shop or the mall |
+//! | `{mallbox:visits:WHAT}:DAY:views` | string | number of views |
+//! | `mallbox:visits:salt:DAY` | string | the day's salt for the hashes of anonymous visitors |
+//! | `{mallbox:shops}:places` | hash | shop → type and exact location |
+//! | `{mallbox:shops}:geo`, `{mallbox:shops}:geo:TYPE` | sorted set | shops by location: all, or of a type |
+//! | `{mallbox:shops}:server`, `{mallbox:shops}:server:checked` | string | as for deadlines |
+//! | `{mallbox:feeds:NN}:USER` | sorted set | a reader's inbox: notes by time of writing |
+//! | `{mallbox:feeds:NN}:USER:state` | hash | state of the inbox |
+//! | `mallbox:session:HASH` | hash | a session |
+//! | `mallbox:tokens:USER` | sorted set | a user's session tokens |
+//! | `mallbox:cache:KIND:ID` | hash | cached copy, expiry, and number of invalidations |
+//! | `mallbox:code:PHONE` | hash | a phone's login code |
+//! | `mallbox:limit:KEY` | string | a rate limit |
 //!
-//! NN is the partition: a sale's by its voucher's id, a reader's by theirs, a lock's by its name. The part in braces is what Redis Cluster deals
-//! keys to nodes by.
+//! NN is the partition: a sale's by voucher id, a reader's by user id, a lock's by name. Redis Cluster
+//! assigns keys to nodes by the part in braces.
 
 use std::sync::Arc;
 
 use crate::{CacheKey, Day, OpenError, OrderId, PARTITIONS, Phone, ShopTypeId, UserId, Visited, VoucherId};
 
-/// The keys of one mall.
+/// The key names of one mall.
 #[derive(Clone, Debug)]
 pub(super) struct Keys {
     prefix: Arc<str>,
 }
 
-/// A sale's.
+/// The keys of a sale.
 pub(super) struct SaleKeys {
     pub(super) sale: String,
     pub(super) buyers: String,
     pub(super) further: String,
-    /// Who loads it.
+    /// Key of the loader's name.
     pub(super) loading: String,
     pub(super) loaded_buyers: String,
     pub(super) loaded_further: String,
@@ -51,14 +61,14 @@ pub(super) struct SaleKeys {
 }
 
 impl SaleKeys {
-    /// Those that change when a unit comes back or is taken outside of a claim.
+    /// Returns the keys of scripts that take or release a unit outside of a claim.
     pub(super) fn of_units(&self) -> [&str; 7] {
         let Self { sale, buyers, further, loading, loaded_buyers, loaded_further, released } = self;
         [sale, buyers, further, loading, loaded_buyers, loaded_further, released]
     }
 }
 
-/// A partition's log.
+/// The keys of a partition's log.
 #[derive(Clone, Debug)]
 pub(super) struct LogKeys {
     pub(super) log: String,
@@ -76,7 +86,7 @@ pub(super) fn partition_of_order(order: OrderId) -> u64 {
 }
 
 impl Keys {
-    /// Every key begins with `prefix`, perhaps after a brace.
+    /// Creates key names that begin with `prefix`, possibly after a brace.
     pub(super) fn new(prefix: &str) -> Result<Self, OpenError> {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte);
         if prefix.is_empty() || !prefix.bytes().all(is_plain) {
@@ -103,12 +113,12 @@ impl Keys {
         }
     }
 
-    /// The sales that a partition has.
+    /// Returns the key of a partition's set of sales.
     pub(super) fn sales(&self, partition: u64) -> String {
         self.within(partition, "sales")
     }
 
-    /// The server that was compared with the epoch in force a moment ago.
+    /// Returns the key of the server id that was compared with the epoch in force a moment ago.
     pub(super) fn epoch_compared(&self, partition: u64) -> String {
         self.within(partition, "epoch:compared")
     }
@@ -122,14 +132,14 @@ impl Keys {
         }
     }
 
-    /// A lock, and the last token of its partition: one counter for many locks rises for each of them, and leaves no
-    /// key behind for every name there ever was.
+    /// Returns the keys of a lock and of the last fencing token in the lock's partition. One counter rises
+    /// for all locks of the partition, and leaves no key behind per lock name.
     pub(super) fn lock(&self, name: &str) -> [String; 2] {
         let partition = u64::from(crc32fast::hash(name.as_bytes())) % PARTITIONS;
         [self.within(partition, &format!("lock:{name}")), self.within(partition, "token")]
     }
 
-    /// The channel on which the name of a lock is said that has become free.
+    /// Returns the pub/sub channel for the names of released locks.
     pub(super) fn freed_locks(&self) -> String {
         format!("{}:locks:freed", self.prefix)
     }
@@ -138,24 +148,26 @@ impl Keys {
         format!("{{{}:deadlines}}:due", self.prefix)
     }
 
-    /// Which server has deadlines that were put right.
+    /// Returns the keys of the server whose deadlines were restored, and of the recent comparison.
     pub(super) fn server_of_deadlines(&self) -> [String; 2] {
         ["server", "server:checked"].map(|name| format!("{{{}:deadlines}}:{name}", self.prefix))
     }
 
-    /// Who signed on a day, and that all of them are there. Days are looked at together, so they are in one place.
+    /// Returns the keys of a day's bitmap, and of the server with the complete bitmap. All days share a slot,
+    /// because queries span several days.
     pub(super) fn signs(&self, day: Day) -> [String; 2] {
         let key = format!("{{{}:signs}}:{day}", self.prefix);
         let loaded = format!("{key}:loaded");
         [key, loaded]
     }
 
-    /// For the length of a script.
+    /// Returns the key of the scratch space of a running script.
     pub(super) fn signs_in_hand(&self) -> String {
         format!("{{{}:signs}}:in-hand", self.prefix)
     }
 
-    /// Who came on a day, and how often they looked. The days of one thing are looked at together.
+    /// Returns the keys of a day's visitors and views. All days of one shop share a slot, because queries
+    /// span several days.
     pub(super) fn visits(&self, of: Visited, day: Day) -> [String; 2] {
         let what = match of {
             Visited::Mall => "mall".to_owned(),
@@ -166,17 +178,17 @@ impl Keys {
         [visitors, views]
     }
 
-    /// What is mixed into the bits of strangers.
+    /// Returns the key of a day's salt for the hashes of anonymous visitors.
     pub(super) fn salt(&self, day: Day) -> String {
         format!("{}:visits:salt:{day}", self.prefix)
     }
 
-    /// Where each shop is.
+    /// Returns the key of the exact shop locations.
     pub(super) fn shop_places(&self) -> String {
         format!("{{{}:shops}}:places", self.prefix)
     }
 
-    /// The shops of a type by place, or all of them.
+    /// Returns the key of the geo set of a shop type, or of all shops.
     pub(super) fn shops_by_place(&self, kind: Option<ShopTypeId>) -> String {
         match kind {
             None => format!("{{{}:shops}}:geo", self.prefix),
@@ -184,14 +196,14 @@ impl Keys {
         }
     }
 
-    /// What is new for a reader, and its state.
+    /// Returns the keys of a reader's inbox and of its state.
     pub(super) fn inbox(&self, reader: UserId) -> [String; 2] {
         let inbox = format!("{{{}:feeds:{:02}}}:{reader}", self.prefix, reader.get() % PARTITIONS);
         let state = format!("{inbox}:state");
         [inbox, state]
     }
 
-    /// Which server has places that were put right.
+    /// Returns the keys of the server whose locations were restored, and of the recent comparison.
     pub(super) fn server_of_shops(&self) -> [String; 2] {
         ["server", "server:checked"].map(|name| format!("{{{}:shops}}:{name}", self.prefix))
     }
@@ -208,17 +220,17 @@ impl Keys {
         format!("{}:code:{}", self.prefix, phone.as_str())
     }
 
-    /// A copy of something in the record.
+    /// Returns the key of a cached copy.
     pub(super) fn cached(&self, key: &CacheKey) -> String {
         format!("{}{key}", self.all_cached())
     }
 
-    /// What the keys of all copies begin with.
+    /// Returns the prefix of the keys of all cached copies.
     pub(super) fn all_cached(&self) -> String {
         format!("{}:cache:", self.prefix)
     }
 
-    /// The channel on which the key of a copy is said that is forgotten.
+    /// Returns the pub/sub channel for the keys of invalidated copies.
     pub(super) fn forgotten(&self) -> String {
         format!("{}:cache:forgotten", self.prefix)
     }

@@ -1,14 +1,15 @@
-//! Whether Redis still is the server whose holdings were put right last: for shops and deadlines, which the database has
-//! too. Claims are fenced more strictly, by [`epochs`](super::epochs).
+//! Detects whether Redis is still the server whose data was last restored from the database. For shops and
+//! deadlines, which the database has too; claims are fenced more strictly, by [`epochs`](super::epochs).
 //!
-//! A Redis that was restarted, or a replica that has become the master, may lack the end of what was answered for: how much
-//! is decided by its configuration. It then knows less than the record, and would sell what is sold. Each start and each
-//! promotion draws a new replication id. The id of the server that was put right last is kept beside what it holds, and the
-//! scripts that must not be run by a stranger look whether it is their own server's: see `lua/known_server.lua`. It says of
-//! itself who it is, so no instance has to know who is the master, on a cluster as little as behind sentinels.
+//! A Redis that was restarted, or a replica that was promoted, may lack the last acknowledged writes. How
+//! many writes is decided by Redis' configuration. Such a server knows less than the database: deadlines and
+//! shops may be missing. Redis draws a new replication id on each start and each promotion. The id of the
+//! last restored server is stored beside the data. Scripts that must not run on an unknown server compare the
+//! stored id with the server's own: see `lua/known_server.lua`. The server identifies itself, so no instance
+//! has to know the current master, neither in a cluster nor behind sentinels.
 //!
-//! The look is taken once in 50 ms. That it was taken is noted on this server
-//! alone: a replica is not told, so one that takes its master's place looks at once.
+//! The comparison is made once per 50 ms. The key that records a recent comparison is not replicated, so a
+//! promoted replica compares at once.
 
 use redis::{FromRedisValue, Value};
 use tokio::sync::Mutex;
@@ -17,24 +18,24 @@ use super::link::{Link, Repeat, trouble};
 use super::script::{Call, PUT_RIGHT, Script};
 use crate::StoreError;
 
-/// What an answer begins with that a stranger gives, before the stranger's id.
+/// Start of the reply of an unknown server. The server's id follows.
 const STRANGER: &[u8] = b"stranger:";
-/// How often a server may change while what it holds is put right.
+/// How often the server may change while data is being restored.
 const TRIES: u32 = 3;
 
-/// What a server that was asked says.
+/// The outcome of a call to a server that may be unknown.
 pub(super) enum Asked<T> {
-    /// What the script says.
+    /// The script's result.
     Known(T),
-    /// The id of a server that was not put right.
+    /// The id of a server that was not restored yet.
     Stranger(String),
 }
 
-/// A server, as far as some of the keys are concerned.
+/// The last restored server, for a set of keys.
 pub(super) struct KnownServer {
-    /// The id of the one that was put right last, and that it was compared a moment ago.
+    /// Keys of the last restored server's id, and of the record of a recent comparison.
     keys: [String; 2],
-    /// Held by the one who puts right.
+    /// Held during a restore.
     putting_right: Mutex<()>,
 }
 
@@ -43,12 +44,13 @@ impl KnownServer {
         Self { keys, putting_right: Mutex::default() }
     }
 
-    /// A call of a script that begins with the look.
+    /// Creates a call of a script that begins with the comparison.
     pub(super) fn on<'k>(&'k self, script: &'static Script, keys: impl IntoIterator<Item = &'k str>) -> Call {
         script.on(self.keys.iter().map(String::as_str).chain(keys))
     }
 
-    /// Makes the call, after `put_right` if the server is a stranger. Returns what the script returns.
+    /// Makes the call, after `put_right` has restored the data if the server is unknown. Returns the script's
+    /// result.
     pub(super) async fn run<T, A, P>(
         &self,
         link: &Link,
@@ -65,19 +67,19 @@ impl KnownServer {
         }
         let _one = self.putting_right.lock().await;
         for _ in 0..TRIES {
-            // Perhaps it was done while this one waited.
+            // Another task may have restored the data while this task waited for the lock.
             let id = match ask().await? {
                 Asked::Known(answer) => return Ok(answer),
                 Asked::Stranger(id) => id,
             };
             put_right().await?;
-            // Unless yet another server has taken its place, which has not heard of it.
+            // No effect if yet another server has taken over, which lacks the restored data.
             let _: u64 = link.run(op, Repeat::Safe, PUT_RIGHT.on(&self.keys).arg(id)).await?;
         }
         Err(StoreError::Unavailable { op, source: "Redis is replaced again and again".into() })
     }
 
-    /// Makes the call, and puts nothing right.
+    /// Makes the call without restoring any data.
     pub(super) async fn ask<T: FromRedisValue>(
         &self,
         link: &Link,
@@ -88,7 +90,7 @@ impl KnownServer {
     }
 }
 
-/// Tells a stranger's answer from what the script returns.
+/// Distinguishes the reply of an unknown server from the script's result.
 pub(super) fn asked<T: FromRedisValue>(op: &'static str, answer: Value) -> Result<Asked<T>, StoreError> {
     match id_of_stranger(&answer) {
         Some(id) => Ok(Asked::Stranger(id)),

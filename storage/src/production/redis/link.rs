@@ -1,7 +1,7 @@
-//! The connection to Redis: shared by all calls, made anew when it breaks, and quick to say that it is broken.
+//! The shared connection to Redis: reconnects after a failure, and fails fast while Redis is away.
 //!
-//! Each call passes a [circuit breaker](crate::production::breaker) first. No call here blocks in Redis: what waits for
-//! messages has a connection of its own and passes none.
+//! Each call first passes a [circuit breaker](crate::production::breaker). No call here blocks in Redis:
+//! subscribers use a dedicated connection without a circuit breaker.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -21,26 +21,26 @@ use super::script::Call;
 use crate::production::breaker::{Breaker, Pass, Refused};
 use crate::{CircuitHealth, OpenError, StoreError};
 
-/// How long a call may take in all, with whatever it tries again.
+/// Time limit of a call, retries included.
 const PATIENCE: Duration = Duration::from_millis(700);
-/// After an attempt to connect that failed, nobody tries for so long, and calls fail at once.
+/// Pause after a failed attempt to connect. Calls fail at once until the pause ends.
 const REST: Duration = Duration::from_millis(100);
-/// A call that takes longer is slow: a call of the API has room for three of them.
+/// Duration from which a call counts as slow: an API request has room for three slow calls.
 const SLOW: Duration = Duration::from_millis(450);
 
-/// Whether a call may be made again when its answer was lost with the connection.
+/// Whether a call may be repeated after its reply was lost with the connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Repeat {
-    /// A repeat changes nothing.
+    /// A repeated call has no effect.
     Safe,
-    /// A repeat would count twice.
+    /// A repeated call would count twice.
     Never,
 }
 
-/// One of the masters, or the one server.
+/// One master of a cluster, or the only server.
 pub(super) struct Master(Option<SingleNodeRoutingInfo>);
 
-/// A connection to Redis, whichever kind it is. Cheap to clone; clones share it.
+/// A connection to Redis of any kind. Cheap to clone; clones share the connection.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
     inner: Arc<Inner>,
@@ -49,21 +49,21 @@ pub(super) struct Link {
 struct Inner {
     address: Address,
     nodes: Nodes,
-    /// Where connections live: a call may come from a thread whose runtime ends sooner.
+    /// Runtime of the connections: a caller's thread may have a runtime that ends sooner.
     runtime: Handle,
     state: Mutex<State>,
-    /// Held by the one who connects.
+    /// Held by the caller that connects.
     connecting: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
 struct State {
     connection: Option<Connection>,
-    /// Where the last connection leads to.
+    /// Address of the server behind the last connection.
     place: String,
-    /// Counts connections, so that a broken one is dropped once.
+    /// Number of connections so far, so that a broken connection is dropped only once.
     generation: u64,
-    /// Why there is none, and until when nobody tries.
+    /// Error of the last attempt to connect, and the end of the pause.
     broken: Option<(RedisError, Instant)>,
 }
 
@@ -86,7 +86,7 @@ impl std::fmt::Debug for State {
 }
 
 impl Link {
-    /// Connects. A server that says it is a node of a cluster is taken for that cluster.
+    /// Connects. A server that reports to be a node of a cluster is replaced by a cluster connection.
     pub(super) async fn open(address: Address) -> Result<Self, OpenError> {
         let link = Self::to(address);
         let info = link.info("cluster").await.map_err(|error| link.unreachable(error))?;
@@ -121,37 +121,38 @@ impl Link {
         Self { inner }
     }
 
-    /// Whether the server, or this master of a cluster, answers.
+    /// Probes the server, or one master of a cluster. Returns whether a reply came.
     async fn probe(&self, master: Option<(String, u16)>) -> bool {
         let ping = redis::cmd("PING");
         let Some((host, port)) = master else { return self.ask(Repeat::Never, &ping).await.is_ok() };
         let Ok((generation, Connection::Cluster(mut cluster))) = self.connection().await else {
             return false;
         };
-        // Perhaps another node has its slots by now.
+        // Another node may have taken over the slots.
         self.learn_masters(&mut cluster).await;
         let node = RoutingInfo::SingleNode(SingleNodeRoutingInfo::ByAddress { host, port });
         let said = cluster.route_command(ping, node).await;
         self.heed(generation, said).is_ok()
     }
 
-    /// Learns which master has which slots. Where nobody says so, calls pass by what was known before.
+    /// Reads which master has which slots. After a failure, calls are still routed by the previous map.
     async fn learn_masters(&self, cluster: &mut ClusterConnection) {
         let mut command = redis::cmd("CLUSTER");
         command.arg("SLOTS");
         let anywhere = RoutingInfo::SingleNode(SingleNodeRoutingInfo::Random);
         let slots = cluster.route_command(command, anywhere).await;
         if let Err(error) = slots.and_then(|slots| self.inner.nodes.learn(slots)) {
-            tracing::debug!(%error, "the masters of the cluster are not known");
+            tracing::debug!(%error, "could not read the slot map of the cluster");
         }
     }
 
-    /// Rises with each connection and each change of a cluster's masters: what answers from then on may have lost something.
+    /// Returns a counter that rises with each connection and each change of a cluster's masters. The server
+    /// behind a new count may have lost writes.
     pub(super) fn servers_met(&self) -> u64 {
         self.inner.state.lock().generation + self.inner.nodes.changes()
     }
 
-    /// The circuit breakers.
+    /// Returns the health of all circuit breakers in use.
     pub(super) fn circuits(&self) -> Vec<CircuitHealth> {
         self.inner.nodes.all().iter().map(|breaker| breaker.health()).collect()
     }
@@ -164,18 +165,20 @@ impl Link {
         &self.inner.address
     }
 
-    /// Where connections live.
+    /// Returns the runtime of the connections.
     pub(super) fn runtime(&self) -> &Handle {
         &self.inner.runtime
     }
 
-    /// The connection there is, by its number, and the place it leads to.
+    /// Returns the number of the current connection and the address of its server; `None` without a
+    /// connection.
     pub(super) fn place(&self) -> Option<(u64, String)> {
         let state = self.inner.state.lock();
         state.connection.as_ref().map(|_| (state.generation, state.place.clone()))
     }
 
-    /// Drops this connection, if it still is the one in use: it leads to a server that is not the master any more.
+    /// Drops the connection with this number, because its server is no longer the master. Ignored if the
+    /// connection was replaced already.
     pub(super) fn leave(&self, generation: u64) {
         let mut state = self.inner.state.lock();
         if state.generation == generation {
@@ -183,7 +186,7 @@ impl Link {
         }
     }
 
-    /// Calls a command. It names a key, or any node can answer it.
+    /// Sends a command, which must name a key or suit any node.
     pub(super) async fn query<T: FromRedisValue>(
         &self,
         op: &'static str,
@@ -202,8 +205,8 @@ impl Link {
         call: Call,
     ) -> Result<T, StoreError> {
         match self.send(repeat, &call.by_hash()).await {
-            // Gone with a restart or a flush. EVAL leaves it with the node that runs it, where SCRIPT LOAD would have
-            // to reach every node of a cluster.
+            // The script cache was lost in a restart or a flush. EVAL caches the script on the node that runs
+            // it, whereas SCRIPT LOAD would have to reach every node of a cluster.
             Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
                 self.query(op, repeat, &call.in_full()).await
             }
@@ -212,7 +215,7 @@ impl Link {
         }
     }
 
-    /// Runs several scripts at once: one round trip a node, since calls share the connection.
+    /// Runs several scripts at once. One round trip per node, since calls share the connection.
     pub(super) async fn run_all<T: FromRedisValue>(
         &self,
         op: &'static str,
@@ -222,7 +225,7 @@ impl Link {
         join_all(calls.into_iter().map(|call| self.run(op, repeat, call))).await
     }
 
-    /// Calls several commands at once, likewise.
+    /// Sends several commands at once. One round trip per node, since calls share the connection.
     pub(super) async fn query_all<T: FromRedisValue>(
         &self,
         op: &'static str,
@@ -234,14 +237,14 @@ impl Link {
             .collect()
     }
 
-    /// `INFO section` of the server, or of each master.
+    /// Returns `INFO section` of the server, or of each master.
     pub(super) async fn info(&self, section: &str) -> Result<Vec<String>, StoreError> {
         let mut command = redis::cmd("INFO");
         command.arg(section);
         self.of_each_master("redis.info", &command).await
     }
 
-    /// What a command says on the server, or on each master.
+    /// Sends a command to the server, or to each master. Returns all replies.
     pub(super) async fn of_each_master<T: FromRedisValue>(
         &self,
         op: &'static str,
@@ -252,13 +255,13 @@ impl Link {
         said.map_err(|error| trouble(op, error.into()))
     }
 
-    /// The masters there are, for commands that name no key and whose answer is only of use to the one that gave it.
+    /// Returns all masters, for commands such as `SCAN` that name no key and continue on the same node.
     pub(super) async fn masters(&self, op: &'static str) -> Result<Vec<Master>, StoreError> {
         let said = self.masters_and(&redis::cmd("PING")).await.map_err(|error| trouble(op, error))?;
         Ok(said.into_iter().map(|(master, _)| master).collect())
     }
 
-    /// Calls a command on one of the [`masters`](Self::masters).
+    /// Sends a command to one of the [`masters`](Self::masters).
     pub(super) async fn query_at<T: FromRedisValue>(
         &self,
         op: &'static str,
@@ -292,14 +295,14 @@ impl Link {
         .await
     }
 
-    /// Each master, and what it says to a command.
+    /// Sends a command to each master. Returns the masters with their replies.
     async fn masters_and(&self, command: &Cmd) -> RedisResult<Vec<(Master, Value)>> {
         within(PATIENCE, async {
             let (generation, connection) = self.connection().await?;
             let Connection::Cluster(mut cluster) = connection else {
                 return Ok(vec![(Master(None), self.send(Repeat::Safe, command).await?)]);
             };
-            // All of them would wait for the one.
+            // A multi-node call would wait for the unreachable master.
             self.inner.nodes.refusal().map_or(Ok(()), |refused| Err(refusal(refused)))?;
             let masters = RoutingInfo::MultiNode((MultipleNodeRoutingInfo::AllMasters, None));
             let said = cluster.route_command(command.clone(), masters).await;
@@ -336,15 +339,15 @@ impl Link {
         .await
     }
 
-    /// Drops the connection if the answer says that it is of no use any more.
+    /// Drops the connection if a reply shows that the connection is no longer of use.
     fn heed(&self, generation: u64, said: RedisResult<Value>) -> RedisResult<Value> {
-        // Some errors come as a value.
+        // Some errors arrive as a value.
         let said = said.and_then(Value::extract_error);
         if let Err(error) = &said {
             let mut state = self.inner.state.lock();
             let is_useless = match state.connection {
                 Some(Connection::Server(_)) => is_broken(error) || error.is_timeout(),
-                // It looks after its nodes itself, unless it has lost all of them.
+                // A cluster connection reconnects to nodes on its own, unless all nodes are lost.
                 Some(Connection::Cluster(_)) => error.kind() == ErrorKind::ClusterConnectionNotFound,
                 None => false,
             };
@@ -355,7 +358,7 @@ impl Link {
         said
     }
 
-    /// The connection there is, or a new one. All who need a new one wait for the same attempt.
+    /// Returns the current connection, or a new one. Concurrent callers wait for the same attempt to connect.
     async fn connection(&self) -> RedisResult<(u64, Connection)> {
         if let Some(found) = self.at_hand()? {
             return Ok(found);
@@ -400,7 +403,7 @@ impl Link {
 }
 
 impl Master {
-    /// By the address under which a cluster's answers are told apart.
+    /// Creates the master from the address that a cluster reply carries.
     fn at(address: Value) -> RedisResult<Self> {
         let address = String::from_redis_value(address)?;
         let parts = address.rsplit_once(':').and_then(|(host, port)| Some((host, port.parse().ok()?)));
@@ -414,7 +417,7 @@ async fn within<T>(span: Duration, work: impl Future<Output = RedisResult<T>>) -
     tokio::time::timeout(span, work).await.unwrap_or_else(|_| Err(late().into()))
 }
 
-/// Makes a call if the circuit breaker lets it pass, and tells it how the call went.
+/// Makes a call if the circuit breaker admits it, and reports the outcome to the breaker.
 async fn guarded(
     breaker: &Arc<Breaker>,
     call: impl Future<Output = RedisResult<Value>>,
@@ -433,17 +436,17 @@ fn refusal(refused: Refused) -> RedisError {
     (ErrorKind::Io, "the circuit breaker is open", refused.to_string()).into()
 }
 
-/// Whether no server was reached.
+/// Returns whether the error means that no server was reached.
 fn is_lost(error: &RedisError) -> bool {
     error.is_io_error() || error.kind() == ErrorKind::ClusterConnectionNotFound
 }
 
-/// Whether the connection is gone, or leads to a server that has ceased to be the master.
+/// Returns whether the connection is gone, or leads to a server that is no longer the master.
 fn is_broken(error: &RedisError) -> bool {
     error.is_unrecoverable_error() || error.kind() == ErrorKind::Server(ServerErrorKind::ReadOnly)
 }
 
-/// What an error of the driver means to whoever called.
+/// Maps an error of the Redis driver to a [`StoreError`].
 pub(super) fn trouble(op: &'static str, error: RedisError) -> StoreError {
     match (error.kind(), error.code()) {
         (_, Some("OOM")) => StoreError::Full { op, detail: "Redis has reached its maxmemory".to_owned() },

@@ -1,13 +1,15 @@
-//! The half of the production back end that is in Redis: sales and their log, deadlines, sessions, rate limits, locks, copies
-//! of what the record has, who signed in on which day and who visited, where shops are.
+//! The part of the production back end that lives in Redis: sales and the order log, deadlines, sessions,
+//! rate limits, locks, cached copies of database rows, sign-in bitmaps, visitor counts, feed inboxes and the
+//! geo index of shops.
 //!
-//! Redis is one server, a master that sentinels watch, or a cluster: `redis://` (also any node of a cluster, which says so
-//! itself), `redis+sentinel://host,host/master`, `redis-cluster://host,host`, each with TLS as `rediss…` and then with
-//! `?ca=FILE` for a root certificate of one's own. Version 6.2 or later.
+//! Redis is one server, a master watched by sentinels, or a cluster. The URLs are `redis://` (also any node
+//! of a cluster, which is detected), `redis+sentinel://host,host/master` and `redis-cluster://host,host`.
+//! With `rediss…` a connection uses TLS, and `?ca=FILE` then names a private root certificate. Version 6.2 or
+//! later is required.
 //!
-//! Every script touches only the keys it is given, and those share a hash tag, so each runs on one node of a cluster. Time is
-//! an argument; only leases of locks, the silence of dead workers and loaders, and how long Redis keeps what has expired run
-//! by Redis' own clock.
+//! A script touches only the keys in `KEYS`, and all keys of a call share a hash tag, so each call runs on
+//! one node of a cluster. Scripts receive the time as an argument. Only lock leases, the timeouts of workers
+//! and loaders, and the retention of expired keys run by Redis' own clock.
 
 mod address;
 mod cache;
@@ -56,23 +58,24 @@ use crate::{
     Sessions, Shops, SignIns, StoreError, Visitors,
 };
 
-/// How much longer than it is live Redis keeps what expires: clocks differ, and the mall's decides.
+/// Extra time for which Redis keeps an expired entry. Clocks differ, and the mall's clock decides about
+/// expiry.
 const KEPT_LONGER: Duration = Duration::from_secs(60);
 
-/// How to reach Redis.
+/// Address and settings of Redis.
 #[derive(Clone)]
 pub struct RedisOptions {
-    /// Its URL. May hold a password.
+    /// URL of Redis. May contain a password.
     pub url: String,
-    /// What every key begins with: malls of different prefixes share a Redis and nothing else.
+    /// Prefix of every key: malls with different prefixes share a Redis and nothing else.
     pub prefix: String,
-    /// After so long (real time) without a sign of life an order worker counts as dead, and others get what it had in
-    /// hand.
+    /// Real time without a heartbeat after which an order worker counts as dead. Its claims then go to other
+    /// workers.
     pub worker_silence: Duration,
 }
 
 impl RedisOptions {
-    /// With the prefix `mallbox`, and workers that may be silent for 10 s.
+    /// Creates options with the prefix `mallbox` and a worker timeout of 10 s.
     #[must_use]
     pub fn new(url: impl Into<String>) -> Self {
         let worker_silence = Duration::from_secs(10);
@@ -86,51 +89,51 @@ impl std::fmt::Debug for RedisOptions {
     }
 }
 
-/// The ports that are in Redis.
+/// The ports that Redis serves.
 pub struct RedisPorts {
-    /// Flash-sale units.
+    /// Flash sales: units and buyers.
     pub sales: Arc<dyn Sales>,
-    /// Accepted claims on their way to the record.
+    /// Accepted claims on the way to the database.
     pub order_log: Arc<dyn OrderLog>,
-    /// When unpaid orders end.
+    /// Deadlines of unpaid orders.
     pub deadlines: Arc<dyn Deadlines>,
-    /// Who is logged in.
+    /// Login codes and login sessions.
     pub sessions: Arc<dyn Sessions>,
-    /// How often is too often.
+    /// Rate limits by key.
     pub rate_limits: Arc<dyn RateLimits>,
-    /// Copies of what the record has.
+    /// Cached copies of database rows.
     pub cache: Arc<dyn Cache>,
     /// Locks that instances share.
     pub locks: Arc<dyn Locks>,
-    /// The days on which people sign in.
+    /// Sign-ins by user and day.
     pub sign_ins: Arc<dyn SignIns>,
-    /// How many come, and how often.
+    /// Unique visitors and page views.
     pub visitors: Arc<dyn Visitors>,
-    /// Shops by where they are.
+    /// Index of shops by location.
     pub geo_index: Arc<dyn GeoIndex>,
-    /// What those whom one follows have written.
+    /// Feeds of new notes by followed authors.
     pub feeds: Arc<dyn Feeds>,
-    /// How Redis is.
+    /// Health and statistics of Redis.
     pub upkeep: RedisUpkeep,
 }
 
-/// What the record is asked when Redis does not know.
+/// Database ports that Redis falls back to, or is loaded from.
 pub struct RecordForRedis {
-    /// Which server is the one that counts.
+    /// Replication epochs, which name the valid server.
     pub epochs: Arc<dyn EpochRows>,
-    /// Who holds units of a sale.
+    /// Holders of units of a sale.
     pub holders: Arc<dyn Holders>,
-    /// Orders: which are unpaid, and whether one is live.
+    /// Orders, to find unpaid orders and to check whether an order is live.
     pub orders: Arc<dyn Orders>,
-    /// Shops, with where they are.
+    /// Shops with their locations.
     pub shops: Arc<dyn Shops>,
-    /// Who signed in.
+    /// Sign-ins by user and day.
     pub sign_rows: Arc<dyn SignRows>,
-    /// Follows and notes.
+    /// Follows and notes, to fill inboxes.
     pub feed_rows: Arc<dyn FeedRows>,
 }
 
-/// Asks how Redis is.
+/// Reports health and statistics of Redis.
 #[derive(Clone, Debug)]
 pub struct RedisUpkeep {
     link: Link,
@@ -138,54 +141,54 @@ pub struct RedisUpkeep {
 }
 
 impl RedisUpkeep {
-    /// Where it is, without user and password.
+    /// Returns the address, without user and password.
     #[must_use]
     pub fn address(&self) -> String {
         self.link.address().to_string()
     }
 
-    /// How it is, now.
+    /// Queries the current health.
     pub async fn health(&self) -> RedisHealth {
         health::health(&self.link).await
     }
 
-    /// The circuit breakers before it: one, or one a master of a cluster.
+    /// Returns the circuit breakers: one, or one per master of a cluster.
     #[must_use]
     pub fn circuits(&self) -> Vec<CircuitHealth> {
         self.link.circuits()
     }
 
-    /// What it has done so far.
+    /// Returns the statistics of all masters together.
     ///
     /// # Errors
-    /// [`StoreError`]: it does not answer.
+    /// [`StoreError`]: a master is unreachable.
     pub async fn figures(&self) -> Result<RedisFigures, StoreError> {
         figures::figures(&self.link).await
     }
 
-    /// Reaches a Redis, and asks nothing of it.
+    /// Connects to a Redis without changing anything there.
     pub(super) async fn to(url: &str) -> Result<Self, OpenError> {
         Ok(Self { link: Link::open(address::Address::parse(url)?).await?, epochs: None })
     }
 
-    /// No claims are taken here any more, and none is in hand.
+    /// Deregisters this instance: it takes no more claims, and has none in hand.
     pub(super) async fn leave(&self) {
         if let Some(epochs) = &self.epochs {
             epochs.leave().await;
         }
     }
 
-    /// Removes all that the mall with this prefix has there. Answers how many keys there were.
+    /// Removes all keys of the mall with this prefix. Returns the number of keys removed.
     pub(super) async fn remove_all(&self, prefix: &str) -> Result<u64, StoreError> {
         removal::remove_all(&self.link, prefix).await
     }
 }
 
-/// Connects, and checks that Redis keeps what it is told to keep. Connections and background work live on the runtime that
-/// this is called on.
+/// Connects, and checks that Redis never evicts keys. Connections and background tasks live on the runtime of
+/// the caller.
 ///
 /// # Errors
-/// [`OpenError`]: the URL cannot be read, Redis does not answer, or its `maxmemory-policy` is not `noeviction`.
+/// [`OpenError`]: the URL is invalid, Redis is unreachable, or the `maxmemory-policy` is not `noeviction`.
 pub async fn connect(options: &RedisOptions, record: RecordForRedis) -> Result<RedisPorts, OpenError> {
     let RecordForRedis { epochs, holders, orders, shops, sign_rows, feed_rows } = record;
     let keys = Keys::new(&options.prefix)?;
@@ -199,7 +202,7 @@ pub async fn connect(options: &RedisOptions, record: RecordForRedis) -> Result<R
     let consumers = order_log.consumers();
     caretaker::Caretaker::start(&epochs, &keys, &consumers, Arc::clone(&wake_ups), silence);
     let geo_index = geo_index::RedisGeoIndex::new(link.clone(), &keys, shops);
-    // A start does not wait for it.
+    // Startup does not wait for the index.
     drop(geo_index.begin_to_fill());
     Ok(RedisPorts {
         feeds: Arc::new(Desk::new(
@@ -226,19 +229,20 @@ pub async fn connect(options: &RedisOptions, record: RecordForRedis) -> Result<R
     })
 }
 
-/// A number that nobody else has, from the seed that the standard library draws from the system.
+/// Returns a random number that is practically unique, from the system's entropy through the standard
+/// library.
 pub(super) fn random() -> u64 {
     RandomState::new().hash_one("redis")
 }
 
-/// A random share of 1, to keep instances from doing things in step.
+/// Returns a random number between 0 and 1, to keep instances from acting in step.
 pub(super) fn share() -> f64 {
     f64::from(u32::try_from(random() >> 32).unwrap_or(0)) / f64::from(u32::MAX)
 }
 
-/// A span as Redis wants it.
+/// Returns a span in milliseconds for Redis, capped at 100 years.
 pub(super) fn millis(span: Duration) -> u64 {
-    /// A hundred years: more than Redis can add to its clock without harm is not needed.
+    /// 100 years: Redis can add this span to its clock safely, and no caller needs more.
     const LONGEST_MS: u64 = 100 * 365 * 24 * 60 * 60 * 1000;
     u64::try_from(span.as_millis()).unwrap_or(LONGEST_MS).min(LONGEST_MS)
 }

@@ -1,10 +1,10 @@
-//! Scripts, called by their hash. Each is a file in `lua/` that says what it does and what it is given.
+//! Lua scripts, called by hash. Each file in `lua/` documents a script's effect, keys and arguments.
 
 use std::sync::LazyLock;
 
 use redis::{Cmd, ToRedisArgs};
 
-/// A script.
+/// A Lua script and the SHA-1 hash of the code.
 pub(super) struct Script {
     code: &'static str,
     hash: String,
@@ -74,19 +74,19 @@ impl Script {
         Self { code, hash: redis::Script::new(code).get_hash().to_owned() }
     }
 
-    /// A call of it. Every key that it touches is one of these, and all have one hash tag.
+    /// Creates a call with `keys`: every key that the script touches, all with one hash tag.
     pub(super) fn on<K: AsRef<str>>(&'static self, keys: impl IntoIterator<Item = K>) -> Call {
         let keys: Vec<Vec<u8>> = keys.into_iter().map(|key| key.as_ref().as_bytes().to_vec()).collect();
         Call { script: self, key_count: keys.len(), parts: keys }
     }
 }
 
-/// A script with its keys and arguments.
+/// A script call with keys and arguments.
 #[derive(Clone)]
 pub(super) struct Call {
     script: &'static Script,
     key_count: usize,
-    /// The keys, then the arguments.
+    /// Keys, followed by the arguments.
     parts: Vec<Vec<u8>>,
 }
 
