@@ -1,4 +1,5 @@
-//! The ledger check: rows and log entries counted one by one, compared with running counts and with each other.
+//! The ledger check: recounts rows and log entries, and compares them with running counts and with each
+//! other.
 
 mod code;
 mod letters;
@@ -26,49 +27,49 @@ use report::Warning;
 pub use report::{Document, Finding, PaymentTotals, Report, SaleTerms, Totals};
 use sale::Reading;
 
-/// How often a sale is read before it is said never to have stood still.
+/// Reads of a sale before the sale is reported as unsettled.
 const READINGS: usize = 20;
-/// From this reading on, the sale's claims wait while it is read.
+/// Index of the read after which the sale's claims are held back.
 const HOLD_FROM: usize = 6;
-/// Readings that must agree before a fault is believed: numbers that move together are seen half-moved.
+/// Equal reads in a row required to accept a fault: a read may see only some of several related changes.
 const AGREEING: usize = 3;
-/// Between two readings of a sale that did not balance, in real time.
+/// Pause between two reads of an unbalanced sale, in real time.
 const PAUSE: Duration = Duration::from_millis(25);
 
-/// Checks the ledger. Cheap to clone.
+/// The ledger check. Cheap to clone.
 #[derive(Clone)]
 pub struct LedgerCheck {
     context: Context,
     sales: SaleCounter,
-    /// One at a time: it holds claims.
+    /// Serializes checks, because a check holds back claims.
     turn: Arc<tokio::sync::Mutex<()>>,
 }
 
-/// Where a sale's orders are looked for.
+/// Method of counting a sale's orders.
 #[derive(Clone, Copy)]
 enum Counted {
-    /// Among all: nothing is taken on trust.
+    /// Counts all orders and trusts no summary.
     Everywhere,
-    /// Where the sale says that they are.
+    /// Counts within the id range recorded by the sale.
     Near,
 }
 
 impl LedgerCheck {
-    /// The ledger of the mall whose claims this counter takes.
+    /// Creates the check for claims of `sales`.
     #[must_use]
     pub fn new(context: Context, sales: SaleCounter) -> Self {
         Self { context, sales, turn: Arc::default() }
     }
 
-    /// Checks every sale, one at a time, and what is common to all.
+    /// Checks every sale, one at a time, and all data common to the mall.
     ///
-    /// While the mall runs, numbers move: a sale that does not balance is read again until readings agree, if need be
-    /// with its claims waiting for a moment. Sales that are not in memory are checked against the record alone.
+    /// Counts change while the mall runs: an unbalanced sale is read again until reads agree, if necessary
+    /// with its claims held back for a moment. Sales not in memory are checked against the database only.
     ///
     /// # Errors
-    /// [`StoreError`]: something could not be read.
+    /// [`StoreError`] if a read fails.
     pub async fn verify(&self) -> Result<Report, StoreError> {
-        /// Sales read at once.
+        /// Sales read per page.
         const PAGE: u32 = 500;
         let _turn = self.turn.lock().await;
         let mut report = Report::default();
@@ -96,11 +97,12 @@ impl LedgerCheck {
         Ok(report)
     }
 
-    /// The terms of one sale, for showing, and what does not add up in them. While they move, and no two readings agree,
-    /// nothing is said about that: [`verify`](Self::verify) would hold the sale for it. `None` if there is no such sale.
+    /// Returns the terms of a sale for display, and its imbalances. The imbalances are `None` while the
+    /// counts change and no two reads agree: only [`verify`](Self::verify) holds back claims. Returns `None`
+    /// for an unknown sale.
     ///
     /// # Errors
-    /// [`StoreError`]: something could not be read.
+    /// [`StoreError`] if a read fails.
     pub async fn of_sale(
         &self,
         voucher: VoucherId,
@@ -120,7 +122,8 @@ impl LedgerCheck {
         }
     }
 
-    /// `counts` are those of one look at all sales: good enough for a sale that stands still. Others are read again.
+    /// Checks one sale. `counts` come from the pass over all sales and suffice for a sale that stands still.
+    /// Other sales are read again.
     async fn verify_sale(
         &self,
         sale: SaleRecord,
@@ -142,14 +145,14 @@ impl LedgerCheck {
         for reading_no in 0..READINGS {
             let Some(reading) = self.read(voucher, Counted::Everywhere).await? else { return Ok(()) };
             let findings = reading.findings();
-            // While its terms are changed, record and store differ for as long as that takes.
+            // During a change of terms the database and the sales store differ.
             agreeing = match last == Some(reading) {
                 _ if self.sales.is_changing(voucher) => 0,
                 true => agreeing + 1,
                 false => 1,
             };
             if !findings.is_empty() && agreeing >= AGREEING && turn.is_none() {
-                // Perhaps another instance is between record and store: not while it is one's turn here.
+                // Another instance may be between database and sales store: rule out by taking the lease.
                 turn = Some(self.sales.turn().await?);
                 agreeing = 0;
             }
@@ -177,7 +180,7 @@ impl LedgerCheck {
             Counted::Everywhere => storage.orders.count(voucher).await?,
             Counted::Near => storage.orders.tally(voucher).await?,
         };
-        // Not through the voucher, whose own row may be damaged or gone.
+        // Reads the sale without its voucher, whose row may be damaged or missing.
         let before = VoucherId::new(voucher.get().saturating_sub(1));
         let sales = storage.vouchers.sales(None, before, 1).await?;
         let sale = sales.into_iter().find(|sale| sale.terms.voucher == voucher);
@@ -187,13 +190,14 @@ impl LedgerCheck {
     async fn era(&self) -> Result<Era, StoreError> {
         let imported = self.context.storage.upkeep.setting(IMPORTED).await?;
         let now = self.context.clock.now();
-        // An import without a readable time is as old as can be: then all there is counts as imported.
+        // An import with an unreadable time gets the present: everything counts as imported.
         let at = |text: String| wall_time::parse(&text, &self.context.zone).unwrap_or(now);
         Ok(Era { now, imported: imported.map(at) })
     }
 
-    /// Reads orders again whose users held no unit in memory. One that is closed meanwhile gives its unit back after that, so
-    /// whoever holds none while the order is still live has lost it, or never had it.
+    /// Re-checks orders whose users held no unit in the sales store. A closing order releases its unit only
+    /// after the change of status. A user without a unit while the order is still live has therefore lost the
+    /// unit, or never had any.
     async fn verify_buyers(
         &self,
         mut suspects: Vec<(VoucherId, UserId, OrderId)>,
@@ -203,7 +207,8 @@ impl LedgerCheck {
         for _ in 0..AGREEING {
             let mut still = Vec::new();
             for (voucher, user, id) in suspects {
-                // Memory first: only an order that is still live after that should have had its unit there.
+                // The sales store first: only an order still live afterwards should have had a unit in the
+                // store.
                 let is_lacking = !storage.sales.without_unit(voucher, &[user]).await?.is_empty();
                 let is_known = storage.sales.units(voucher).await?.is_some();
                 let order = storage.orders.get(id).await.ok().flatten();
@@ -241,7 +246,8 @@ impl LedgerCheck {
         }
     }
 
-    /// Checks every table row by row. Statements of one check see one state, so nothing has to be read again.
+    /// Checks every table row by row. The statements of one check see one snapshot, and need no
+    /// second read.
     async fn verify_rows(&self, era: Era, report: &mut Report) -> Result<(), StoreError> {
         const EXAMPLES: u32 = 100;
         let ledger = &self.context.storage.ledger;
@@ -257,7 +263,7 @@ impl LedgerCheck {
             report.count_only(code, rest);
         }
         let gone = ledger.gone().await?;
-        // What moved in has the ids that it had, with gaps; payments were numbered here.
+        // Imported rows keep their ids, with gaps; payments are numbered by this mall.
         for (table, rows) in gone.into_iter().filter(|(table, _)| !is_imported || *table == "payments") {
             if rows > 0 {
                 report.find(Finding::new(Code::RowsGone, Object::new(Kind::Table, table), 0, rows));
@@ -266,7 +272,8 @@ impl LedgerCheck {
         Ok(())
     }
 
-    /// `highest` was read before: a number is given out before an order carries it.
+    /// Checks the sequences. `highest` was read before: a number is allocated before an order carries the
+    /// number.
     async fn verify_ids(&self, highest: BTreeMap<u64, u64>, report: &mut Report) -> Result<(), StoreError> {
         let storage = &self.context.storage;
         for (day, highest) in highest {

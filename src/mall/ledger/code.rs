@@ -1,30 +1,30 @@
-//! What the ledger check can find: a stable code for programs, and a sentence part in each language for people.
+//! Codes of the ledger check's findings: a stable code for programs, and a bilingual term for people.
 
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use crate::language::{Both, both};
 
-/// Declares every code once: its name, the object it is about, and its term in Chinese and English.
+/// Declares every code once: name, object, and term in Chinese and English.
 macro_rules! codes {
     ($($(#[$doc:meta])* $code:ident = $name:literal, $zh:literal, $en:literal;)+) => {
-        /// Kind of a finding. A name is never reused for something else; new ones may be added.
+        /// Kind of a finding. Names are never reused for another meaning; new names may be added.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         pub enum Code {
             $($(#[$doc])* $code,)+
         }
 
         impl Code {
-            /// Every code, in the order of the manual.
+            /// All codes, in the order of the manual.
             pub const ALL: &[Self] = &[$(Self::$code,)+];
 
-            /// The name in the report.
+            /// Returns the name used in reports.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$code => $name,)+ }
             }
 
-            /// What was compared, for people.
+            /// Returns the bilingual name of the compared term.
             #[must_use]
             pub const fn term(self) -> Both {
                 match self { $(Self::$code => both($zh, $en),)+ }
@@ -48,7 +48,7 @@ codes! {
     SaleVoucher = "SALE_VOUCHER", "秒杀的优惠券", "sale's voucher";
     /// A sale is limited in initial units and stock, or in neither.
     SaleLimit = "SALE_LIMIT", "是否限量", "whether a sale is limited";
-    /// A change of stock is of a sale and as asked for.
+    /// A change of stock belongs to a sale and is as requested.
     StockChange = "STOCK_CHANGE", "库存变更", "change of stock";
     /// A voucher's price and status.
     VoucherValues = "VOUCHER_VALUES", "优惠券的价格和状态", "voucher's price and status";
@@ -70,7 +70,7 @@ codes! {
     OrderStatus = "ORDER_STATUS", "订单的状态", "order's status";
     /// An order costs what its voucher costs.
     OrderPrice = "ORDER_PRICE", "订单的金额", "order's price";
-    /// An order's id is of its second and its voucher.
+    /// An order's id encodes its second and its voucher.
     OrderId = "ORDER_ID", "订单号与下单时间和优惠券", "order's id, instant and voucher";
     /// An order has the instants of its status, in order.
     OrderInstants = "ORDER_INSTANTS", "订单的支付、核销、退款时间", "order's instants";
@@ -94,11 +94,11 @@ codes! {
     PaymentOnRefunded = "PAYMENT_ON_REFUNDED", "已退款订单的到账付款", "captured payment of a refunded order";
     /// A refunded order has a payment that was given back.
     RefundMissing = "REFUND_MISSING", "已退款订单的退款", "refund of a refunded order";
-    /// An order without payment has none.
+    /// An order without payment has no payment rows.
     PaymentUnasked = "PAYMENT_UNASKED", "免支付订单的付款", "payment of an order without payment";
-    /// Order and payment moved at one instant.
+    /// Order and payment changed at the same instant.
     PaymentInstant = "PAYMENT_INSTANT", "订单与付款的时间", "instant of order and payment";
-    /// The background job finds a payment while its money is under way.
+    /// The background job watches a payment while its money is in flight.
     PaymentUnwatched = "PAYMENT_UNWATCHED", "付款的跟进标记", "payment's mark for the background job";
     /// A dead letter has a user.
     LetterUser = "LETTER_USER", "死信的用户", "dead letter's user";
@@ -114,11 +114,11 @@ codes! {
     LetterOrder = "LETTER_ORDER", "死信与订单", "dead letter and order";
     /// A purchase's order is of the same user and voucher.
     PurchaseOrder = "PURCHASE_ORDER", "购买请求的订单", "purchase's order";
-    /// A unit on its way back is of a closed order or dead letter.
+    /// An outbox entry releases the unit of a closed order or dead letter.
     OutboxOrder = "OUTBOX_ORDER", "待归还名额的订单", "order of a unit on its way back";
     /// The counter of order ids is above every id in use.
     OrderNumbers = "ORDER_NUMBERS", "订单号的最高水位", "order ids' high-water mark";
-    /// Rows of a table from which a mall deletes nothing.
+    /// Deleted rows of a table from which a mall deletes nothing.
     RowsGone = "ROWS_GONE", "缺失的行", "rows that are gone";
     /// A user's role and block.
     UserRights = "USER_RIGHTS", "用户的角色和封禁", "user's role and block";
@@ -140,7 +140,7 @@ codes! {
     CommentNote = "COMMENT_NOTE", "评论的笔记", "comment's note";
     /// A comment has an author.
     CommentUser = "COMMENT_USER", "评论的作者", "comment's author";
-    /// An answer stands below a comment of its note.
+    /// A reply stands below a comment of its note.
     CommentParent = "COMMENT_PARENT", "回复的评论", "comment above an answer";
     /// A comment's status is known.
     CommentStatus = "COMMENT_STATUS", "评论的状态", "comment's status";
@@ -152,7 +152,7 @@ codes! {
     ReportTarget = "REPORT_TARGET", "举报的用户和对象", "report's user and target";
     /// A picture has an owner and its bytes.
     Picture = "PICTURE", "图片的所有者和内容", "picture's owner and bytes";
-    /// Sign-ins are by users.
+    /// Sign-ins belong to existing users.
     SignInUser = "SIGN_IN_USER", "签到的用户", "users of sign-ins";
     /// An operator's action is by a user.
     AuditUser = "AUDIT_USER", "审计记录的用户", "user of an audit entry";

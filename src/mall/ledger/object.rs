@@ -1,4 +1,4 @@
-//! What a finding is about.
+//! Objects of findings.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::language::{Both, Language, both, sentence};
 
-/// Declares the kinds of objects with their names in Chinese and English.
+/// Declares the kinds of objects with their Chinese and English names.
 macro_rules! kinds {
     ($($kind:ident = $zh:literal, $en:literal;)+) => {
         /// Kind of an object.
@@ -46,12 +46,12 @@ kinds! {
     Table = "数据表", "table";
 }
 
-/// One object. The id is a string, since order ids are beyond what JSON's numbers hold exactly.
+/// An object of the mall. The id is a string, because order ids exceed the exact range of JSON numbers.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Object {
-    /// Its kind.
+    /// Kind of the object.
     pub kind: Kind,
-    /// Its id, or the parts of its key with spaces between; absent for the mall.
+    /// Id, or the parts of a composite key separated by spaces; absent for the mall.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
 }
@@ -64,13 +64,13 @@ impl Object {
         Self { kind, id: Some(id.to_string()) }
     }
 
-    /// The voucher's id, if the object is a sale.
+    /// Returns the voucher id if the object is a sale.
     pub(super) fn sale(&self) -> Option<u64> {
         let id = self.id.as_ref().filter(|_| self.kind == Kind::Sale)?;
         id.parse().ok()
     }
 
-    /// The beginning of a sentence about it.
+    /// Returns the beginning of a sentence about the object.
     pub(super) fn text(&self, l: Language) -> String {
         let kind = self.kind.name().spoken(l);
         match &self.id {

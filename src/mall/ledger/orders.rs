@@ -1,4 +1,4 @@
-//! Rules for one order and its payments: pure functions of what the database says about it.
+//! Consistency rules for one order and its payments: pure functions of rows in the database.
 
 use std::time::Duration;
 
@@ -8,12 +8,13 @@ use super::code::Code;
 use super::object::{Kind, Object};
 use super::report::Finding;
 
-/// Instants that are out of order by less are taken for a corrected clock.
+/// Tolerance for instants in the wrong order, to allow for a corrected clock.
 const CLOCK_SLACK: Duration = Duration::from_secs(5 * 60);
-/// A dump's instants may be another zone's: what was created up to so long after an import counts as imported.
+/// Tolerance of the import time, because a dump's instants may be in another time zone. Orders created within
+/// this time after the import count as imported.
 const IMPORT_SLACK: Duration = Duration::from_secs(24 * 3600);
 
-/// When the check takes place, and when the mall moved in, if it did.
+/// Time of the check, and time of the import for an imported mall.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Era {
     pub(super) now: Timestamp,
@@ -21,13 +22,14 @@ pub(super) struct Era {
 }
 
 impl Era {
-    /// Whether an order moved in: its instants and its id are as the dump had them, and may say anything.
+    /// Returns whether an order was imported. The instants and the id come from the dump then, and follow no
+    /// rule.
     fn is_imported(self, order: &OrderFacts) -> bool {
         self.imported.is_some_and(|at| order.created <= at + IMPORT_SLACK)
     }
 }
 
-/// Finds what does not fit in one order and its payments.
+/// Returns the violations of one order and its payments.
 pub(super) fn check(order: &OrderFacts, era: Era) -> Vec<Finding> {
     let mut check = Check { order, findings: Vec::new() };
     check.references();
@@ -49,7 +51,7 @@ pub(super) fn check(order: &OrderFacts, era: Era) -> Vec<Finding> {
     check.findings
 }
 
-/// The finding for a payment whose order does not exist.
+/// Returns the finding for a payment without an order.
 pub(super) fn stray(payment: &PaymentFacts) -> Finding {
     let object = Object::new(Kind::Payment, payment.id);
     Finding::new(Code::PaymentOrder, object, "an existing order", format!("order {}", payment.order))
@@ -82,7 +84,8 @@ impl Check<'_> {
         );
     }
 
-    /// A voucher's price may change later. An order that is younger than the voucher's last change costs the voucher's price.
+    /// Checks the price. A voucher's price may change later, so only an order younger than the voucher's last
+    /// change must match the voucher's price.
     fn price(&mut self, era: Era) {
         let OrderFacts { pay_value, created, price, .. } = *self.order;
         let Some((price, changed)) = price else { return };
@@ -127,7 +130,7 @@ impl Check<'_> {
         self.require(id.is_of(created, voucher), Code::OrderId, "the id of its second and voucher", found);
     }
 
-    /// Which instants an order has, and in which order they lie.
+    /// Checks which instants are set, and their order.
     fn instants(&mut self, status: OrderStatus, mode: PaymentMode) {
         use OrderStatus::{Paid, Refunded, Refunding, Unpaid, Used};
         let OrderFacts { created, deadline, paid, used, refunded, .. } = *self.order;
@@ -150,7 +153,7 @@ impl Check<'_> {
         self.require(is_payable, Code::OrderDeadline, "a deadline after the order", deadline.as_millis());
     }
 
-    /// The payments that an order of this status and mode has.
+    /// Checks the payments against the order's status and payment mode.
     fn payments(&mut self, status: OrderStatus, mode: PaymentMode) {
         use OrderStatus::{Cancelled, Paid, Pending, Refunded, Refunding, Unpaid, Used};
         let payments = &self.order.payments;
@@ -192,8 +195,8 @@ impl Check<'_> {
         }
     }
 
-    /// A payment moved to its state in the transaction that moved the order. One that moved in has the last instant that its
-    /// order has.
+    /// Checks that a payment changed in the same transaction as the order. An imported payment has the last
+    /// instant of its order.
     fn witness(&mut self, state: PaymentState, at: Option<Timestamp>) {
         let OrderFacts { created, paid, refunded, ref payments, .. } = *self.order;
         let latest = refunded.or(paid).unwrap_or(created);
@@ -210,12 +213,12 @@ fn state_of(payment: &PaymentFacts) -> Option<PaymentState> {
     PaymentState::in_row(payment.state)
 }
 
-/// Money was moved, or may be.
+/// Returns whether money was moved, or may have been.
 fn captured_or_more(payment: &PaymentFacts) -> bool {
     state_of(payment).is_some_and(|state| state != PaymentState::Failed)
 }
 
-/// Whether the background job has to look after a payment of an order with this status.
+/// Returns whether the background job must watch a payment of an order with this status.
 fn needs_look(payment: &PaymentFacts, status: OrderStatus) -> bool {
     match state_of(payment) {
         Some(PaymentState::Started) => true,

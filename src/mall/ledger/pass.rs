@@ -1,4 +1,4 @@
-//! One pass over all orders and dead letters, a page at a time.
+//! A single pass over all orders and dead letters, page by page.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -11,32 +11,32 @@ use super::orders::{self, Era};
 use super::report::Report;
 use super::{letters, report};
 
-/// Orders of one page: some 10 ms of one of the database's readers.
+/// Orders per page: some 10 ms of one database reader.
 const PAGE: u32 = 4_096;
 
-/// What a pass counts.
+/// Counts of one pass.
 #[derive(Default)]
 pub(super) struct Counted {
     /// Orders and dead letters by voucher.
     pub(super) by_voucher: BTreeMap<VoucherId, OrderCounts>,
-    /// The highest count in the ids of each day.
+    /// Highest sequence number in the ids of each day.
     pub(super) highest: BTreeMap<u64, u64>,
-    /// Live orders whose users hold no unit in memory, at the moment: at most [`SUSPECTS`].
+    /// Live orders whose users currently hold no unit in the sales store: at most [`SUSPECTS`].
     pub(super) suspects: Vec<(VoucherId, UserId, OrderId)>,
     buyers: HashMap<VoucherId, Buyers>,
 }
 
-/// Orders that are read again. More of them are one fault, which the sale's count shows.
+/// Maximum number of orders to re-check. A larger number is a single fault, visible in the sale's counts.
 const SUSPECTS: usize = 1_000;
 
-/// Users with a live order of one sale.
+/// Users with a live order of a sale.
 #[derive(Default)]
 struct Buyers {
     once: roaring::RoaringTreemap,
     twice: HashSet<UserId>,
 }
 
-/// Checks every order, payment and dead letter by itself, and counts them.
+/// Checks and counts every order, payment and dead letter.
 pub(super) async fn over(storage: &Storage, era: Era, report: &mut Report) -> Result<Counted, StoreError> {
     let mut counted = Counted::default();
     let mut after = None;
@@ -72,7 +72,7 @@ pub(super) async fn over(storage: &Storage, era: Era, report: &mut Report) -> Re
 }
 
 impl Counted {
-    /// Compares the users of live orders with the buyers that memory has.
+    /// Compares the users of live orders with the buyers in the sales store.
     async fn suspect(&mut self, storage: &Storage, orders: &[OrderFacts]) -> Result<(), StoreError> {
         let mut holders: BTreeMap<VoucherId, HashMap<UserId, OrderId>> = BTreeMap::new();
         for order in orders.iter().filter(|order| order.sale.is_some() && is_live(order)) {

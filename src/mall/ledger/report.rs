@@ -1,4 +1,4 @@
-//! The ledger check's report, for people and for programs.
+//! Report of the ledger check, for people and for programs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -11,22 +11,22 @@ use super::code::Code;
 use super::object::{Kind, Object};
 use crate::language::{Both, Language, both, sentence};
 
-/// One thing that does not add up.
+/// A violation found by the check.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
     /// Kind of the finding.
     pub code: Code,
-    /// Where the fault is.
+    /// Location of the fault.
     pub object: Object,
     /// Id of the sale, if the finding is about a sale as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub voucher: Option<u64>,
-    /// English name of the term that was compared.
+    /// English name of the compared term.
     pub term: &'static str,
     /// Expected value of the term.
     pub expected: String,
-    /// Value of the term.
+    /// Actual value of the term.
     pub found: String,
 }
 
@@ -52,7 +52,7 @@ impl Finding {
     }
 }
 
-/// Something an operator should know that is no imbalance.
+/// A condition relevant to operators without being an imbalance.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Warning {
     /// Stable name, such as `LOW_DISK_SPACE`.
@@ -62,7 +62,7 @@ pub struct Warning {
 }
 
 impl Warning {
-    /// Little room on the disk: claims are refused, and nothing is lost.
+    /// Creates the warning for low disk space: claims are refused, and nothing is lost.
     pub(super) fn low_disk_space(message: String) -> Self {
         Self { code: "LOW_DISK_SPACE", message }
     }
@@ -77,7 +77,8 @@ impl Warning {
     }
 }
 
-/// The terms of one sale's equation: initial + added = remaining + pending + unpaid + paid + used + refunding + dead letters.
+/// Terms of one sale's equation: initial + added = remaining + pending + unpaid + paid + used + refunding +
+/// dead letters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SaleTerms {
@@ -86,7 +87,7 @@ pub struct SaleTerms {
     /// Units at the start; absent if unlimited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial: Option<u64>,
-    /// Units added since; negative if taken away.
+    /// Units added since the start; negative for removed units.
     pub added: i64,
     /// Units left; absent if unlimited.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -103,7 +104,7 @@ pub struct SaleTerms {
     pub refunding: u64,
     /// Dead letters that hold a unit.
     pub dead_letters: u64,
-    /// Whether the sale is in memory (or Redis), and was compared with it.
+    /// Whether the sale is in memory (or Redis), and was compared with the sales store.
     pub in_memory: bool,
 }
 
@@ -128,11 +129,11 @@ impl SaleTerms {
     }
 }
 
-/// Sums over the whole mall, of sales and ordinary vouchers together.
+/// Totals of the whole mall, sales and ordinary vouchers together.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Totals {
-    /// Sales, those that never stood still included.
+    /// Number of sales, unsettled sales included.
     pub sales: u64,
     /// Orders in the database.
     pub orders: u64,
@@ -154,25 +155,25 @@ pub struct Totals {
     pub pending: u64,
     /// Payments by state.
     pub payments: PaymentTotals,
-    /// Findings by code, those beyond [`Report::EXAMPLES`] included.
+    /// Number of findings by code, including findings beyond [`Report::EXAMPLES`].
     pub findings: BTreeMap<&'static str, u64>,
 }
 
-/// Payments by state, and money in cents.
+/// Payments by state, with amounts in cents.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PaymentTotals {
-    /// Payments of which the gateway's answer is not known.
+    /// Payments with an unknown outcome at the gateway.
     pub started: u64,
-    /// Payments that the gateway took.
+    /// Payments captured by the gateway.
     pub captured: u64,
-    /// Payments that were given back.
+    /// Payments refunded to the buyer.
     pub refunded: u64,
-    /// Payments that the gateway did not take.
+    /// Payments declined by the gateway.
     pub failed: u64,
-    /// Sum of the captured ones.
+    /// Sum of the captured payments.
     pub captured_cents: i64,
-    /// Sum of those that were given back.
+    /// Sum of the refunded payments.
     pub refunded_cents: i64,
 }
 
@@ -195,21 +196,21 @@ impl Totals {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
-    /// Every sale that stood still.
+    /// All settled sales.
     pub sales: Vec<SaleTerms>,
-    /// What does not add up: of each code, the first [`Report::EXAMPLES`].
+    /// Findings: the first [`Report::EXAMPLES`] of each code.
     pub findings: Vec<Finding>,
-    /// What is no imbalance.
+    /// Warnings; no imbalance.
     pub warnings: Vec<Warning>,
-    /// Sales that moved so fast that no two readings agreed: nothing is said about them.
+    /// Sales that changed so fast that no two reads agreed. The report says nothing about them.
     pub unsettled: Vec<u64>,
     /// Accepted claims in the order log.
     pub pending: u64,
-    /// Sums.
+    /// Totals of the whole mall.
     pub totals: Totals,
 }
 
-/// A report as `mallbox verify --json` prints it.
+/// The report in the form printed by `mallbox verify --json`.
 #[derive(Serialize)]
 pub struct Document {
     version: u32,
@@ -219,9 +220,9 @@ pub struct Document {
 }
 
 impl Report {
-    /// Version of the JSON form. A new field or code keeps it; a changed meaning raises it.
+    /// Version of the JSON form. New fields and codes keep the version; a changed meaning raises it.
     pub const VERSION: u32 = 1;
-    /// Findings of one code that are listed; the rest is counted.
+    /// Maximum number of listed findings per code; further findings are only counted.
     pub const EXAMPLES: u64 = 100;
 
     pub(super) fn find(&mut self, finding: Finding) {
@@ -232,38 +233,38 @@ impl Report {
         }
     }
 
-    /// Counts findings that are not listed.
+    /// Counts findings without listing them.
     pub(super) fn count_only(&mut self, code: Code, findings: u64) {
         if findings > 0 {
             *self.totals.findings.entry(code.name()).or_default() += findings;
         }
     }
 
-    /// Whether everything that stood still adds up.
+    /// Returns whether all settled data is consistent.
     #[must_use]
     pub fn balances(&self) -> bool {
         self.findings.is_empty()
     }
 
-    /// Whether there is a finding of this code.
+    /// Returns whether a finding of this code exists.
     #[must_use]
     pub fn has(&self, code: Code) -> bool {
         self.totals.findings.contains_key(code.name())
     }
 
-    /// The sales in which something does not add up.
+    /// Returns the sales with findings.
     #[must_use]
     pub fn faulty_sales(&self) -> BTreeSet<VoucherId> {
         self.findings.iter().filter_map(|finding| finding.voucher).map(VoucherId::new).collect()
     }
 
-    /// The report for programs.
+    /// Returns the report for programs.
     #[must_use]
     pub fn into_document(self) -> Document {
         Document { version: Self::VERSION, balances: self.balances(), report: self }
     }
 
-    /// The report for people: a line a sale, what is wrong, and the verdict.
+    /// Returns the report for people: a line per sale, the findings, and the verdict.
     #[must_use]
     pub fn text(&self, l: Language) -> String {
         let mut lines: Vec<String> = self.sales.iter().map(|sale| sale.text(l)).collect();
@@ -303,14 +304,14 @@ impl Report {
     }
 }
 
-/// In English, for tests and benches.
+/// Formats the report in English, for tests and benches.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text(Language::En))
     }
 }
 
-/// A finding about a sale as a whole.
+/// Creates a finding about a sale as a whole.
 pub(super) fn of_sale(
     code: Code,
     voucher: VoucherId,

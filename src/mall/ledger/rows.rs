@@ -1,11 +1,11 @@
-//! What a broken [`RowCheck`] is called.
+//! Names of failed [`RowCheck`]s.
 
 use mallbox_storage::RowCheck;
 
 use super::code::Code;
 use super::object::Kind;
 
-/// Code, kind of object, and what was expected.
+/// Returns the code, the kind of object, and the expectation.
 pub(super) fn named(check: RowCheck) -> (Code, Kind, &'static str) {
     use RowCheck as R;
     match check {

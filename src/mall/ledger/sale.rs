@@ -1,11 +1,11 @@
-//! The equation of one sale, and what its terms have to be.
+//! The equation of a sale, and the constraints on its terms.
 
 use mallbox_storage::{OrderCounts, SaleRecord, Units};
 
 use super::code::Code;
 use super::report::{Finding, SaleTerms, of_sale};
 
-/// One sale as it was read once.
+/// A sale as read at one time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Reading {
     pub(super) sale: SaleRecord,
@@ -32,7 +32,7 @@ impl Reading {
         }
     }
 
-    /// Units left: as memory has it, or the record's stock without what is still on its way there.
+    /// Returns the units left: from the sales store, or else the database's stock minus the pending claims.
     fn remaining(&self) -> Option<i64> {
         match self.units {
             Some(units) => units.left().map(signed),
@@ -69,7 +69,7 @@ impl Reading {
     }
 }
 
-/// Counts are far below 2^63; what is not counts as all there is.
+/// Converts a count. Counts are far below 2^63; larger values saturate.
 fn signed(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
     use crate::language::Language;
 
-    /// 100 + 20 units: 7 pending, 15 in the record, 98 left.
+    /// Builds a balanced sale of 100 + 20 units: 7 pending, 15 in the database, 98 left.
     fn balanced() -> Reading {
         let voucher = VoucherId::new(7);
         let (begin, end) = (Timestamp::from_millis(0), Timestamp::from_millis(1));

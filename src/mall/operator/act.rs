@@ -1,4 +1,4 @@
-//! An action: written down, then done to its end.
+//! Execution of an audited action: logged first, then run to completion.
 
 use mallbox_storage::{Actor, Timestamp, UserId};
 use serde_json::Value;
@@ -7,45 +7,45 @@ use super::AuditLog;
 use crate::mall::detached::detached;
 use crate::mall::{Failure, Refusal};
 
-/// By whom, and when.
+/// Actor and instant of an action.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct By {
-    /// Who.
+    /// Operator or command line.
     pub actor: Actor,
-    /// The mall's time.
+    /// Instant by the mall's clock.
     pub at: Timestamp,
 }
 
 impl By {
-    /// An operator who is logged in.
+    /// Returns the actor of a logged-in operator.
     #[must_use]
     pub fn operator(user: UserId, at: Timestamp) -> Self {
         Self { actor: Actor::User(user), at }
     }
 }
 
-/// What is done, in the words of the audit log.
+/// An audited action, as named in the audit log.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Deed {
-    /// What, in a word: `sale.pause`.
+    /// Name of the action, such as `sale.pause`.
     pub action: &'static str,
-    /// To what: `sale 7`.
+    /// Object of the action, such as `sale 7`.
     pub subject: String,
-    /// How. No password, code, token or phone number.
+    /// Parameters. Must hold no password, code, token or phone number.
     pub detail: Value,
 }
 
-/// A reason that an operator gives, if it has 1 to 200 characters; else [`Refusal::BadValue`].
+/// Validates an operator's reason: 1 to 200 characters, else [`Refusal::BadValue`].
 pub(super) fn fit_reason(reason: String) -> Result<String, Refusal> {
     const LONGEST: usize = 200;
     let is_fit = (1..=LONGEST).contains(&reason.chars().count());
     if is_fit { Ok(reason) } else { Err(Refusal::BadValue("reason")) }
 }
 
-/// Writes the deed down, and only then begins the work, which goes on even if the caller goes away.
+/// Logs the action, then runs `work`. The work completes even if the caller is cancelled.
 ///
 /// # Errors
-/// The work's own; or the store is in trouble, and nothing was done.
+/// The work's own error. [`Failure::Store`] if the audit log cannot be written: nothing was done then.
 pub async fn act<T: Send + 'static>(
     audit: &AuditLog,
     by: By,

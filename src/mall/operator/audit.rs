@@ -1,4 +1,4 @@
-//! The audit log: who did what, written before it is done.
+//! The audit log: who did what, written before the action.
 
 use std::sync::Arc;
 
@@ -7,29 +7,29 @@ use serde_json::{Value, json};
 
 use crate::mall::{Clock, Context, Failure};
 
-/// Writes down what operators do, and shows it. Cheap to clone.
+/// Writes and reads the audit log. Cheap to clone.
 #[derive(Clone)]
 pub struct AuditLog {
     context: Context,
 }
 
-/// Entries on a page, at the most.
+/// Maximum number of entries per page.
 const PAGE: u32 = 500;
 
 impl AuditLog {
-    /// Of this mall.
+    /// Creates the service.
     #[must_use]
     pub fn new(context: Context) -> Self {
         Self { context }
     }
 
-    /// Writes down that somebody is about to do something. Only when this has answered may it be done; what came of it
-    /// goes through [`Doing::ended`].
+    /// Logs an action about to be done. The action may start only after a successful return, and its result
+    /// must pass through [`Doing::ended`].
     ///
-    /// `detail` must hold no password, code or token, and no phone number: the log is for ever.
+    /// `detail` must hold no password, code, token or phone number, because entries are kept for ever.
     ///
     /// # Errors
-    /// The store is in trouble: the action must not be done.
+    /// [`Failure::Store`] if the store fails: the action must not be done.
     pub async fn doing(
         &self,
         actor: Actor,
@@ -44,27 +44,28 @@ impl AuditLog {
         Ok(Doing { entry, audit, clock, is_open: true })
     }
 
-    /// The newest entries, or those below `before`, newest first: at most `max`, and never more than 500.
+    /// Returns the newest entries, or the newest entries below `before`, newest first: at most `max`, and
+    /// never more than 500.
     ///
     /// # Errors
-    /// Only if the store is in trouble, or an entry cannot be read.
+    /// [`Failure::Store`] if the store fails or an entry cannot be decoded.
     pub async fn page(&self, before: Option<u64>, max: u32) -> Result<Vec<AuditEntry>, Failure> {
         Ok(self.context.storage.audit.page(before, max.min(PAGE)).await?)
     }
 
-    /// Walks the chain and names the first entry that does not fit.
+    /// Verifies the hash chain and reports the first broken entry.
     ///
     /// # Errors
-    /// Only if the store is in trouble.
+    /// [`Failure::Store`] if the store fails.
     pub async fn verify(&self) -> Result<AuditCheck, Failure> {
         Ok(self.context.storage.audit.verify().await?)
     }
 }
 
-/// An action that is in the log and under way.
+/// A logged action in progress.
 ///
-/// Dropped without [`ended`](Self::ended), when the request was cut off, it leaves a second entry which says that
-/// nobody knows how it ended.
+/// Dropped without [`ended`](Self::ended), for a cancelled request, the action leaves a second entry with an
+/// unknown outcome.
 #[must_use = "what came of it goes through `ended`"]
 pub struct Doing {
     entry: AuditEntry,
@@ -74,10 +75,11 @@ pub struct Doing {
 }
 
 impl Doing {
-    /// Passes the result on. A refusal or failure is written down as a second entry, which names the first.
+    /// Passes the result through. A refusal or failure is logged as a second entry with the first entry's
+    /// number.
     ///
     /// # Errors
-    /// The result's own. That the second entry could not be written is for the log of the program.
+    /// The result's own. A failure to write the second entry appears only in the program's log.
     pub async fn ended<T>(mut self, result: Result<T, Failure>) -> Result<T, Failure> {
         if let Err(failure) = &result {
             let how = match failure {
@@ -112,7 +114,7 @@ impl Drop for Doing {
             return;
         }
         let (first, second) = (self.entry.clone(), self.second_entry("unknown", None));
-        // Without a runtime the program is coming to its end.
+        // Without a runtime the program is about to exit.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(async move { report(&first, second.await) });
         }
@@ -122,6 +124,6 @@ impl Drop for Doing {
 fn report(first: &AuditEntry, second: Result<AuditEntry, StoreError>) {
     if let Err(error) = second {
         let (entry, action) = (first.number, &first.action);
-        tracing::error!(%error, entry, action, "how an action ended could not be written to the audit log");
+        tracing::error!(%error, entry, action, "could not write the outcome of an action to the audit log");
     }
 }

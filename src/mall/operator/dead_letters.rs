@@ -1,4 +1,4 @@
-//! The dead letter office: claims that did not become orders are tried again, or given up.
+//! Dead letters: replaying and voiding claims that did not become orders.
 
 use mallbox_storage::{
     DeadLetter, DeadReason, DeadState, Order, OrderId, OrderStatus, Page, Phone, Replayed, Reservation,
@@ -12,31 +12,32 @@ use super::orders::{FoundOrder, phones};
 use crate::mall::sale_turn::Turn;
 use crate::mall::{Context, Failure, OrderDesk, Refusal, SaleCounter};
 
-/// A dead letter as an operator sees it.
+/// A dead letter with title and phone, for operators.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LetterView {
-    /// The letter.
+    /// The dead letter as stored.
     pub letter: DeadLetter,
-    /// The voucher's title, `""` if the voucher is gone.
+    /// Title of the voucher, `""` if deleted.
     pub title: String,
-    /// The buyer's phone; none if the buyer is not known.
+    /// Phone of the buyer; `None` for an unknown user.
     pub phone: Option<Phone>,
 }
 
-/// Which dead letter: the order's id it would have had, and whose, should several users have it.
+/// Identifies a dead letter: by the order id of the claim, and by the user if several users have the same id.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Which {
-    /// The order's id.
+    /// Order id of the claim.
     pub order: OrderId,
-    /// Whose.
+    /// Buyer; `None` if the order id is unambiguous.
     pub user: Option<UserId>,
 }
 
-/// What operators do with dead letters. Cheap to clone.
+/// The operators' service for dead letters. Cheap to clone.
 ///
-/// A dead letter's unit is in the store's memory, where a claim took it, and in the record, where a dying claim takes one
-/// if there is one. Both are kept in step: a letter that holds none in the record has one reserved in memory before it is
-/// replayed, and one that is voided gives back what memory has of it.
+/// A dead letter's unit is counted twice: in the sales store, where a claim took the unit, and in the
+/// database, where a dying claim takes a unit if available. Both are kept consistent. Before the replay of a
+/// letter without a unit in the database, a unit is reserved in the sales store. Voiding a letter releases
+/// the unit held in the sales store.
 #[derive(Clone)]
 pub struct DeadLetterOffice {
     context: Context,
@@ -46,19 +47,19 @@ pub struct DeadLetterOffice {
 }
 
 impl DeadLetterOffice {
-    /// Dead letters a page of the list.
+    /// Dead letters per page.
     pub const PAGE: u32 = 20;
 
-    /// The dead letters of this counter's claims, which become orders of this desk.
+    /// Creates the service for claims of `counter`, replayed as orders of `desk`.
     #[must_use]
     pub fn new(context: Context, counter: SaleCounter, desk: OrderDesk, audit: AuditLog) -> Self {
         Self { context, counter, desk, audit }
     }
 
-    /// A page of the dead letters in a state, or of all, the last that died first; and how many there are.
+    /// Returns a page of the dead letters in a state, or of all, latest death first, and their number.
     ///
     /// # Errors
-    /// Only if the store is in trouble.
+    /// [`Failure::Store`] if the store fails.
     pub async fn page(
         &self,
         state: Option<DeadState>,
@@ -73,12 +74,14 @@ impl DeadLetterOffice {
         Ok((views, total))
     }
 
-    /// Tries again to make a dead letter an order, with a fresh deadline. Again is no error: the order as it is.
+    /// Replays a dead letter as an order with a fresh deadline. A repeat returns the order in its current
+    /// state.
     ///
     /// # Errors
-    /// [`Refusal::StillDead`]: why not; it counts as an attempt, and nothing else changed. [`Refusal::DeadLetterStands`]
-    /// if it was voided, [`Refusal::NotFound`], [`Refusal::BadValue`] if several have this id and no user is named; or the
-    /// store is in trouble: a repeat goes on.
+    /// [`Refusal::StillDead`] with the reason: the attempt is counted and nothing else has changed.
+    /// [`Refusal::DeadLetterStands`] for a voided letter; [`Refusal::NotFound`]; [`Refusal::BadValue`] if
+    /// several letters have this order id and no user is given. After [`Failure::Store`] a repeat resumes the
+    /// replay.
     pub async fn replay(&self, by: By, which: Which) -> Result<FoundOrder, Failure> {
         let letter = self.one(which).await?;
         let (office, user) = (self.clone(), letter.user);
@@ -90,11 +93,12 @@ impl DeadLetterOffice {
         Ok(FoundOrder { view, phone: phones(&self.context.storage, &[user]).await?.remove(&user) })
     }
 
-    /// Gives a dead letter up: its unit can be bought again, by its user too. Again is no error.
+    /// Voids a dead letter: the unit can be bought again, also by the same user. A repeat succeeds.
     ///
     /// # Errors
-    /// [`Refusal::DeadLetterStands`] if it was replayed: its order can be voided; [`Refusal::NotFound`],
-    /// [`Refusal::BadValue`] if several have this id and no user is named; or the store is in trouble: a repeat goes on.
+    /// [`Refusal::DeadLetterStands`] for a replayed letter, whose order can be voided; [`Refusal::NotFound`];
+    /// [`Refusal::BadValue`] if several letters have this order id and no user is given. After
+    /// [`Failure::Store`] a repeat resumes the step.
     pub async fn void(&self, by: By, which: Which) -> Result<LetterView, Failure> {
         let letter = self.one(which).await?;
         let office = self.clone();
@@ -112,7 +116,8 @@ impl DeadLetterOffice {
         if letters.is_empty() { Ok(letter) } else { Err(Refusal::BadValue("user").into()) }
     }
 
-    /// In one's turn, so that its sale is not loaded between the two steps.
+    /// Reserves a unit and replays the letter. The caller holds the sale-terms lease, so that the sale is not
+    /// loaded between the two steps.
     async fn make_order(&self, turn: &Turn, letter: &DeadLetter, now: Timestamp) -> Result<Order, Failure> {
         let storage = &self.context.storage;
         let reserved = self.reserve(turn, letter, now).await?;
@@ -134,7 +139,7 @@ impl DeadLetterOffice {
         Err(refusal.into())
     }
 
-    /// A unit in memory for a letter whose unit is not in the record.
+    /// Reserves a unit in the sales store for a letter without a unit in the database.
     async fn reserve(
         &self,
         turn: &Turn,
@@ -144,7 +149,7 @@ impl DeadLetterOffice {
         if letter.holds_unit || letter.state != DeadState::Open {
             return Ok(Reservation::Held);
         }
-        // Into memory with the sale, if claims may bring it there later.
+        // Loads the sale first, if claims could load it later.
         self.counter.tell(turn, letter.voucher, now).await?;
         let sales = &self.context.storage.sales;
         match sales.reserve(letter.voucher, letter.user, letter.order).await? {
@@ -160,7 +165,7 @@ impl DeadLetterOffice {
         match storage.dead_letters.void(letter.id, now).await? {
             Voided::Void(letter) => {
                 let _ = storage.sales.release(letter.voucher, letter.user, letter.order).await?;
-                // An oversold one had a unit in memory that the record never had.
+                // An oversold letter had a unit in the sales store but none in the database.
                 self.counter.tell(turn, letter.voucher, now).await?;
                 Ok(letter)
             }

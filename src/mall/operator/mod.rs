@@ -1,4 +1,4 @@
-//! What operators do. Every action is in the audit log before it is done.
+//! The operators' services. Every action is logged in the audit log before its execution.
 
 mod act;
 pub mod audit;

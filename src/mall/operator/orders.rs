@@ -1,4 +1,4 @@
-//! Orders from the operator's side: found whosever they are, and called off.
+//! Orders from the operator's side: search, redemption and voiding.
 
 use std::collections::HashMap;
 
@@ -12,40 +12,40 @@ use super::act::{By, Deed, act, fit_reason};
 use crate::mall::orders::{OrderView, WayOut};
 use crate::mall::{Context, Failure, OrderDesk, Refusal, clean_text};
 
-/// What an operator knows of the orders looked for; all of it must agree.
+/// A search for orders; all given criteria must match.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct OrderQuery {
-    /// The order's number: then one that is not in the record yet is found too.
+    /// Order id. Pending claims are found only by id.
     pub id: Option<OrderId>,
-    /// Its buyer's phone.
+    /// Phone of the buyer.
     pub phone: Option<String>,
-    /// Its buyer.
+    /// User id of the buyer.
     pub user: Option<UserId>,
-    /// The voucher.
+    /// Voucher of the order.
     pub voucher: Option<VoucherId>,
-    /// Where it stands, 1 to 6.
+    /// Status, 1 to 6.
     pub status: Option<u8>,
 }
 
-/// An order, and whose it is.
+/// An order with the buyer's phone.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FoundOrder {
-    /// As its buyer sees it.
+    /// The order as shown to the buyer.
     pub view: OrderView,
-    /// The buyer's phone; none if the buyer is not known.
+    /// Phone of the buyer; `None` for an unknown user.
     pub phone: Option<Phone>,
 }
 
-/// What became of redeeming an order.
+/// Result of redeeming an order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Redeemed {
-    /// The order, used.
+    /// The order in status used.
     pub found: FoundOrder,
-    /// Whether it had been used before, and nothing changed.
+    /// Whether the order had been used before, so that nothing changed.
     pub before: bool,
 }
 
-/// What operators do with orders. Cheap to clone.
+/// The operators' service for orders. Cheap to clone.
 #[derive(Clone)]
 pub struct OrderOffice {
     context: Context,
@@ -54,19 +54,20 @@ pub struct OrderOffice {
 }
 
 impl OrderOffice {
-    /// Orders a page of the list.
+    /// Orders per page.
     pub const PAGE: u32 = 20;
 
-    /// The orders that this desk keeps.
+    /// Creates the service for the orders of `desk`.
     #[must_use]
     pub fn new(context: Context, desk: OrderDesk, audit: AuditLog) -> Self {
         Self { context, desk, audit }
     }
 
-    /// A page of the orders that a query finds, newest first, counted from 1; and how many it finds.
+    /// Returns a page of the orders matching a query, newest first, counted from 1, and the number of
+    /// matches.
     ///
     /// # Errors
-    /// [`Refusal::BadValue`] for a phone or a status that no order has, or the store is in trouble.
+    /// [`Refusal::BadValue`] for an invalid phone or status; [`Failure::Store`] if the store fails.
     pub async fn find(&self, query: &OrderQuery, number: u32) -> Result<(Vec<FoundOrder>, u64), Failure> {
         let Some(filter) = self.filter(query).await? else { return Ok((Vec::new(), 0)) };
         let page = Page::new(number, Self::PAGE);
@@ -81,21 +82,21 @@ impl OrderOffice {
         Ok((self.with_phones(orders).await?, total))
     }
 
-    /// An order, whosever it is.
+    /// Returns an order of any user.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`], or the store is in trouble.
+    /// [`Refusal::NotFound`]; [`Failure::Store`] if the store fails.
     pub async fn one(&self, order: OrderId) -> Result<FoundOrder, Failure> {
         let order = self.desk.look_up(order).await?.ok_or(Refusal::NotFound("order"))?;
         let view = self.desk.view(order).await?;
         self.with_phone(view).await
     }
 
-    /// Redeems a paid order at the counter. One that was used before stays as it was, and is no error.
+    /// Redeems a paid order at the counter. A used order stays unchanged and is no error.
     ///
     /// # Errors
-    /// [`Refusal::OrderStands`] for an order in any other state; [`Refusal::NotFound`], [`Refusal::NotYet`]; or the store is in
-    /// trouble: a repeat goes on.
+    /// [`Refusal::OrderStands`] for any other status; [`Refusal::NotFound`], [`Refusal::NotYet`]. After
+    /// [`Failure::Store`] a repeat resumes the step.
     pub async fn redeem(&self, by: By, order: OrderId) -> Result<Redeemed, Failure> {
         let deed = Deed { action: "order.use", subject: format!("order {order}"), detail: Value::Null };
         let desk = self.desk.clone();
@@ -104,14 +105,16 @@ impl OrderOffice {
         Ok(Redeemed { found: self.with_phone(view).await?, before })
     }
 
-    /// Voids an order: one that is unpaid is cancelled, one that is paid is refunded, and its unit and its buyer's right
-    /// to one go back. The order as it is then; refunding, if the gateway cannot be reached just now. Again is no error.
-    /// `seen`: its status as whoever decided saw it; one that was unpaid is not refunded.
+    /// Voids an order: cancels an unpaid order, refunds a paid order. Releases the unit, and the buyer may
+    /// buy again. Returns the order in its new state, which is refunding while the gateway is unreachable. A
+    /// repeat succeeds.
+    ///
+    /// `seen` is the status on which the operator decided. An order seen as unpaid is never refunded.
     ///
     /// # Errors
-    /// [`Refusal::BadValue`] for the reason, 1 to 200 characters, and for a status that no order has;
-    /// [`Refusal::OrderStands`] for an order that was used, or was paid since it was seen;
-    /// [`Refusal::NotFound`], [`Refusal::NotYet`]; or the store is in trouble: a repeat goes on.
+    /// [`Refusal::BadValue`] for a reason outside 1 to 200 characters or an invalid status;
+    /// [`Refusal::OrderStands`] for a used order, or an order paid since `seen`; [`Refusal::NotFound`],
+    /// [`Refusal::NotYet`]. After [`Failure::Store`] a repeat resumes the step.
     pub async fn void(
         &self,
         by: By,
@@ -135,7 +138,7 @@ impl OrderOffice {
         self.with_phone(voided).await
     }
 
-    /// `None` if nobody has the phone, or another user than the one that is looked for.
+    /// Builds the storage filter. `None` if no user has the phone, or if the phone and the user id disagree.
     async fn filter(&self, query: &OrderQuery) -> Result<Option<OrderFilter>, Failure> {
         let status = match query.status {
             None => None,
@@ -168,13 +171,13 @@ impl OrderOffice {
     }
 }
 
-/// The status of an order in the record with this number.
+/// Returns the status with this number. Pending is excluded: no row has this status.
 fn recorded_status(number: u8) -> Result<OrderStatus, Refusal> {
     let recorded = OrderStatus::numbered(number).filter(|status| *status != OrderStatus::Pending);
     recorded.ok_or(Refusal::BadValue("order status"))
 }
 
-/// The phones of these users, as far as they are known.
+/// Returns the phones of known users.
 pub(super) async fn phones(
     storage: &Storage,
     users: &[UserId],

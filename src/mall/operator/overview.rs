@@ -1,32 +1,32 @@
-//! What waits for an operator, in numbers.
+//! Counts for the operators' home page.
 
 use mallbox_storage::{DeadState, OrderFilter, OrderStatus, Page, VoucherFilter};
 
 use crate::mall::{Context, Failure};
 
-/// What there is, and what of it waits. Each is counted by an index, or among few.
+/// Counts of objects and of open work. Each count uses an index or a small table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Overview {
-    /// Claims that are no orders yet.
+    /// Pending claims in the order log.
     pub backlog: u64,
-    /// Orders that wait for their payment.
+    /// Orders waiting for payment.
     pub unpaid_orders: u64,
-    /// Claims that did not become orders, and that nobody has decided about.
+    /// Dead letters still open.
     pub dead_letters: u64,
-    /// Notes and comments that were reported.
+    /// Reported notes and comments without a decision.
     pub reports: u64,
-    /// Vouchers, on the shelf or not, sales among them.
+    /// All vouchers, hidden vouchers and sales included.
     pub vouchers: u64,
-    /// Sales, over or hidden ones included.
+    /// All sales, ended and hidden sales included.
     pub sales: u64,
 }
 
-/// Counts all of it now.
+/// Counts everything at the time of the call.
 ///
 /// # Errors
-/// Only if the store is in trouble.
+/// [`Failure::Store`] if the store fails.
 pub async fn overview(context: &Context) -> Result<Overview, Failure> {
-    /// Of each list the number alone is wanted.
+    /// An empty page: only the totals are needed.
     const NO_ROWS: Page = Page::new(1, 0);
     let storage = &context.storage;
     let unpaid = OrderFilter { status: Some(OrderStatus::Unpaid), ..OrderFilter::default() };

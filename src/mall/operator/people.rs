@@ -1,4 +1,4 @@
-//! What operators do with people: roles and blocks.
+//! Users from the operator's side: roles and blocks.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::act::{By, Deed, act, fit_reason};
 use super::audit::AuditLog;
 use crate::mall::{Context, Failure, Mistake, Random, Refusal};
 
-/// Finds people, and changes what they may do.
+/// Finds users and changes their rights.
 pub struct PeopleOffice {
     context: Context,
     audit: AuditLog,
@@ -19,42 +19,42 @@ pub struct PeopleOffice {
 }
 
 impl PeopleOffice {
-    /// Of this mall.
+    /// Creates the service.
     #[must_use]
     pub fn new(context: Context, audit: AuditLog, random: Arc<Random>) -> Self {
         Self { context, audit, random }
     }
 
-    /// Those who are looked for, by id.
+    /// Returns a page of the matching users, ordered by id.
     ///
     /// # Errors
-    /// Only if the store is in trouble.
+    /// [`Failure::Store`] if the store fails.
     pub async fn list(&self, filter: &UserFilter, page: Page) -> Result<Vec<User>, Failure> {
         Ok(self.context.storage.users.list(filter, page).await?)
     }
 
-    /// A user by id.
+    /// Returns a user by id.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`].
+    /// [`Refusal::NotFound`]; [`Failure::Store`] if the store fails.
     pub async fn get(&self, user: UserId) -> Result<User, Failure> {
         Ok(self.context.storage.users.get(user).await?.ok_or(Refusal::NotFound("user"))?)
     }
 
-    /// A user by phone.
+    /// Returns a user by phone.
     ///
     /// # Errors
-    /// [`Mistake::Phone`]; [`Refusal::NotFound`].
+    /// [`Mistake::Phone`]; [`Refusal::NotFound`]; [`Failure::Store`] if the store fails.
     pub async fn by_phone(&self, phone: &str) -> Result<User, Failure> {
         let phone = Phone::parse(phone).ok_or(Mistake::Phone)?;
         Ok(self.context.storage.users.by_phone(&phone).await?.ok_or(Refusal::NotFound("user"))?)
     }
 
-    /// Makes the user with this phone an operator. A phone that nobody has becomes a user first, so that a new mall's
-    /// operator can be named before their first login.
+    /// Grants the operator role to the user with this phone. Creates the user if necessary, so that a new
+    /// mall's operator can be named before the first login.
     ///
     /// # Errors
-    /// [`Mistake::Phone`].
+    /// [`Mistake::Phone`]; [`Failure::Store`] if the store fails.
     pub async fn grant(&self, phone: &str, by: By) -> Result<User, Failure> {
         let phone = Phone::parse(phone).ok_or(Mistake::Phone)?;
         let name = self.random.nick_name();
@@ -62,7 +62,7 @@ impl PeopleOffice {
         self.set_role(user.id, Role::Operator, by).await
     }
 
-    /// Gives a role; works at the user's next request.
+    /// Sets a user's role, effective from the user's next request.
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::LastOperator`] if an operator would lock the mall out.
@@ -76,29 +76,30 @@ impl PeopleOffice {
         act(&self.audit, by, deed, change).await
     }
 
-    /// Blocks a user: no session of theirs is live when this answers, and they can begin none. Answers how many were
-    /// ended. A repeat gives another reason, and ends what an earlier try may have left.
+    /// Blocks a user. On return no session of the user is live, and the user cannot log in. Returns the user
+    /// and the number of sessions ended. A repeat replaces the reason and ends sessions left by an earlier
+    /// attempt.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`]; [`Refusal::LastOperator`]; [`Refusal::BadValue`] for a reason that is empty or too long.
-    /// If the store is in trouble, the user may be blocked with sessions that are still live: call again.
+    /// [`Refusal::NotFound`]; [`Refusal::LastOperator`]; [`Refusal::BadValue`] for an empty or too long
+    /// reason. After [`Failure::Store`] the user may be blocked with live sessions: call again.
     pub async fn block(&self, user: UserId, reason: &str, by: By) -> Result<(User, u64), Failure> {
         let reason = fit_reason(reason.trim().to_owned())?;
         let deed = deed("user.block", user, json!({ "reason": reason }));
         let storage = self.context.storage.clone();
         let change = RightsChange::Block { reason };
         let work = async move {
-            // The block first: whoever logs in meanwhile looks for it when their session is there.
+            // The block comes first: a concurrent login checks for a block after creating its session.
             let blocked = put_rights(storage.clone(), user, change, by).await?;
             Ok((blocked, storage.sessions.end_all(user).await?))
         };
         act(&self.audit, by, deed, work).await
     }
 
-    /// Lets a user in again. No error for one who is not blocked.
+    /// Unblocks a user. Succeeds for a user who is not blocked.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`].
+    /// [`Refusal::NotFound`]; [`Failure::Store`] if the store fails.
     pub async fn unblock(&self, user: UserId, by: By) -> Result<User, Failure> {
         let change = put_rights(self.context.storage.clone(), user, RightsChange::Unblock, by);
         act(&self.audit, by, deed("user.unblock", user, json!({})), change).await
@@ -110,7 +111,7 @@ fn deed(action: &'static str, user: UserId, detail: serde_json::Value) -> Deed {
 }
 
 async fn put_rights(storage: Storage, user: UserId, change: RightsChange, by: By) -> Result<User, Failure> {
-    // The command line can always name an operator anew; over HTTP nobody else could.
+    // The command line can always appoint another operator; over HTTP nobody else could.
     let last = match by.actor {
         Actor::User(_) => LastOperator::Stays,
         Actor::CommandLine => LastOperator::MayGo,

@@ -1,4 +1,4 @@
-//! What readers report, and what operators decide about it.
+//! Readers' reports, and the operators' decisions about reported notes and comments.
 
 use mallbox_storage::{NoteId, OpenReports, Page, Post, Timestamp, UserId, Visibility};
 use serde_json::Value;
@@ -7,54 +7,54 @@ use super::act::{By, Deed, act};
 use super::audit::AuditLog;
 use crate::mall::{Context, Failure, Refusal};
 
-/// What waits for a decision, as an operator sees it.
+/// A reported note or comment with its open reports.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReportView {
-    /// Of what, by how many, and why.
+    /// Target, number and reasons of the open reports.
     pub reports: OpenReports,
-    /// The note it is, or is on.
+    /// The reported note, or the note of a reported comment.
     pub note: NoteId,
-    /// Who wrote it.
+    /// Author of the note or comment.
     pub author: UserId,
-    /// The note's title, or nothing for a comment.
+    /// Title of the note; empty for a comment.
     pub title: String,
-    /// What it says.
+    /// Text of the note or comment.
     pub content: String,
-    /// The note's pictures, `""` for none.
+    /// Pictures of the note, `""` for none.
     pub images: String,
 }
 
-/// What an operator decides about a note or a comment. Each answers what was reported of it.
+/// An operator's decision about a note or comment. Each decision settles the open reports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Decision {
-    /// Nobody is to see it.
+    /// Hides the target from everybody.
     Hide,
-    /// Everybody may see it, whatever was reported until now.
+    /// Shows the target to everybody, despite all reports so far.
     Show,
-    /// It is to go for ever.
+    /// Deletes the target permanently.
     Delete,
 }
 
-/// Decides about what readers report.
+/// The operators' service for reports.
 pub struct ReportOffice {
     context: Context,
     audit: AuditLog,
 }
 
 impl ReportOffice {
-    /// Things a page of the list.
+    /// Reported notes and comments per page.
     pub const PAGE: u32 = 20;
 
-    /// Of this mall.
+    /// Creates the service.
     #[must_use]
     pub fn new(context: Context, audit: AuditLog) -> Self {
         Self { context, audit }
     }
 
-    /// What waits for a decision, what most have reported first; and how many things they are.
+    /// Returns a page of the open reports, most reported first, and the number of targets.
     ///
     /// # Errors
-    /// Only if the store is in trouble.
+    /// [`Failure::Store`] if the store fails.
     pub async fn page(&self, number: u32) -> Result<(Vec<ReportView>, u64), Failure> {
         let storage = &self.context.storage;
         let (open, total) = storage.reports.open(Page::new(number, Self::PAGE)).await?;
@@ -88,16 +88,16 @@ impl ReportOffice {
         Ok((open.into_iter().filter_map(view).collect(), total))
     }
 
-    /// Decides about a note or a comment, reported or not. Again is no error.
+    /// Decides about a note or comment, reported or not. A repeat succeeds.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`], for what is deleted too.
+    /// [`Refusal::NotFound`], also for a deleted target; [`Failure::Store`] if the store fails.
     pub async fn decide(&self, by: By, target: Post, decision: Decision) -> Result<(), Failure> {
         decide(&self.context, &self.audit, by, target, decision).await
     }
 }
 
-/// Writes the decision down, then does it.
+/// Logs the decision, then executes it.
 pub(in crate::mall) async fn decide(
     context: &Context,
     audit: &AuditLog,
@@ -123,7 +123,7 @@ pub(in crate::mall) async fn decide(
     .await
 }
 
-/// In the audit log's words, and what is said if it is not there.
+/// Returns the names for the audit log, and the refusal for a missing target.
 fn words(target: Post, decision: Decision) -> (&'static str, String, Refusal) {
     match target {
         Post::Note(note) => {
@@ -145,7 +145,8 @@ fn words(target: Post, decision: Decision) -> (&'static str, String, Refusal) {
     }
 }
 
-/// Decides who gets to see it; answers what it was.
+/// Sets the visibility of a note or comment. Returns the previous visibility; `None` if the target does not
+/// exist.
 pub(in crate::mall) async fn put(
     context: &Context,
     target: Post,
@@ -161,7 +162,7 @@ pub(in crate::mall) async fn put(
         }
         Post::Comment(comment) => {
             let put = storage.comments.put_visibility(comment, visibility, now).await;
-            // Its note tells how many it has.
+            // The note shows its number of comments.
             let notes = storage.comments.those(&[comment]).await?;
             copies.notes.changed(&notes.iter().map(|comment| comment.note).collect::<Vec<_>>()).await;
             Ok(put?)

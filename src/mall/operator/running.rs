@@ -1,16 +1,17 @@
-//! The sales that are on.
+//! Running sales for the operators.
 
 use mallbox_storage::{Timestamp, VoucherId};
 
 use crate::mall::sales::RunningSale;
 use crate::mall::{Failure, Mall, Refusal};
 
-/// The sales in their window, by voucher: at most `max`. One whose voucher is off the shelf is not on.
+/// Returns the sales inside their window, ordered by voucher: at most `max`. Sales with a voucher off the
+/// shelf are excluded.
 ///
 /// # Errors
-/// Only if the store is in trouble.
+/// [`Failure::Store`] if the store fails.
 pub async fn running_sales(mall: &Mall, max: usize, now: Timestamp) -> Result<Vec<RunningSale>, Failure> {
-    /// Sales read at once.
+    /// Sales read per page.
     const PAGE: u32 = 500;
     let mut running = Vec::new();
     let mut after = VoucherId::new(0);

@@ -1,4 +1,4 @@
-//! Sales from the operator's side: what there is, their window, their units, pause and end.
+//! Sales from the operator's side: list, window, units, pause and end.
 
 use std::sync::Arc;
 
@@ -17,69 +17,69 @@ use crate::mall::sales::SaleState;
 use crate::mall::vouchers::EXACT;
 use crate::mall::{Context, Failure, LedgerCheck, Refusal, SaleCounter, ShopDirectory};
 
-/// A sale as its operator sees it.
+/// A sale with state and counts, for operators.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SaleView {
     /// The voucher, on the shelf or not.
     pub voucher: Voucher,
-    /// Its terms and units in the record.
+    /// Terms and units in the database.
     pub sale: SaleRecord,
-    /// Its shop's name, if there still is one.
+    /// Name of the shop; `None` if deleted.
     pub shop_name: Option<String>,
-    /// Where it is.
+    /// State of the sale.
     pub state: SaleState,
     /// Units left. `None` = unlimited.
     pub left: Option<u64>,
-    /// Units in somebody's hands, pending claims included.
+    /// Units taken, pending claims included.
     pub taken: u64,
-    /// Claims that are not in the record yet.
+    /// Claims not yet written to the database.
     pub pending: u64,
 }
 
-/// The books of one sale.
+/// A sale with its ledger.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SaleAccount {
-    /// The sale.
+    /// State and counts of the sale.
     pub view: SaleView,
-    /// The terms of its equation.
+    /// Terms of the sale's equation.
     pub books: SaleTerms,
-    /// What does not add up; `None` while it never stood still.
+    /// Imbalances; `None` if the numbers never stood still.
     pub findings: Option<Vec<Finding>>,
 }
 
-/// A move of a sale's window.
+/// A new window of a sale. `None` keeps the current value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct WindowForm {
-    /// First instant at which a claim is taken; as it is, unless told.
+    /// First instant at which claims are accepted.
     pub begin: Option<Timestamp>,
-    /// First instant at which none is taken any more; as it is, unless told. After `begin`, and still to come.
+    /// First instant at which claims are no longer accepted; after `begin` and in the future.
     pub end: Option<Timestamp>,
 }
 
 /// A change of a sale's units.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct StockForm {
-    /// How many more; fewer, if it is negative. It must be there.
+    /// Units to add; negative to remove. Required.
     pub add: Option<i64>,
-    /// A name by which a repeat is known: 1 to 64 characters. Without one, a repeat adds again.
+    /// Request name for idempotence: 1 to 64 characters. Without a name, a repeat adds again.
     pub request: Option<String>,
 }
 
-/// What became of a change of a sale's units.
+/// Result of a change of a sale's units.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Restocked {
-    /// By how many it was changed: of units to be taken away, at most as many as were left.
+    /// Units actually added; a removal is limited to the units left.
     pub by: i64,
-    /// The sale as it is now.
+    /// The sale after the change.
     pub view: SaleView,
 }
 
-/// What operators do with sales. Cheap to clone.
+/// The operators' service for sales. Cheap to clone.
 ///
-/// The record is the truth and the store's memory what claims are decided by. Whoever changes a sale writes both in an
-/// order that a crash may cut anywhere, since memory is rebuilt from the record: what is to be sold is in the record first,
-/// what is not to be sold any more leaves memory first. One change at a time, in all instances together; what fails half-way is put right by a
-/// chore ([`SaleCounter::refresh`]).
+/// The database is the source of truth, and the sales store decides claims. A change writes both. A crash may
+/// interrupt a change anywhere, and the sales store is rebuilt from the database. So new units enter the
+/// database first, and removed units leave the sales store first. Changes are serialized across all
+/// instances; a background job completes a half-done change ([`SaleCounter::refresh`]).
 #[derive(Clone)]
 pub struct SaleOffice {
     context: Context,
@@ -90,10 +90,10 @@ pub struct SaleOffice {
 }
 
 impl SaleOffice {
-    /// Sales a page of the list.
+    /// Sales per page.
     pub const PAGE: u32 = 10;
 
-    /// The sales that this counter sells in.
+    /// Creates the service. `counter` applies changed terms to claims.
     #[must_use]
     pub fn new(
         context: Context,
@@ -105,10 +105,10 @@ impl SaleOffice {
         Self { context, counter, shops, books, audit }
     }
 
-    /// A page of all sales, newest first, over or hidden ones included; and how many there are.
+    /// Returns a page of all sales, newest first, ended and hidden sales included, and their number.
     ///
     /// # Errors
-    /// Only if the store is in trouble.
+    /// [`Failure::Store`] if the store fails.
     pub async fn page(&self, number: u32, now: Timestamp) -> Result<(Vec<SaleView>, u64), Failure> {
         let page = Page::new(number, Self::PAGE);
         let sales = VoucherFilter { sales_only: true, ..VoucherFilter::default() };
@@ -120,20 +120,21 @@ impl SaleOffice {
         Ok((views, total))
     }
 
-    /// A sale and its books.
+    /// Returns a sale with its ledger.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`], or the store is in trouble.
+    /// [`Refusal::NotFound`]; [`Failure::Store`] if the store fails.
     pub async fn account(&self, voucher: VoucherId, now: Timestamp) -> Result<SaleAccount, Failure> {
         let view = self.one(voucher, now).await?;
         let (books, findings) = self.books.of_sale(voucher).await?.ok_or(Refusal::NotFound("sale"))?;
         Ok(SaleAccount { view, books, findings })
     }
 
-    /// Moves a sale's begin and end. A sale that is over is open again with a later end.
+    /// Changes begin and end of a sale. A later end reopens an ended sale.
     ///
     /// # Errors
-    /// [`Refusal::BadValue`] with the value's name, [`Refusal::NotFound`], or the store is in trouble.
+    /// [`Refusal::BadValue`] with the field's name; [`Refusal::NotFound`]; [`Failure::Store`] if the store
+    /// fails.
     pub async fn put_window(
         &self,
         by: By,
@@ -150,16 +151,16 @@ impl SaleOffice {
         self.put_terms(by, "sale.window", voucher, detail, move |terms| form.checked(&terms, by.at)).await
     }
 
-    /// Holds a sale: once this answers, no claim is taken. Again is no error.
+    /// Pauses a sale. On return no further claim is accepted. A repeat succeeds.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`], or the store is in trouble.
+    /// [`Refusal::NotFound`]; [`Failure::Store`] if the store fails.
     pub async fn pause(&self, by: By, voucher: VoucherId) -> Result<SaleView, Failure> {
         let paused = |terms| Ok(Terms { paused: true, ..terms });
         self.put_terms(by, "sale.pause", voucher, Value::Null, paused).await
     }
 
-    /// Lets a sale go on that was held. Again is no error.
+    /// Resumes a paused sale. A repeat succeeds.
     ///
     /// # Errors
     /// As [`pause`](Self::pause).
@@ -168,7 +169,7 @@ impl SaleOffice {
         self.put_terms(by, "sale.resume", voucher, Value::Null, resumed).await
     }
 
-    /// Ends a sale at once; one that has not begun never does. One that is over stays as it is.
+    /// Ends a sale immediately; a sale that has not begun never opens. An ended sale stays unchanged.
     ///
     /// # Errors
     /// As [`pause`](Self::pause).
@@ -179,10 +180,10 @@ impl SaleOffice {
         self.put_terms(by, "sale.end", voucher, Value::Null, ended).await
     }
 
-    /// Has a sale loaded anew whose units the store counts wrongly, for a store that outlives the mall.
+    /// Reloads a sale with wrong counts into the sales store. For a sales store that outlives the process.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`], or the store is in trouble: a repeat goes on.
+    /// [`Refusal::NotFound`]. After [`Failure::Store`] a repeat resumes the reload.
     pub async fn reload(&self, by: By, voucher: VoucherId) -> Result<(), Failure> {
         self.terms(voucher).await?;
         let deed = Deed { action: "sale.reload", subject: subject(voucher), detail: Value::Null };
@@ -190,12 +191,12 @@ impl SaleOffice {
         act(&self.audit, by, deed, async move { Ok(counter.reload(voucher, by.at).await?) }).await
     }
 
-    /// Adds units to a sale or takes units away, at most those that are left.
+    /// Adds units to a sale, or removes units, at most the units left.
     ///
     /// # Errors
-    /// [`Refusal::BadValue`] with the value's name, for a request's name too that stood for another number before;
-    /// [`Refusal::Unlimited`], [`Refusal::NotFound`]; or the store is in trouble: then a repeat under the same name
-    /// finds out what became of it.
+    /// [`Refusal::BadValue`] with the field's name, also for a request name used before with another number;
+    /// [`Refusal::Unlimited`], [`Refusal::NotFound`]. After [`Failure::Store`] the change is in doubt: a
+    /// repeat with the same request name resolves the doubt.
     pub async fn restock(&self, by: By, voucher: VoucherId, form: StockForm) -> Result<Restocked, Failure> {
         let (asked, request) = form.checked()?;
         self.terms(voucher).await?;
@@ -210,7 +211,7 @@ impl SaleOffice {
         Ok(Restocked { by: applied, view: self.one(voucher, by.at).await? })
     }
 
-    /// Changes a sale's units, in one's turn. Answers by how many.
+    /// Changes a sale's units. The caller holds the sale-terms lease. Returns the units actually added.
     async fn change_stock(
         &self,
         turn: &Turn,
@@ -237,10 +238,10 @@ impl SaleOffice {
         let change = StockChange { asked, by, request };
         turn.check()?;
         let changed = vouchers.change_stock(voucher, &change, now).await?;
-        // Also after a lowering, to be sure: the record decides by how many it was.
+        // After a removal too: the database's total is authoritative.
         self.counter.tell(turn, voucher, now).await?;
         if is_passing {
-            // It is over: memory had it for the counting alone.
+            // The sale has ended and was in memory only for counting.
             sales.forget(voucher).await?;
         }
         match changed {
@@ -251,7 +252,7 @@ impl SaleOffice {
         }
     }
 
-    /// Takes units out of the store's memory that nobody holds. Answers by how many that changes the sale.
+    /// Removes untaken units from the sales store. Returns the resulting change, zero or negative.
     async fn lower(&self, terms: Terms, units: u64, by: u64) -> Result<i64, Failure> {
         let sales = &self.context.storage.sales;
         let lowered = Terms { units: Some(units.saturating_sub(by)), ..terms };
@@ -260,7 +261,8 @@ impl SaleOffice {
         Ok(i64::try_from(taken_away).map_or(i64::MIN, |count| -count))
     }
 
-    /// Writes other terms of a sale, in one's turn: the record first, since it has no say in a claim that memory takes.
+    /// Changes the terms of a sale under the sale-terms lease. The database comes first, because it has no
+    /// say in claims accepted by the sales store.
     async fn put_terms(
         &self,
         by: By,
@@ -297,14 +299,14 @@ impl SaleOffice {
         view.ok_or(Refusal::NotFound("sale").into())
     }
 
-    /// `None` for an ordinary voucher.
+    /// Returns the view of a sale; `None` for an ordinary voucher.
     pub(super) async fn view(&self, voucher: Voucher, now: Timestamp) -> Result<Option<SaleView>, Failure> {
         let Some(sale) = voucher.sale else { return Ok(None) };
         let storage = &self.context.storage;
         let pending = self.pending(voucher.id).await?.durable;
         let (left, taken) = match (storage.sales.units(voucher.id).await?, sale.terms.units, sale.stock) {
             (Some(units), ..) => (units.left(), units.taken),
-            // It is over, and what it ended with is in the record.
+            // An ended sale: the final stock is in the database.
             (None, Some(units), Some(stock)) => {
                 let left = stock.saturating_sub(pending);
                 (Some(left), units.saturating_sub(left))
@@ -316,7 +318,7 @@ impl SaleOffice {
         Ok(Some(SaleView { voucher, sale, shop_name, state, left, taken, pending }))
     }
 
-    /// `None` if the shop is gone.
+    /// Returns the shop's name; `None` if the shop is deleted.
     pub(super) async fn shop_name(&self, shop: ShopId, now: Timestamp) -> Result<Option<String>, Failure> {
         match self.shops.get(shop, now).await {
             Ok(shop) => Ok(Some(shop.text.name)),
@@ -325,7 +327,7 @@ impl SaleOffice {
         }
     }
 
-    /// Claims of a sale that are not in the record yet. They are counted one by one, if there are any at all.
+    /// Counts the pending claims of a sale. Reads the log claim by claim, unless the log is empty.
     pub(super) async fn pending(&self, voucher: VoucherId) -> Result<PendingClaims, Failure> {
         let log = &self.context.storage.order_log;
         let is_empty = log.state().await.pending == 0;
@@ -350,7 +352,7 @@ impl StockForm {
     }
 }
 
-/// A name stands for one change.
+/// A request name identifies a single change.
 fn before_as_now(before: &StockChange, asked: i64) -> Result<i64, Failure> {
     if before.asked == asked { Ok(before.by) } else { Err(Refusal::BadValue("requestId").into()) }
 }

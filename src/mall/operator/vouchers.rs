@@ -1,4 +1,4 @@
-//! Vouchers from the operator's side: all there are, on the shelf or not, and what is told about them.
+//! Vouchers from the operator's side: list and edits, on the shelf or not.
 
 use std::time::Duration;
 
@@ -16,22 +16,22 @@ use crate::mall::sales::SaleState;
 use crate::mall::vouchers::VoucherForm;
 use crate::mall::{Context, Failure, Refusal, SaleCounter};
 
-/// A voucher as its operator sees it.
+/// A voucher with its sale and shop, for operators.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct VoucherView {
     /// The voucher, on the shelf or not.
     pub voucher: Voucher,
-    /// Its sale, if it is one.
+    /// The sale; `None` for an ordinary voucher.
     pub sale: Option<SaleView>,
-    /// Its shop's name, if there still is one.
+    /// Name of the shop; `None` if deleted.
     pub shop_name: Option<String>,
 }
 
-/// What operators do with vouchers. Cheap to clone.
+/// The operators' service for vouchers. Cheap to clone.
 ///
-/// An order costs what its voucher cost when the order was written, which is a moment after the claim. So that nobody pays
-/// another price than the one they bought at, the price of a sale stays while claims are taken, and while any wait to be
-/// orders. (A dead letter that is replayed is written then, and costs what the voucher costs then.)
+/// An order's price is the voucher's price at the moment of writing the order, shortly after the claim. The
+/// price of a sale is therefore fixed while claims are accepted or pending, so that nobody pays a different
+/// price. (Exception: a replayed dead letter costs the voucher's price at the time of the replay.)
 #[derive(Clone)]
 pub struct VoucherOffice {
     context: Context,
@@ -40,25 +40,26 @@ pub struct VoucherOffice {
     audit: AuditLog,
 }
 
-/// How long it is waited for claims of a sale that is held to become orders: a call answers within 1.5 s.
+/// Longest wait for the pending claims of a held sale to become orders. A request must get its response
+/// within 1.5 s.
 const PATIENCE: Duration = Duration::from_millis(800);
-/// How often that is looked at.
+/// Interval of polling during the wait.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 impl VoucherOffice {
-    /// Vouchers a page of the list.
+    /// Vouchers per page.
     pub const PAGE: u32 = 20;
 
-    /// The vouchers that this counter sells.
+    /// Creates the service. `counter` applies changed vouchers to claims.
     #[must_use]
     pub fn new(context: Context, counter: SaleCounter, sales: SaleOffice, audit: AuditLog) -> Self {
         Self { context, counter, sales, audit }
     }
 
-    /// A page of the vouchers of a shop, or of all, newest first; and how many there are.
+    /// Returns a page of the vouchers of a shop, or of all shops, newest first, and their number.
     ///
     /// # Errors
-    /// Only if the store is in trouble.
+    /// [`Failure::Store`] if the store fails.
     pub async fn page(
         &self,
         shop: Option<ShopId>,
@@ -75,20 +76,22 @@ impl VoucherOffice {
         Ok((views, total))
     }
 
-    /// One voucher.
+    /// Returns a voucher.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`], or the store is in trouble.
+    /// [`Refusal::NotFound`]; [`Failure::Store`] if the store fails.
     pub async fn one(&self, voucher: VoucherId, now: Timestamp) -> Result<VoucherView, Failure> {
         self.view(self.get(voucher).await?, now).await
     }
 
-    /// Changes what a form names of a voucher; its shop never changes. The next reader sees it, and one that is taken off
-    /// the shelf is sold no more: at once here, within a second at other instances. Orders stay as they are.
+    /// Edits a voucher; `None` in the form keeps a value, and the shop never changes. The next reader sees
+    /// the change. A voucher taken off the shelf is no longer sold: immediately in this process, within a
+    /// second in other instances. Existing orders stay unchanged.
     ///
     /// # Errors
-    /// [`Mistake`](crate::mall::Mistake) with the value's name; [`Refusal::NotFound`]; [`Refusal::SaleIsOn`] for the price
-    /// of a sale that takes claims, and [`Refusal::NotYet`] while claims of it still wait to be orders: nothing changed then.
+    /// [`Mistake`](crate::mall::Mistake) with the field's name; [`Refusal::NotFound`]; [`Refusal::SaleIsOn`]
+    /// for a new price of an open sale; [`Refusal::NotYet`] while claims are pending. Nothing has changed
+    /// then.
     pub async fn edit(&self, by: By, voucher: VoucherId, form: &VoucherForm) -> Result<VoucherView, Failure> {
         let edit = form.edit()?;
         self.get(voucher).await?;
@@ -110,7 +113,8 @@ impl VoucherOffice {
         self.view(edited, by.at).await
     }
 
-    /// Writes the edit, in one's turn: nobody lets a sale go on between the look at it and the other price.
+    /// Writes the edit under the sale-terms lease, so that nobody resumes the sale between the check and the
+    /// new price.
     async fn write(
         &self,
         voucher: VoucherId,
@@ -130,7 +134,7 @@ impl VoucherOffice {
         }
         turn.check()?;
         let updated = self.context.storage.vouchers.update(voucher, edit, now).await;
-        // Also if no answer came: it may have been written.
+        // After an error too: the write is in doubt.
         self.counter.voucher_changed(voucher, before.text.shop).await;
         Ok(updated?.ok_or(Refusal::NotFound("voucher"))?)
     }
@@ -146,7 +150,7 @@ impl VoucherOffice {
     }
 }
 
-/// What the audit log says of an edit.
+/// Returns the edit as logged in the audit log.
 fn told(edit: &VoucherEdit) -> Value {
     let VoucherEdit { title, sub_title, rules, pay_value, actual_value, status } = edit;
     let status = status.map(|status| match status {
