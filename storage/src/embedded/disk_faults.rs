@@ -58,7 +58,8 @@ impl DiskFaults {
         self.have_all_look();
     }
 
-    /// Delays each commit of the order log and of the database by `longer`, at most a day.
+    /// Delays each commit of the order log and of the database by `longer`, at most a day. `None` ends the
+    /// delay.
     pub fn set_slow(&self, longer: Option<Duration>) {
         self.change(|played| played.slow = longer);
     }

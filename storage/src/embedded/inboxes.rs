@@ -71,7 +71,7 @@ impl Shard {
         }
     }
 
-    /// Evicts inboxes other than `but`'s until the shard is within [`ROOM`].
+    /// Evicts the inboxes filled first, except `but`'s, until the shard is within [`ROOM`].
     fn shrink(&mut self, but: UserId) {
         while self.entries > ROOM {
             let others = self.slots.iter().filter(|(reader, _)| **reader != but);

@@ -31,7 +31,7 @@ fn rows(conn: &Connection) -> rusqlite::Result<Vec<i64>> {
     conn.prepare("SELECT n FROM t ORDER BY n")?.query_map([], |row| row.get(0))?.collect()
 }
 
-/// Keeps the writer busy until the returned sender is used or dropped, so that later calls wait together.
+/// Keeps the writer busy until the returned sender is used or dropped. Later calls wait together meanwhile.
 fn hold(database: &Database) -> mpsc::Sender<()> {
     let (release, released) = mpsc::channel::<()>();
     let (began, begun) = mpsc::channel();

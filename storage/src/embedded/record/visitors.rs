@@ -39,7 +39,7 @@ impl EmbeddedVisitors {
     }
 }
 
-/// Returns the number stored for a visited page.
+/// Returns the row key: 0 for the mall, otherwise the shop's id.
 fn number(of: Visited) -> i64 {
     match of {
         Visited::Mall => 0,
