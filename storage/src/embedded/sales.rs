@@ -262,7 +262,7 @@ impl Memory {
         let look = |buyer: &Buyer<'_>| (buyer.units(), buyer.removals(), pending_claims());
         loop {
             let before = look(&sale.buyers.lock(user));
-            // First: a claim settled after the first check is in the database at the second.
+            // Read first: a claim settled after this read is found in the database by the next.
             let pending = self.holders.unsettled(before.2.clone()).await?;
             let recorded = self.orders.holdings(voucher, user).await?;
             let standing = sale.standing.read().unwrap_or_else(PoisonError::into_inner);

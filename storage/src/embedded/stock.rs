@@ -41,8 +41,8 @@ impl Cell for AtomicU64 {
 #[derive(Debug)]
 pub(crate) struct Stock<C = AtomicU64> {
     cells: Box<[CachePadded<C>]>,
-    /// Returns begun, and returns finished. While the two differ, a unit may be on its way into a cell
-    /// already scanned.
+    /// Number of returned batches of units begun, and number finished. While the two differ, a unit may be
+    /// on its way into a cell already scanned.
     giving: CachePadded<C>,
     given: CachePadded<C>,
 }
