@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 /// A file that says more than this says it about more than one subject.
 const LONGEST_FILE: usize = 500;
 /// What lies at the top, beside hidden files. A new entry is a decision.
-const TOP: [&str; 13] = [
+const TOP: [&str; 14] = [
     "ARCHITECTURE.md",
+    "CHANGELOG.md",
     "Cargo.lock",
     "Cargo.toml",
     "LICENSE-APACHE",
