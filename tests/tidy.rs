@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 /// A file that says more than this says it about more than one subject.
 const LONGEST_FILE: usize = 500;
 /// What lies at the top, beside hidden files. A new entry is a decision.
-const TOP: [&str; 14] = [
+const TOP: [&str; 15] = [
     "ARCHITECTURE.md",
     "CHANGELOG.md",
+    "CONTRIBUTING.md",
     "Cargo.lock",
     "Cargo.toml",
     "LICENSE-APACHE",
@@ -28,6 +29,10 @@ const TOP: [&str; 14] = [
 const FOLDERS: [&str; 5] = ["src", "storage", "tests", "benches", "web"];
 /// Words in README.md; the manual has room for more.
 const README_MAX_WORDS: usize = 1_600;
+/// Words in ARCHITECTURE.md; decision records and the modules' comments have room for more.
+const ARCHITECTURE_MAX_WORDS: usize = 3_000;
+/// Folders of decision records.
+const DECISIONS: [&str; 2] = ["storage/decisions", "src/decisions"];
 /// Columns of prose; a Chinese character takes two.
 const PROSE_MAX_COLUMNS: usize = 110;
 
@@ -81,9 +86,19 @@ fn topics(ending: &str) -> BTreeSet<String> {
     names.filter(|name| !name.contains('.')).collect()
 }
 
-/// README.md and every page of the manual.
+/// Decision records by path from the root, in the order of their numbers.
+fn decisions(folder: &str) -> Vec<String> {
+    let files = fs::read_dir(root().join(folder)).unwrap();
+    let mut names: Vec<_> = files.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names.iter().map(|name| format!("{folder}/{name}")).collect()
+}
+
+/// Every document for readers: those at the top, decision records, and the pages of the manual.
 fn pages() -> Vec<String> {
-    let mut pages = vec!["README.md".to_owned()];
+    let top = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"];
+    let mut pages = Vec::from(top.map(str::to_owned));
+    pages.extend(DECISIONS.iter().flat_map(|folder| decisions(folder)));
     for ending in [".md", ".zh.md"] {
         pages.extend(topics(ending).iter().map(|topic| format!("web/manual/{topic}{ending}")));
     }
@@ -125,7 +140,7 @@ fn columns(line: &str) -> usize {
 #[test]
 fn paths_in_the_documents_are_there() {
     let mut paths = 0;
-    for page in pages().into_iter().chain(["ARCHITECTURE.md".to_owned()]) {
+    for page in pages() {
         for path in quoted(&document(&page)) {
             if !FOLDERS.iter().any(|folder| path.starts_with(&format!("{folder}/"))) {
                 continue;
@@ -144,7 +159,7 @@ fn paths_in_the_documents_are_there() {
 #[test]
 fn links_in_the_documents_lead_somewhere() {
     let mut links = 0;
-    for page in pages().into_iter().chain(["ARCHITECTURE.md".to_owned()]) {
+    for page in pages() {
         let text = document(&page);
         for target in prose(&text).split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             if target.starts_with("http") {
@@ -163,9 +178,29 @@ fn links_in_the_documents_lead_somewhere() {
 }
 
 #[test]
-fn the_readme_is_short() {
-    let words = document("README.md").split_whitespace().count();
-    assert!(words <= README_MAX_WORDS, "README.md has {words} words: move some into the manual");
+fn readme_and_architecture_are_short() {
+    for (page, max, elsewhere) in [
+        ("README.md", README_MAX_WORDS, "the manual"),
+        ("ARCHITECTURE.md", ARCHITECTURE_MAX_WORDS, "a decision record or a module's comment"),
+    ] {
+        let words = document(page).split_whitespace().count();
+        assert!(words <= max, "{page} has {words} words: move some into {elsewhere}");
+    }
+}
+
+#[test]
+fn decision_records_are_numbered_and_have_four_headings() {
+    for folder in DECISIONS {
+        for (number, record) in (1..).zip(decisions(folder)) {
+            let start = format!("{folder}/{number:04}-");
+            assert!(record.starts_with(&start) && record.ends_with(".md"), "{record}: expected {start}…");
+            let text = document(&record);
+            assert!(text.starts_with(&format!("# {number:04}: ")), "{record}: the title lacks the number");
+            let headings = headings(&text).into_iter().filter(|(level, _)| *level == 2);
+            let names: Vec<_> = headings.map(|(_, name)| name).collect();
+            assert_eq!(names, ["Problem", "Choice", "Figures", "Price"], "{record}");
+        }
+    }
 }
 
 #[test]
