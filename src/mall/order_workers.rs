@@ -151,7 +151,7 @@ async fn supervise(worker: Worker, stop: CancellationToken) {
     }
 }
 
-/// Exponential backoff.
+/// Exponential backoff: pauses that double up to [`LONGEST_PAUSE`].
 #[derive(Clone, Copy, Debug, Default)]
 struct Pause(Option<Duration>);
 

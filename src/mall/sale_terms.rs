@@ -118,7 +118,7 @@ impl SaleTerms {
     /// database. `changes` is the value of [`changes`](Self::changes) before the read.
     pub(super) fn keep(&self, voucher: &Voucher, changes: u64, now: Timestamp) {
         if let Some(sale) = voucher.sale.filter(|sale| now < sale.terms.end) {
-            // Marked as unused: the first claim triggers the next read.
+            // Marked as unused: not refreshed before a claim uses the copy.
             self.put(voucher.id, Some((voucher.clone(), sale)), changes, (now, Timestamp::from_millis(0)));
         }
     }

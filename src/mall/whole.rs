@@ -201,7 +201,7 @@ impl Mall {
         let (mall, told) = (Arc::clone(self), stop.clone());
         let chores = tokio::spawn(async move {
             mall.chores.run(told).await;
-            // Stores the visits still in memory: the background job has stopped.
+            // The background job has stopped: store the visits still in memory.
             mall.visits.take_down(mall.context.now()).await;
         });
         Background { stop, workers, chores }

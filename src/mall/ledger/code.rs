@@ -118,7 +118,7 @@ codes! {
     OutboxOrder = "OUTBOX_ORDER", "待归还名额的订单", "order of a unit on its way back";
     /// The counter of order ids is above every id in use.
     OrderNumbers = "ORDER_NUMBERS", "订单号的最高水位", "order ids' high-water mark";
-    /// Deleted rows of a table from which a mall deletes nothing.
+    /// Missing rows of a table from which a mall deletes nothing.
     RowsGone = "ROWS_GONE", "缺失的行", "rows that are gone";
     /// A user's role and block.
     UserRights = "USER_RIGHTS", "用户的角色和封禁", "user's role and block";

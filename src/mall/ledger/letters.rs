@@ -1,4 +1,4 @@
-//! Consistency rules for one dead letter.
+//! Consistency rules for dead letters.
 
 use mallbox_storage::{DeadReason, DeadState, LetterFacts};
 
@@ -6,7 +6,7 @@ use super::code::Code;
 use super::object::{Kind, Object};
 use super::report::Finding;
 
-/// Returns the violations of one dead letter.
+/// Returns the violations found in a dead letter.
 pub(super) fn check(letter: &LetterFacts) -> Vec<Finding> {
     let state = DeadState::in_row(letter.state);
     let is_open = state == Some(DeadState::Open);

@@ -1,4 +1,4 @@
-//! The operators' services. Every action is logged in the audit log before its execution.
+//! The operators' services. Every action is written to the audit log before execution.
 
 mod act;
 pub mod audit;

@@ -40,8 +40,8 @@ pub struct VoucherOffice {
     audit: AuditLog,
 }
 
-/// Longest wait for the pending claims of a held sale to become orders. A request must get its response
-/// within 1.5 s.
+/// Longest wait for the pending claims of a closed or paused sale to become orders. A request must get its
+/// response within 1.5 s.
 const PATIENCE: Duration = Duration::from_millis(800);
 /// Interval of polling during the wait.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
