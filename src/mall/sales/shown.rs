@@ -51,7 +51,7 @@ pub struct LiveSale {
     pub stock: Option<u64>,
     /// Total units, taken units included. `None` = unlimited.
     pub units: Option<u64>,
-    /// State at [`at`](Self::at).
+    /// State at the instant `at`.
     pub state: SaleState,
     /// Instant of this state, by the mall's clock.
     pub at: Timestamp,
