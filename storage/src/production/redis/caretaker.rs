@@ -1,4 +1,5 @@
-//! Says for this process' workers that they live, and hands out again what workers had in hand who do not.
+//! Worker heartbeat and re-queue: sends heartbeats for this process's workers, and re-queues the claims of
+//! dead workers.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -16,10 +17,11 @@ use crate::production::EpochScope;
 
 const OP: &str = "order_log.rescue";
 
-/// Looks after the log for as long as the log is in use.
+/// Maintains the log for as long as the log is in use.
 ///
-/// Redis knows when it last heard of a consumer. `XAUTOCLAIM` would go by when each claim was handed out, which is long ago
-/// too for a live worker whose record is slow, and would keep the names of the dead for ever.
+/// Redis knows when a consumer was last active. `XAUTOCLAIM` would go by the time at which each claim was
+/// handed out. For a live worker with a slow database, that time is long ago too, and `XAUTOCLAIM` would keep
+/// the names of dead consumers forever.
 pub(super) struct Caretaker {
     epochs: Weak<ServerEpochs>,
     logs: Vec<LogKeys>,
@@ -29,8 +31,9 @@ pub(super) struct Caretaker {
 }
 
 impl Caretaker {
-    /// `silence`: after so long without a sign of life a worker counts as dead. Real time, by Redis' clock. A worker that
-    /// was only stopped loses what it had in hand to another, and the record sees to it that nothing is done twice.
+    /// Starts the background task. `silence` is the time without a heartbeat after which a worker counts as
+    /// dead: real time, by Redis' clock. A worker that was only suspended loses its claims to another worker,
+    /// and the database prevents duplicate orders.
     pub(super) fn start(
         epochs: &Arc<ServerEpochs>,
         keys: &Keys,
@@ -46,7 +49,7 @@ impl Caretaker {
 
     async fn run(self) {
         loop {
-            // Three signs of life may be lost; and instances do not go round in step.
+            // Three heartbeats may be lost. The random part keeps instances out of step.
             tokio::time::sleep(self.silence.mul_f64((1.0 + super::share()) / 8.0)).await;
             let (Some(consumers), Some(epochs)) = (self.consumers.upgrade(), self.epochs.upgrade()) else {
                 return;
@@ -57,7 +60,7 @@ impl Caretaker {
         }
     }
 
-    /// A look at what a consumer has in hand already counts as a sign of life.
+    /// Sends a heartbeat per consumer: reading the consumer's own pending entries counts as activity.
     async fn show_life(&self, epochs: &ServerEpochs, consumers: &Consumers) {
         let commands: Vec<redis::Cmd> = consumers
             .known()
@@ -70,7 +73,7 @@ impl Caretaker {
                 Some(command)
             })
             .collect();
-        // A log that Redis has lost has no group either: that shows elsewhere.
+        // A log lost by Redis has no consumer group either, which other calls detect.
         let _ = epochs.link.query_all::<redis::Value>(OP, &commands).await;
     }
 
@@ -88,7 +91,7 @@ impl Caretaker {
                 tracing::warn!(
                     partition,
                     claims,
-                    "claims of a worker that is not heard of any more go out again"
+                    "re-queued the claims of a worker that stopped sending heartbeats"
                 );
                 self.wake_ups.fill(partition);
             }

@@ -1,7 +1,8 @@
 //! The [`Deadlines`] port: one sorted set.
 //!
-//! One for the whole mall, not one a partition: each deadline follows an order that was written to the record, and the record
-//! writes far fewer than one server of Redis takes. So "earliest first" is exact, and a look is one call.
+//! The set covers the whole mall rather than a partition. Each deadline follows an order written to the
+//! database, and the database writes far fewer orders than one Redis server accepts. So "earliest first" is
+//! exact, and reading the earliest takes one call.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +18,7 @@ use crate::deadlines::{LEASE_MS, restore};
 use crate::production::EpochScope;
 use crate::{Deadlines, OrderId, Orders, StoreError, Timestamp};
 
-/// Deadlines set by one command: some milliseconds of Redis' time.
+/// Deadlines set per command: some milliseconds of Redis' time.
 const SET_AT_ONCE: usize = 1_000;
 
 /// Deadlines in Redis.
@@ -25,19 +26,19 @@ pub(super) struct RedisDeadlines {
     epochs: Arc<ServerEpochs>,
     key: String,
     orders: Arc<dyn Orders>,
-    /// Who asks for the next deadline asks a server that knows all.
+    /// Guards the query for the next deadline: only a server with all deadlines may reply.
     server: KnownServer,
 }
 
 impl RedisDeadlines {
-    /// The record is asked for unpaid orders when Redis may have lost deadlines.
+    /// Creates the port. `orders` supplies unpaid orders when Redis may have lost deadlines.
     pub(super) fn new(epochs: Arc<ServerEpochs>, keys: &Keys, orders: Arc<dyn Orders>) -> Self {
         let server = KnownServer::new(keys.server_of_deadlines());
         Self { epochs, key: keys.deadlines(), orders, server }
     }
 }
 
-/// With as many digits as any: of one instant, Redis puts members in the order of their letters.
+/// Returns the order id with a fixed number of digits: Redis sorts members with equal scores as text.
 fn member(order: OrderId) -> String {
     format!("{:020}", order.get())
 }
@@ -49,7 +50,7 @@ impl Deadlines for RedisDeadlines {
             let call = some.iter().fold(SET_DEADLINES.on([&self.key]), |call, (order, at)| {
                 call.arg(at.as_millis()).arg(member(*order))
             });
-            // The orders are in the database: a server that comes later has their deadlines from there.
+            // The orders are in the database already: a later server restores the deadlines from there.
             let need = (EpochScope::DEADLINES, Need::Fresh);
             let (_, _): (u64, _) = self.epochs.run(("deadlines.set", Repeat::Safe), need, call).await?;
         }
@@ -69,7 +70,7 @@ impl Deadlines for RedisDeadlines {
         let lease = now + Duration::from_millis(LEASE_MS.unsigned_abs());
         let max = i64::try_from(max).unwrap_or(i64::MAX);
         let call = DUE.on([&self.key]).arg(now.as_millis()).arg(max).arg(lease.as_millis());
-        // A repeat would hand out others: the first are due again when their lease ends.
+        // A repeat would hand out other orders. Orders of a lost reply are due again when the lease ends.
         let need = (EpochScope::DEADLINES, Need::Known);
         let (due, _): (Vec<u64>, _) = self.epochs.run(("deadlines.due", Repeat::Never), need, call).await?;
         Ok(due.into_iter().map(OrderId::new).collect())

@@ -1,4 +1,4 @@
-//! How Redis is, and what its answers are worth.
+//! Health of Redis, and the durability of acknowledged writes.
 
 use std::collections::HashMap;
 
@@ -6,24 +6,26 @@ use super::address::Kind;
 use super::link::{Link, Repeat, trouble};
 use crate::{Durability, OpenError, StoreError, Timestamp};
 
-/// What an answer survives. Redis' own configuration decides.
+/// Which failures an acknowledged write survives, according to Redis' own configuration.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum RedisDurability {
-    /// `appendonly no`: an answer survives as long as the server runs. What was written since the last snapshot is lost
-    /// with it.
+    /// `appendonly no`: a write survives as long as the server runs. Writes since the last snapshot are lost
+    /// with the server process.
     Memory,
-    /// Redis does not say (`CONFIG` is forbidden), but it writes a file.
+    /// Redis writes an append-only file, but `CONFIG` is forbidden, so `appendfsync` is unknown.
     Unknown,
-    /// `appendfsync no`: an answer survives the end of the server, and a power cut up to some 30 s before it.
+    /// `appendfsync no`: a write survives a crash of the server. A power cut may lose up to some 30 s of
+    /// writes.
     System,
-    /// `appendfsync everysec`: an answer survives the end of the server, and a power cut up to a second or two before it.
+    /// `appendfsync everysec`: a write survives a crash of the server. A power cut may lose a second or two
+    /// of writes.
     EverySecond,
-    /// `appendfsync always`: an answer survives a power cut.
+    /// `appendfsync always`: a write survives a power cut.
     Always,
 }
 
 impl RedisDurability {
-    /// The words in the banner and in `/readyz`.
+    /// Returns the setting, as shown in the banner and in `/readyz`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -40,7 +42,7 @@ impl From<RedisDurability> for Durability {
     fn from(durability: RedisDurability) -> Self {
         match durability {
             RedisDurability::Memory => Self::Memory,
-            // What is written is with the system before the answer goes out.
+            // Redis has passed the write to the system before the reply is sent.
             RedisDurability::Unknown | RedisDurability::System | RedisDurability::EverySecond => {
                 Self::Process
             }
@@ -49,18 +51,18 @@ impl From<RedisDurability> for Durability {
     }
 }
 
-/// How Redis is. Replicas add nothing to its durability: they are told after the answer.
+/// Health of Redis. Replicas add nothing to the durability, because Redis replicates after the reply.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RedisHealth {
-    /// What is in force, on the weakest of its masters; `None` while it cannot be asked.
+    /// Durability of the weakest master; `None` while Redis is unreachable.
     pub durability: Option<RedisDurability>,
-    /// Its clock, to compare with the mall's.
+    /// Redis' clock, to compare with the mall's clock.
     pub clock: Option<Timestamp>,
-    /// What does not work at present, in words for the operator; empty when all is well.
+    /// Current problems, worded for the operator; empty if there are none.
     pub troubles: Vec<String>,
 }
 
-/// The values of `INFO`'s lines.
+/// The values of an `INFO` reply by name.
 struct Info(HashMap<String, String>);
 
 impl Info {
@@ -74,7 +76,7 @@ impl Info {
     }
 }
 
-/// Refuses a Redis that may throw away what it was told to keep.
+/// Rejects a Redis that may evict keys.
 pub(super) async fn check_policy(link: &Link) -> Result<(), OpenError> {
     let server = || format!("Redis at {}", link.address());
     let infos = link.info("memory").await;
@@ -92,34 +94,34 @@ pub(super) async fn check_policy(link: &Link) -> Result<(), OpenError> {
             }
             None => tracing::warn!(
                 server = server(),
-                "Redis does not say its maxmemory-policy; it has to be noeviction"
+                "could not read Redis' maxmemory-policy; it has to be noeviction"
             ),
         }
     }
     Ok(())
 }
 
-/// Says in the log that a failover may lose more than it has to.
+/// Logs a warning if a failover may lose more writes than necessary.
 pub(super) async fn advise_on_replicas(link: &Link) {
     let Ok(infos) = link.info("replication").await else { return };
     let has_sentinels = matches!(link.address().kind, Kind::Sentinel(_));
     if infos.iter().any(|text| takes_writes_alone(&Info::read(text), has_sentinels)) {
         tracing::warn!(
             server = link.address().to_string(),
-            "a master of Redis takes claims without a replica that hears of them, and a failover loses those: set \
+            "a Redis master takes claims without a replica that receives them, and a failover loses those: set \
              min-replicas-to-write 1 and min-replicas-max-lag 1 on each server"
         );
     }
 }
 
-/// Whether a master that has replicas, or is to have some, answers without any. Redis names the replicas that are good only
-/// if it counts them.
+/// Returns whether a master with replicas, present or expected, acknowledges writes without any replica.
+/// Redis reports the number of good replicas only if `min-replicas-to-write` is set.
 fn takes_writes_alone(info: &Info, has_sentinels: bool) -> bool {
     let has_replicas = has_sentinels || !info.is("connected_slaves", "0");
     info.is("role", "master") && has_replicas && !info.0.contains_key("min_slaves_good_slaves")
 }
 
-/// Asks how it is.
+/// Queries the current health.
 pub(super) async fn health(link: &Link) -> RedisHealth {
     let (infos, time) = futures_util::future::join(link.info("persistence"), clock(link)).await;
     let infos: Vec<Info> = match infos {
@@ -154,7 +156,7 @@ async fn durability(link: &Link, infos: &[Info]) -> RedisDurability {
     let mut command = redis::cmd("CONFIG");
     command.arg("GET").arg("appendfsync");
     let said: Result<Vec<HashMap<String, String>>, _> = link.of_each_master("redis.config", &command).await;
-    // Where CONFIG is forbidden, or renamed.
+    // `CONFIG` is forbidden or renamed.
     let Ok(said) = said else { return RedisDurability::Unknown };
     let each = said.iter().map(|config| match config.get("appendfsync").map(String::as_str) {
         Some("always") => RedisDurability::Always,

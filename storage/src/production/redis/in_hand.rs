@@ -1,9 +1,9 @@
-//! Claims that this process's workers have in hand, with the epochs they were taken in.
+//! Claims in the hands of this process's workers, each with its epoch.
 //!
-//! When Redis is replaced, such a claim may be known to nobody else: it was answered "success", and is not in the database
-//! yet. So a new epoch is not opened before each instance has written to the database what it has in hand of earlier
-//! ones. A claim that cannot be put back into its log, since that log is no longer the one in force, is stranded: it is
-//! handed out again by this process.
+//! After a replacement of Redis, such a claim may exist nowhere else: the buyer was told "success", and the
+//! order is not in the database yet. So a new epoch opens only after each instance has written its claims of
+//! earlier epochs to the database. A claim whose log is no longer in force cannot be put back into the log.
+//! The process strands the claim, and hands the claim out again.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::keys::partition_of;
 use crate::production::EpochScope;
 use crate::{Logged, OrderId};
 
-/// The claims in hand. Shared by the log, and by whoever reports that nothing of an earlier epoch is left.
+/// The claims in hand. Shared by the log and the reporter of settled epochs.
 #[derive(Debug, Default)]
 pub(super) struct InHand(Mutex<State>);
 
@@ -22,20 +22,20 @@ pub(super) struct InHand(Mutex<State>);
 struct State {
     by_worker: HashMap<String, HashMap<OrderId, Held>>,
     stranded: Vec<(Logged, u64)>,
-    /// Calls that hand out claims and were not answered yet, by epoch.
+    /// Number of take calls in flight, by epoch.
     taking: HashMap<(EpochScope, u64), usize>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Held {
     logged: Logged,
-    /// The number of the epoch in which it was taken.
+    /// Number of the claim's epoch.
     number: u64,
-    /// Whether the worker broke off, and the claim was not put back yet.
+    /// Whether the worker broke off before putting the claim back.
     is_orphan: bool,
 }
 
-/// A call under way that hands out claims of one epoch.
+/// A take call in flight, in one epoch.
 #[derive(Debug)]
 pub(super) struct Taking {
     in_hand: Arc<InHand>,
@@ -47,19 +47,19 @@ fn scope_of(logged: &Logged) -> EpochScope {
 }
 
 impl InHand {
-    /// To be held from before the call until its answer is noted.
+    /// Registers a take call. The guard must live from before the call until the reply is noted.
     pub(super) fn taking(self: &Arc<Self>, scope: EpochScope, number: u64) -> Taking {
         *self.0.lock().taking.entry((scope, number)).or_default() += 1;
         Taking { in_hand: Arc::clone(self), epoch: (scope, number) }
     }
 
-    /// The number of the epoch in which the worker took this claim.
+    /// Returns the number of the epoch in which the worker took the claim.
     pub(super) fn number(&self, worker: &str, order: OrderId) -> Option<u64> {
         let state = self.0.lock();
         state.by_worker.get(worker)?.get(&order).map(|held| held.number)
     }
 
-    /// The worker lets go of these: they are settled, or back in the log.
+    /// Removes settled claims, and claims put back into the log.
     pub(super) fn let_go<'a>(&self, worker: &str, claims: impl IntoIterator<Item = &'a Logged>) {
         let mut state = self.0.lock();
         if let Some(held) = state.by_worker.get_mut(worker) {
@@ -69,7 +69,7 @@ impl InHand {
         }
     }
 
-    /// The worker lets go of these, and this process hands them out again.
+    /// Moves claims from the worker to the queue of stranded claims.
     pub(super) fn strand(&self, worker: &str, claims: &[&Logged], was_refused: bool) {
         let mut state = self.0.lock();
         for logged in claims {
@@ -81,14 +81,14 @@ impl InHand {
         }
     }
 
-    /// The worker broke off. What it has in hand stays until it is put back.
+    /// Marks all claims of a worker that broke off as orphans. Orphans stay in hand until put back.
     pub(super) fn orphan(&self, worker: &str) {
         let mut state = self.0.lock();
         let held = state.by_worker.get_mut(worker);
         held.into_iter().flat_map(HashMap::values_mut).for_each(|held| held.is_orphan = true);
     }
 
-    /// The orphans of a worker in a partition.
+    /// Returns the orphans of a worker in a partition.
     pub(super) fn orphans(&self, worker: &str, partition: u64) -> Vec<Logged> {
         let state = self.0.lock();
         let held = state.by_worker.get(worker).into_iter().flat_map(HashMap::values);
@@ -97,7 +97,7 @@ impl InHand {
             .collect()
     }
 
-    /// Hands stranded claims to a worker.
+    /// Hands up to `max` stranded claims to a worker.
     pub(super) fn take_stranded(&self, worker: &str, max: usize) -> Vec<Logged> {
         let mut state = self.0.lock();
         let keep = state.stranded.len().saturating_sub(max);
@@ -111,7 +111,8 @@ impl InHand {
         taken.into_iter().map(|(logged, _)| logged).collect()
     }
 
-    /// Whether anything is left of epochs that are over. Orphans of such are stranded: no log takes them back.
+    /// Returns whether any claim or take call of a finished epoch is left. Strands the orphans of finished
+    /// epochs, because no log takes them back.
     pub(super) fn has_older(&self, is_over: impl Fn(EpochScope, u64) -> bool) -> bool {
         let mut state = self.0.lock();
         let State { by_worker, stranded, taking } = &mut *state;
@@ -127,7 +128,7 @@ impl InHand {
 }
 
 impl Taking {
-    /// The answer has come: the worker has these in hand.
+    /// Notes the claims in the reply as in the worker's hands.
     pub(super) fn took(self, worker: &str, claims: &[Logged]) {
         if claims.is_empty() {
             return;

@@ -1,13 +1,15 @@
-//! Reading the buyers of a sale that Redis does not know.
+//! Loads the buyers of a sale that Redis does not know.
 //!
-//! 1. One loader at a time: it has put its name to the sale. While it reads, the sale is unknown, so nobody claims.
-//! 2. The claims of the sale that wait in the log, without those that the record has already, are holders.
-//! 3. So is everybody whom the record has. Both are noted by order, so that a claim which became an order in between
-//!    counts once; one that was closed in between was released, and the release is noted for the loader.
-//! 4. The sale is switched on in one step, if the loader still is the one.
+//! 1. One loader runs at a time, and holds the sale's loading key. During the load the sale stays unknown, so
+//!    nobody can claim.
+//! 2. Claims of the sale in the log are holders, except claims already in the database.
+//! 3. Holders in the database are holders too. Both kinds are recorded by order, so a claim that becomes an
+//!    order in the meantime counts once. An order closed in the meantime is released, and the release is
+//!    recorded for the loader.
+//! 4. The sale is switched on in one step, if the loader still holds the loading key.
 //!
-//! The log is read before the record is asked, and the record is asked which claims it has before its orders are read: a
-//! claim on its way from one to the other is seen at least once.
+//! The log is read before the database. The database is asked for settled claims before the orders are read.
+//! A claim on the way from log to database is therefore seen at least once.
 
 use std::sync::Arc;
 
@@ -21,28 +23,29 @@ use crate::production::{Holder, Holders, ServerEpoch};
 use crate::{OrderId, StoreError, Terms, Units};
 
 const OP: &str = "sales.put";
-/// Holders noted in one script: some milliseconds of Redis' time.
+/// Holders recorded per script: some milliseconds of Redis' time.
 const NOTED_AT_ONCE: usize = 500;
 
-/// One reading.
+/// One load of a sale.
 pub(super) struct Loading {
     pub(super) epochs: Arc<ServerEpochs>,
-    /// The epoch in which the sale is loaded, and no other.
+    /// The only epoch in which the load is valid.
     pub(super) epoch: Arc<ServerEpoch>,
     pub(super) keys: Keys,
     pub(super) holders: Arc<dyn Holders>,
-    /// This reading's name.
+    /// Random name of the load.
     pub(super) loader: String,
     pub(super) terms: Terms,
 }
 
 impl Loading {
-    /// Reads, and switches the sale on. `None` if the sale was forgotten meanwhile, or has another loader by now.
+    /// Loads the holders and switches the sale on. `None` if the sale was forgotten meanwhile, or has another
+    /// loader by now.
     pub(super) async fn run(self) -> Result<Option<Units>, StoreError> {
         let keys = self.keys.sale(self.terms.voucher);
         let done = self.read(&keys).await;
         if done.is_err() {
-            // So that the next one need not wait until this one counts as dead.
+            // Lets the next loader start before the timeout.
             let mut give_up = redis::cmd("UNLINK");
             give_up.arg(&keys.loading);
             let _: Result<(), _> = self.epochs.link.query(OP, Repeat::Safe, &give_up).await;
@@ -81,7 +84,7 @@ impl Loading {
         }
     }
 
-    /// Notes holders. `false` if this is not the loader any more.
+    /// Records holders. `false` if the load has lost the loading key.
     async fn note(&self, keys: &SaleKeys, holders: &[Holder]) -> Result<bool, StoreError> {
         for some in holders.chunks(NOTED_AT_ONCE) {
             let mut call = LOAD
@@ -103,7 +106,7 @@ impl Loading {
         let sales = self.keys.sales(partition_of(self.terms.voucher));
         let call = SWITCH_ON.on(keys.of_units().into_iter().chain([&*sales])).arg(&self.loader);
         let call = call.arg(&as_args(&self.terms)).arg(self.terms.voucher.get());
-        // A repeat after a lost answer finds no loader; then the caller puts again, and finds the sale.
+        // A repeat after a lost reply finds no loader. The caller then puts again, and finds the sale loaded.
         let units: Option<Option<(String, String)>> =
             self.epochs.run_in(OP, Repeat::Safe, &self.epoch, call).await?;
         units.flatten().map(|(units, taken)| read_units(OP, &units, &taken)).transpose()

@@ -1,13 +1,15 @@
-//! The [`OrderLog`] port: a stream a partition, consumed by the group of all workers of all instances.
+//! The [`OrderLog`] port: one Redis stream per partition, read by one consumer group of all workers of all
+//! instances.
 //!
-//! Any worker takes from any partition. A lease of a partition would keep two instances from waiting for each other on
-//! the record's one row of a sale's stock; but then one instance would have to do all the work of the one sale that
-//! everybody wants, and an instance that holds a lease while it cannot reach the record would hold up its sales. What the
-//! row costs is paid by whoever waits for it, and a worker that waits takes a larger batch next time. Workers begin with
-//! the partitions in which this process accepted claims, which keeps instances apart as long as all keep up.
+//! Any worker takes claims from any partition. Leasing partitions to instances would keep two instances from
+//! contending for the database row of a sale's stock. But one instance would then do all the work of the one
+//! popular sale, and a leaseholder without a connection to the database would stall its sales. Row contention
+//! costs only the waiting worker, and a worker takes a larger batch after a wait. Workers begin with the
+//! partitions in which this process accepted claims, which keeps instances apart as long as all keep up.
 //!
-//! Who has what in hand is known to Redis alone. A worker is a consumer of the group under a name that no other process
-//! has; what it puts back goes to a consumer who stands for nobody, from whom it is taken before anything new.
+//! Only Redis tracks the claims in each worker's hands. A worker is a consumer of the group under a name
+//! unique to the process. Returned claims go to the consumer [`NOBODY`], and workers take those before new
+//! claims.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -33,38 +35,40 @@ use crate::{
     VoucherId,
 };
 
-/// The group of all workers.
+/// Consumer group of all workers.
 pub(super) const GROUP: &str = "workers";
-/// The consumer who stands for nobody: what it has in hand is to be taken.
+/// Consumer of returned claims, standing for no worker: its pending entries are free to be taken.
 pub(super) const NOBODY: &str = "nobody";
-/// Claims named in one script: about a millisecond of Redis' time.
+/// Claims per script call: about 1 ms of Redis' time.
 pub(super) const CLAIMS_AT_ONCE: usize = 250;
-/// Claims handed out by one script: Lua takes no more than some 8,000 values at once, nor a number that it cannot hold.
+/// Claims handed out per script call: Lua accepts at most some 8,000 values at once, and no count beyond its
+/// number range.
 const HANDED_AT_ONCE: usize = 4_000;
-/// How often a waiting worker looks for claims of which nobody told it: another instance took them, and has not settled
-/// them. Stretched by up to a half, so that instances do not look in step.
+/// Interval at which an idle worker polls for claims accepted by another instance and not settled. Stretched
+/// at random by up to a half, so that instances do not poll in step.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-/// The log in Redis.
+/// The order log in Redis.
 pub(super) struct RedisOrderLog {
     epochs: Arc<ServerEpochs>,
     logs: Vec<LogKeys>,
-    /// By partition: the key of the epoch that its server was compared with a moment ago.
+    /// By partition: key of the server id compared with the epoch a moment ago.
     compared: Vec<String>,
     wake_ups: Arc<WakeUps>,
     consumers: Arc<Consumers>,
-    /// Where the next look at all partitions begins, so that none is always last.
+    /// Where the next pass over all partitions begins, to avoid leaving the same partition last.
     turn: AtomicU64,
-    /// The last length there was an answer about.
+    /// Length of the log when last read.
     pending: AtomicU64,
 }
 
-/// The names under which this process' workers are known to Redis.
+/// The consumer names of this process's workers.
 #[derive(Debug)]
 pub(super) struct Consumers {
     instance: String,
-    /// By worker and partition, counted up whenever it is not known what a worker was handed: it goes on under another
-    /// name, and what the old name has in hand is handed out again when nobody has heard of it for long enough.
+    /// Number of renames by worker and partition. A worker gets a new name when the outcome of a hand-out is
+    /// unknown. Claims under the old name are handed out again once the old name has been silent for long
+    /// enough.
     lives: Mutex<HashMap<(String, u64), u64>>,
 }
 
@@ -90,14 +94,14 @@ impl Consumers {
         *self.lives.lock().entry((worker.to_owned(), partition)).or_default() += 1;
     }
 
-    /// Those that may have something in hand.
+    /// Returns the consumers that may have claims in hand, with their partitions.
     pub(super) fn known(&self) -> Vec<(u64, String)> {
         let lives = self.lives.lock();
         lives.iter().map(|((worker, partition), life)| (*partition, self.named(worker, *life))).collect()
     }
 }
 
-/// Calls under way that hand out claims. Those of which no answer is seen count as lost.
+/// Take calls in flight. On drop, the calls without a reply count as lost.
 struct Handing<'a> {
     consumers: &'a Consumers,
     worker: &'a str,
@@ -139,8 +143,9 @@ impl RedisOrderLog {
         &self.logs[index(partition)]
     }
 
-    /// Runs a script that reads pending claims, once the epoch of the partition is open. An old master that is back may
-    /// still have claims that the epoch in force never heard of, and a new one may lack claims that workers have in hand.
+    /// Runs a script that reads pending claims, once the partition's epoch is open. A returning old master
+    /// may still have claims unknown to the epoch in force, and a new master may lack claims in workers'
+    /// hands.
     async fn read_pending<T: FromRedisValue>(
         &self,
         op: &'static str,
@@ -152,8 +157,8 @@ impl RedisOrderLog {
         Ok(found)
     }
 
-    /// Takes up to `max` claims from these partitions, the same share from each, and then the rest from those that have
-    /// more.
+    /// Takes up to `max` claims from the partitions in the bit set `from`. Each partition contributes an
+    /// equal share, and then the partitions with more claims fill the rest.
     async fn take_from(&self, worker: &str, max: usize, from: u32) -> Result<Vec<Logged>, StoreError> {
         let turn = self.turn.fetch_add(1, Ordering::Relaxed);
         let mut open: Vec<u64> = (0..PARTITIONS)
@@ -177,7 +182,7 @@ impl RedisOrderLog {
                 }
             }
         }
-        // For the other workers.
+        // The rest is for the other workers.
         open.iter().for_each(|partition| self.wake_ups.fill(*partition));
         match trouble {
             Some(error) if taken.is_empty() => Err(error),
@@ -188,7 +193,8 @@ impl RedisOrderLog {
         }
     }
 
-    /// One round trip a node: up to `share` claims from each of these partitions, and how many more wait there.
+    /// Takes up to `share` claims from each partition, in one round trip per node. Also returns how many more
+    /// claims wait in each partition.
     async fn hand_out(
         &self,
         worker: &str,
@@ -200,7 +206,8 @@ impl RedisOrderLog {
             let scope = EpochScope::partition(*partition);
             let epoch = known.of(scope).filter(|epoch| epoch.is_open)?;
             let taking = self.in_hand().taking(scope, epoch.number);
-            // Unless it is over by now, and this instance has perhaps reported that it has nothing in hand of it.
+            // Skips a finished epoch: the instance may have reported already that no claim of the epoch is in
+            // hand.
             let is_over = self.epochs.known().is_over(scope, epoch.number);
             (!is_over).then(|| self.hand_out_of(worker, *partition, share, epoch, taking))
         });
@@ -217,7 +224,7 @@ impl RedisOrderLog {
             }
             handed.push((partition, claims));
         }
-        // What was not asked for was not handed out either.
+        // A partition that was not queried handed out nothing.
         handing.partitions.retain(|partition| handed.iter().any(|(asked, _)| asked == partition));
         handed
     }
@@ -235,7 +242,7 @@ impl RedisOrderLog {
         let consumer = self.consumers.name(worker, partition);
         let call = TAKE.on([&log.log, &log.refused]).arg(GROUP).arg(consumer).arg(share).arg(NOBODY);
         let answer = self.epochs.run_in::<Vec<Value>>(OP, Repeat::Never, epoch, call).await;
-        // A server that is not the one of the epoch hands out nothing.
+        // A server other than the epoch's hands out nothing.
         let claims =
             answer.and_then(|answer| answer.map_or(Ok((0, Vec::new())), |answer| handed_out(OP, answer)));
         if let Ok((_, claims)) = &claims {
@@ -244,8 +251,9 @@ impl RedisOrderLog {
         (partition, claims)
     }
 
-    /// One call for so many claims of a partition; any order of these, and any repeat, comes to the same. Beside what each
-    /// call returns stand its claims: `None` if they are of an epoch that is over, or the server is another one.
+    /// Calls a script for the claims of each partition, in chunks. Calls commute, and repeats have no effect.
+    /// Returns the claims of each call beside the result: `None` if the claims' epoch is over, or the server
+    /// is not the epoch's.
     async fn for_claims<'c, T: FromRedisValue>(
         &self,
         op: &'static str,
@@ -276,18 +284,20 @@ impl RedisOrderLog {
         join_all(calls).await
     }
 
-    /// The worker lets go of these, and this process hands them out again: their log is not the one in force.
+    /// Moves claims from the worker to the queue of stranded claims, because their log is no longer in force.
     fn strand(&self, worker: &str, claims: &[&Logged], was_refused: bool) {
         self.in_hand().strand(worker, claims, was_refused);
         for logged in claims {
             let partition = partition_of(logged.claim.voucher);
-            // Should that log be in force again, it hands out what nobody is heard of any more under the old name.
+            // Should the old log be in force again, the claims under the old name are re-queued after the
+            // worker timeout.
             self.consumers.renew(worker, partition);
             self.wake_ups.fill(partition);
         }
     }
 
-    /// The log has taken back what the worker had in hand of a partition, but for what it had of earlier epochs.
+    /// Updates the claims in hand after Redis has re-queued a worker's claims of a partition. Claims of
+    /// earlier epochs are stranded instead.
     fn reclaimed(&self, worker: &str, partition: u64, known: &Known) {
         let orphans = self.in_hand().orphans(worker, partition);
         let is_over = |logged: &&Logged| {
@@ -304,7 +314,7 @@ impl RedisOrderLog {
     }
 }
 
-/// Partitions are counted up to the number of logs.
+/// Returns the index of a partition in the vectors of logs.
 fn index(partition: u64) -> usize {
     usize::try_from(partition % PARTITIONS).unwrap_or(0)
 }
@@ -328,7 +338,7 @@ impl OrderLog for RedisOrderLog {
                 return Ok(taken);
             }
             let look = LOOK_EVERY.mul_f64(1.0 + super::share() / 2.0);
-            // Either way the log is looked at once more.
+            // After a wake-up or a timeout, the log is read again.
             let _ = tokio::time::timeout_at(until.min(Instant::now() + look), self.wake_ups.filled()).await;
             from = self.wake_ups.drain();
         }
@@ -343,15 +353,16 @@ impl OrderLog for RedisOrderLog {
                 call.arg(place_text(logged.position)).arg(order).arg(entry)
             })
         };
-        // Read after the database has the orders: a server whose epoch begins later is loaded with them.
+        // Read after the database has the orders: a server with a later epoch is loaded with the orders.
         let known = self.epochs.read().await?;
-        // A repeat after a lost answer has none of them in hand, and says so of all.
+        // A repeat after a lost reply finds no claim in hand, and reports all orders as not settled by the
+        // call.
         let answers = self.for_claims::<Vec<u64>>("order_log.done", (worker, &known), settled, call).await;
         let (mut others, mut trouble) = (Vec::new(), None);
         for (claims, answer) in answers {
             match answer {
                 Ok(Some(orders)) => others.extend(orders.into_iter().map(OrderId::new)),
-                // Settlement on a server that is not the one of the epoch counts for nothing.
+                // Settlement on a server that is not the epoch's has no effect.
                 Ok(None) => others.extend(claims.iter().map(|logged| logged.claim.order)),
                 Err(error) => {
                     trouble = Some(error);

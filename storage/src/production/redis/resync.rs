@@ -1,15 +1,17 @@
-//! A new epoch: it begins when the server turns out to be another one, and is opened when nothing is known only elsewhere.
+//! The start of a new epoch. An epoch begins when Redis turns out to be another server, and opens once all
+//! claims that only workers know are in the database.
 //!
-//! 1. **Begin**: the database gets the server's replication id, by compare-and-set. From here on every script of an earlier
-//!    epoch is refused, or does not count. Behind sentinels only if most of them name this very server and no failover is
-//!    under way: an old master that is back for a moment never gets an epoch.
-//! 2. **Settle**: each instance writes what its workers have in hand to the database, and reports so. One that is not heard
-//!    of for long counts as dead.
-//! 3. **Forget**: what the server has of sales is dropped, and each sale is loaded from log and database when it is next
-//!    asked for. What workers had in hand by the server's own log goes out again.
-//! 4. **Open**: claims are taken.
+//! 1. **Begin**: a compare-and-set stores the server's replication id in the database. From here on, every
+//!    script of an earlier epoch is refused, or does not count. Behind sentinels, most sentinels must name
+//!    this very server and no failover may be under way. So an old master that comes back for a moment never
+//!    gets an epoch.
+//! 2. **Settle**: each instance writes its workers' claims to the database, and reports completion. An
+//!    instance without a heartbeat for long counts as dead.
+//! 3. **Forget**: the server's sales are dropped, and each sale is loaded from log and database on the next
+//!    access. Claims that are in hand by the server's own log are re-queued.
+//! 4. **Open**: the server takes claims.
 //!
-//! Each step may be done by several instances at once and by each again; an instance that dies in it is replaced by any other.
+//! Several instances may run each step concurrently and repeatedly. If an instance dies, any other continues.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,7 +25,7 @@ use crate::{PARTITIONS, StoreError, VoucherId};
 
 const OP: &str = "redis.resync";
 
-/// Looks once at the server, and takes the next steps of a resync if there is one to be done.
+/// Checks the server once, and takes the next steps of a resync if needed.
 pub(super) async fn round(epochs: &ServerEpochs) {
     let may_begin = follows_sentinels(epochs).await;
     let (known, was_refused) = (epochs.known(), epochs.take_refusal());
@@ -35,13 +37,14 @@ pub(super) async fn round(epochs: &ServerEpochs) {
         Ok(true) => {}
         Ok(false) => epochs.refused(),
         Err(error) => {
-            tracing::debug!(%error, "Redis is still to be brought up to date");
+            tracing::debug!(%error, "could not finish the resync of Redis yet");
             epochs.refused();
         }
     }
 }
 
-/// Whether this process is connected to the master that sentinels name, and no failover is under way. Leaves another one.
+/// Returns whether this process is connected to the master named by the sentinels, with no failover under
+/// way. Drops a connection to any other server.
 async fn follows_sentinels(epochs: &ServerEpochs) -> bool {
     let Some(sentinels) = &epochs.sentinels else { return true };
     let Some(word) = sentinels.word().await else { return false };
@@ -55,7 +58,7 @@ async fn follows_sentinels(epochs: &ServerEpochs) -> bool {
     }
 }
 
-/// Begins and opens epochs as far as possible. `false` if something is still to be done.
+/// Begins and opens epochs as far as possible. `false` if steps remain.
 async fn resync(epochs: &ServerEpochs, may_begin: bool) -> Result<bool, StoreError> {
     let mut known = epochs.read().await?;
     let servers = servers(epochs).await;
@@ -71,14 +74,14 @@ async fn resync(epochs: &ServerEpochs, may_begin: bool) -> Result<bool, StoreErr
         }
         for (server, scopes) in &others {
             epochs.rows.begin(scopes, server).await?;
-            tracing::warn!(%server, scopes = scopes.len(), "Redis was restarted or replaced: a resync begins");
+            tracing::warn!(%server, scopes = scopes.len(), "Redis was restarted or replaced: began a resync");
         }
         known = epochs.read().await?;
         epochs.hurry();
     }
     let is_superseded = servers.iter().any(|(scope, server)| !is_in_force(&known, *scope, server));
     if is_superseded && let Some((connection, _)) = epochs.link.place() {
-        // A server that another one has followed. The next connection may lead to that.
+        // Another server has superseded this one. The next connection may lead to the newer server.
         epochs.link.leave(connection);
     }
     let closed = servers.iter().filter(|(scope, server)| is_in_force(&known, *scope, server));
@@ -88,7 +91,8 @@ async fn resync(epochs: &ServerEpochs, may_begin: bool) -> Result<bool, StoreErr
     Ok(is_open && !is_superseded && servers.len() == EpochScope::all().count())
 }
 
-/// Opens closed epochs, unless somebody has something in hand of earlier ones.
+/// Opens closed epochs, unless an instance has claims of earlier epochs in hand. `false` if epochs stay
+/// closed.
 async fn open(
     epochs: &ServerEpochs,
     known: &Known,
@@ -115,13 +119,13 @@ async fn open(
         tracing::warn!(
             sales,
             scopes = keys.len(),
-            "Redis was restarted or replaced: its sales are loaded anew"
+            "Redis was restarted or replaced: dropped its sales, to be loaded on the next access"
         );
     }
     Ok(true)
 }
 
-/// The replication id of each scope's server, of those that answer.
+/// Returns the replication id of each scope's server. Unreachable servers are left out.
 async fn servers(epochs: &ServerEpochs) -> Vec<(EpochScope, String)> {
     let key = |scope: EpochScope| match scope {
         EpochScope::DEADLINES => epochs.keys.deadlines(),
@@ -132,8 +136,8 @@ async fn servers(epochs: &ServerEpochs) -> Vec<(EpochScope, String)> {
     EpochScope::all().zip(ids).filter_map(|(scope, id)| Some((scope, id.ok()??))).collect()
 }
 
-/// Lets a partition's server forget its sales, and hands out again what its log says is in hand. Returns how many sales;
-/// `None` if the server is another one by now.
+/// Drops the sales of a partition's server, and re-queues the claims that are in hand by the server's log.
+/// Returns the number of sales; `None` if the server is another one by now.
 async fn forget(epochs: &ServerEpochs, epoch: &ServerEpoch) -> Result<Option<usize>, StoreError> {
     let partition = epoch.scope.get() % PARTITIONS;
     let members = epochs.keys.sales(partition);
@@ -142,7 +146,7 @@ async fn forget(epochs: &ServerEpochs, epoch: &ServerEpoch) -> Result<Option<usi
     let sales: Vec<u64> = epochs.link.query(OP, Repeat::Safe, &command).await?;
     for sale in &sales {
         let keys = epochs.keys.sale(VoucherId::new(*sale));
-        // It stays in the set: forgotten once too often is loaded once more, and nothing else.
+        // The sale stays in the set. Forgetting a sale once too often only costs another load.
         let call = FORGET_SALE.on(keys.of_units().into_iter().chain([&*members])).arg(*sale).arg(1);
         if epochs.run_in::<u64>(OP, Repeat::Safe, epoch, call).await?.is_none() {
             return Ok(None);

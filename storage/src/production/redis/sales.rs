@@ -1,4 +1,4 @@
-//! The [`Sales`] port: each claim one script, on keys of one slot.
+//! The [`Sales`] port. Each claim is one script on keys of one slot.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,12 +19,13 @@ use crate::{
 };
 
 const PUT_OP: &str = "sales.put";
-/// How long a loader may be silent before another takes its place.
+/// Time without progress after which another loader replaces a sale's loader.
 pub(super) const LOADER_SILENCE_MS: u64 = 10_000;
-/// How often somebody looks whether another one has loaded the sale, and how long.
+/// Interval at which waiting callers check whether another instance has loaded the sale.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// Maximum number of checks per call.
 const LOOKS: u32 = 60;
-/// Units given back at the same time: each reads the database first, to which a process has 16 connections.
+/// Units released concurrently: each release first reads the database, to which a process has 16 connections.
 const RELEASED_AT_ONCE: usize = 12;
 
 /// Sales in Redis.
@@ -36,16 +37,16 @@ pub(super) struct RedisSales {
     pub(super) wake_ups: Arc<WakeUps>,
 }
 
-/// What the script of claims is run for.
+/// Purpose of a run of the claim script.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wish {
-    /// To take a unit.
+    /// Take a unit for the user.
     Unit,
-    /// To learn which order the user holds.
+    /// Look up the order behind the user's unit.
     Held,
 }
 
-/// Terms as a script is given them: begin, end, paused, units.
+/// Returns the terms as script arguments: begin, end, paused, units.
 pub(super) fn as_args(terms: &Terms) -> [String; 4] {
     [
         terms.begin.as_millis().to_string(),
@@ -55,7 +56,7 @@ pub(super) fn as_args(terms: &Terms) -> [String; 4] {
     ]
 }
 
-/// Units as they are kept: empty for as many as anybody wants.
+/// Parses stored units. An empty string means a sale without a limit.
 pub(super) fn read_units(op: &'static str, units: &str, taken: &str) -> Result<Units, StoreError> {
     let number = |text: &str| {
         text.parse().map_err(|_| StoreError::Corrupt { op, key: format!("units {units:?}, taken {taken:?}") })
@@ -82,7 +83,7 @@ fn read_order(op: &'static str, order: &str) -> Result<OrderId, StoreError> {
 }
 
 impl RedisSales {
-    /// Runs the script of claims; its answer as it came.
+    /// Runs the claim script. Returns the script's reply.
     async fn run_script(&self, op: &'static str, claim: Claim, wish: Wish) -> Result<String, StoreError> {
         let (partition, scope) = (partition_of(claim.voucher), EpochScope::of(claim.voucher));
         let (sale, log) = (self.keys.sale(claim.voucher), self.keys.log(partition));
@@ -97,14 +98,14 @@ impl RedisSales {
         let (answer, number): (String, _) =
             self.epochs.run((op, Repeat::Safe), (scope, Need::Open), call).await?;
         if self.epochs.known().is_over(scope, number) {
-            // What that server says does not count any more.
+            // A reply from a finished epoch no longer counts.
             let source = "Redis was replaced while it answered".into();
             return Err(StoreError::Unavailable { op, source });
         }
         Ok(answer)
     }
 
-    /// One try to put: `None` if another instance loads the sale.
+    /// Tries once to put a sale. `None` if another instance is loading the sale.
     async fn try_put(
         &self,
         keys: &SaleKeys,
@@ -122,7 +123,7 @@ impl RedisSales {
         match answer.iter().map(String::as_str).collect::<Vec<_>>()[..] {
             ["put", units, taken] => read_units(PUT_OP, units, taken).map(Some),
             ["load"] => {
-                // Unless there is another epoch by now, in which nobody waits for this loader.
+                // Gives up if a new epoch has begun, without callers waiting for the loader.
                 let known = self.epochs.known();
                 let Some(epoch) = known.of(scope).filter(|epoch| epoch.number == number) else {
                     return Ok(None);
@@ -135,7 +136,7 @@ impl RedisSales {
                     loader: loader.to_owned(),
                     terms,
                 };
-                // Goes on even if whoever asked for it does not wait so long: else nobody ever ended it.
+                // Continues even if the caller stops waiting: otherwise no task would finish the load.
                 let loaded = self.epochs.link.runtime().spawn(loading.run()).await;
                 loaded.map_err(|error| StoreError::Unavailable { op: PUT_OP, source: error.into() })?
             }
@@ -184,7 +185,7 @@ impl Sales for RedisSales {
         let mut order = order;
         loop {
             let held = self.orders.holdings(voucher, user).await?;
-            // Whoever calls too early, or for an order that was replayed since, takes no unit from a live order.
+            // Protects live orders from callers that release too early, or after a replay of the order.
             if held.contains(&order) {
                 return Ok(Release::NotHeld);
             }
@@ -196,7 +197,7 @@ impl Sales for RedisSales {
             order = match answer.as_str() {
                 "released" => return Ok(Release::Released),
                 "not held" => return Ok(Release::NotHeld),
-                // That order may have been closed in between, when it had no unit to give back.
+                // The order may have been closed in the meantime, when it had no unit to give back.
                 heir => read_order(OP, heir)?,
             };
         }
@@ -231,7 +232,7 @@ impl Sales for RedisSales {
     async fn units(&self, voucher: VoucherId) -> Result<Option<Units>, StoreError> {
         const OP: &str = "sales.units";
         let call = UNITS.on([self.keys.sale(voucher).sale]);
-        // A replica that has become the master may lack claims that workers have in hand, until its epoch is open.
+        // A promoted replica may lack claims in workers' hands, until its epoch is open.
         let need = (EpochScope::of(voucher), Need::Open);
         let (found, _): (Option<(String, String)>, _) =
             self.epochs.run((OP, Repeat::Safe), need, call).await?;
@@ -239,7 +240,7 @@ impl Sales for RedisSales {
     }
 
     async fn without_unit(&self, voucher: VoucherId, users: &[UserId]) -> Result<Vec<UserId>, StoreError> {
-        /// Buyers of one command, which keeps others waiting for some 0.1 ms.
+        /// Buyers per command, which blocks other clients for about 0.1 ms.
         const AT_ONCE: usize = 256;
         let mut lacking = Vec::new();
         for users in users.chunks(AT_ONCE) {
@@ -259,7 +260,7 @@ impl Sales for RedisSales {
     async fn forget(&self, voucher: VoucherId) -> Result<(), StoreError> {
         const OP: &str = "sales.forget";
         let (keys, sales) = (self.keys.sale(voucher), self.keys.sales(partition_of(voucher)));
-        // Whoever loads the sale finds out at the next step, and begins anew.
+        // A loader of the sale notices at its next step, and starts over.
         let call = FORGET_SALE.on(keys.of_units().into_iter().chain([&*sales])).arg(voucher.get()).arg(0);
         let need = (EpochScope::of(voucher), Need::Fresh);
         let (_, _): (u64, _) = self.epochs.run((OP, Repeat::Safe), need, call).await?;

@@ -1,4 +1,4 @@
-//! What sentinels say about the master, beside its address.
+//! The state of a master as reported by sentinels, beyond the address.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use redis::{AsyncConnectionConfig, Client, FromRedisValue as _, RedisResult};
 
 use super::address::{Address, CONNECT_WITHIN, Kind};
 
-/// How long one may take to answer.
+/// Time limit of a sentinel's reply.
 const ANSWER_WITHIN: Duration = Duration::from_millis(300);
 
 /// The sentinels of a master.
@@ -20,24 +20,24 @@ pub(super) struct Sentinels {
     connections: Mutex<HashMap<usize, MultiplexedConnection>>,
 }
 
-/// What most of those say that answer.
+/// The view shared by most of the sentinels that replied.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Word {
-    /// Where the master is.
+    /// Address of the master, `host:port`.
     pub(super) master: String,
-    /// Whether the master is up and is not being replaced.
+    /// Whether the master is up and no failover is under way.
     pub(super) is_settled: bool,
 }
 
 impl Sentinels {
-    /// `None` if the address is not one of sentinels.
+    /// Creates clients for the sentinels of an address; `None` for other kinds of address.
     pub(super) fn of(address: &Address) -> Option<Self> {
         let Kind::Sentinel(name) = &address.kind else { return None };
         let clients = address.sentinel_clients().ok()?;
         Some(Self { name: name.clone(), clients, connections: Mutex::default() })
     }
 
-    /// Asks all of them. `None` if none answers, or no master is named by most.
+    /// Queries all sentinels. `None` if no sentinel replies, or no master is named by most of the replies.
     pub(super) async fn word(&self) -> Option<Word> {
         let asked = join_all((0..self.clients.len()).map(|index| self.ask(index))).await;
         majority(&asked.into_iter().flatten().collect::<Vec<_>>())
