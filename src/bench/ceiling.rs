@@ -1,4 +1,4 @@
-//! The ceiling: what axum answers when nothing is done for a request.
+//! The ceiling: the response rate of a bare axum handler on the same machine.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -7,11 +7,11 @@ use axum::extract::Path;
 use axum::routing::post;
 use tokio::net::TcpListener;
 
-/// Serves a bare handler at the claim's path until the process is stopped, as anybody would write it: `axum::serve` on
-/// tokio's default runtime. Prints its address first.
+/// Serves a bare handler at the claim's path until the process is stopped: `axum::serve` on tokio's default
+/// runtime, without any tuning. Prints the address first.
 ///
 /// # Errors
-/// The address cannot be listened on.
+/// The listener cannot be bound.
 pub fn serve() -> anyhow::Result<()> {
     tokio::runtime::Runtime::new()?.block_on(async {
         let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
@@ -22,7 +22,7 @@ pub fn serve() -> anyhow::Result<()> {
     })
 }
 
-/// As long as the answer to an accepted claim.
+/// Returns a body as long as the response to an accepted claim.
 async fn answer(Path(_voucher): Path<u64>) -> &'static str {
     r#"{"success":true,"data":663201234567890123,"dataText":"663201234567890123"}"#
 }

@@ -1,11 +1,11 @@
-//! What several runs came to, beside each other.
+//! Results of several runs, side by side.
 
 use std::fmt::Write as _;
 
-/// Something that is measured, and to how many digits after the point it is shown.
+/// Name of a measured quantity, and the number of decimals shown.
 pub(super) type What = (&'static str, usize);
 
-/// What one run on one ground came to.
+/// Result of one run on one ground.
 #[derive(Clone, Debug)]
 pub(super) struct Outcome {
     pub(super) ground: &'static str,
@@ -16,7 +16,8 @@ pub(super) struct Outcome {
 const NAMES: usize = 36;
 const COLUMN: usize = 34;
 
-/// A line for everything that was measured, a column for each ground: the median of its runs, and the least and the most.
+/// Formats a table with one row per quantity and one column per ground: median, minimum and maximum of the
+/// ground's runs.
 pub(super) fn table(outcomes: &[Outcome]) -> String {
     let grounds = in_order(outcomes.iter().map(|outcome| outcome.ground));
     let whats = in_order(outcomes.iter().flat_map(|outcome| outcome.figures.iter().map(|(what, _)| *what)));
@@ -47,7 +48,7 @@ fn cell(mut values: Vec<f64>, digits: usize) -> String {
     }
 }
 
-/// Each once, in the order in which they come first.
+/// Removes duplicates and keeps the order of first occurrence.
 fn in_order<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
     all.fold(Vec::new(), |mut once, one| {
         if !once.contains(&one) {

@@ -1,4 +1,4 @@
-//! A crowd is sent to the door, and how it fared is told.
+//! Runs a script of claims against the servers and prints the results.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::sale_bench::SaleBench;
 
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Every user presses once in every sale.
+/// Sends one claim per user and sale.
 pub(super) fn press(
     bench: &SaleBench,
     addresses: &[SocketAddr],
@@ -94,12 +94,12 @@ pub(super) fn print_rate(what: &str, report: &Report, cpu: Option<Duration>) {
     );
 }
 
-/// How much of a span each answer took, in µs.
+/// Returns the time per response within `span`, in µs.
 pub(super) fn each(report: &Report, span: Duration) -> f64 {
     span.as_secs_f64() * 1e6 / report.answered.max(1) as f64
 }
 
-/// A bar on a terminal, nothing elsewhere.
+/// Returns a progress bar, hidden when the output is not a terminal.
 pub(super) fn progress_bar(length: Option<u64>, what: &'static str) -> ProgressBar {
     let bar = length.map_or_else(ProgressBar::new_spinner, ProgressBar::new);
     let template = match length {

@@ -1,4 +1,4 @@
-//! People who log in while the crowd is at the door.
+//! Log-ins during the rush of claims.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 use hdrhistogram::Histogram;
 
-/// Between two log-ins: enough of them for a percentile, too few to be a load.
+/// Pause between two log-ins: enough log-ins for a percentile, too few to be a load.
 const EVERY: Duration = Duration::from_millis(20);
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Logs new users in one after another until `over`, by the codes that the server writes to its standard output.
-/// Answers the latencies of the log-in call alone, in µs.
+/// Logs new users in one after another until `over`, using the codes from the server's standard output.
+/// Returns the latencies of the log-in call alone, in µs.
 pub(super) fn measure(
     address: SocketAddr,
     lines: &Receiver<String>,
@@ -39,7 +39,7 @@ pub(super) fn measure(
     Ok(latencies)
 }
 
-/// The console's line, as in `SMS 13900000002 code 123456`.
+/// Waits for the console's line with the code, as in `SMS 13900000002 code 123456`.
 fn code_for(phone: &str, lines: &Receiver<String>) -> anyhow::Result<String> {
     loop {
         let line = lines.recv_timeout(PATIENCE).context("the server wrote no login code")?;
@@ -49,7 +49,7 @@ fn code_for(phone: &str, lines: &Receiver<String>) -> anyhow::Result<String> {
     }
 }
 
-/// One POST that has to succeed.
+/// Sends one POST, which must succeed.
 fn ask(stream: &mut TcpStream, path: &str, body: &str) -> anyhow::Result<()> {
     let headers = [("content-type", "application/json")];
     stream.write_all(&super::load::post(path, "mall", &headers, body.as_bytes()))?;

@@ -1,8 +1,8 @@
-//! `mallbox bench`: load over real connections against a real server, and the ceiling beside it.
+//! `mallbox bench`: load over real connections against a real server, with a ceiling for comparison.
 //!
-//! A claim about speed is a command that anybody can run. The server is a process of its own, started from this same
-//! binary; beside every figure stands what a bare axum handler does under the same load in the same run, since the
-//! machine decides more than the program does.
+//! A claim about speed is a command that anybody can run. The server is a separate process, started from the
+//! same binary. Every rate is printed beside the rate of a bare axum handler under equal load in the same
+//! run, since the machine decides more than the program does.
 
 pub mod ceiling;
 mod comparison;

@@ -1,4 +1,4 @@
-//! The bench's own mall: users who are logged in, and sales that are open.
+//! The bench's own mall: logged-in users and open sales.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,33 +16,33 @@ use crate::mall::Random;
 
 /// Longer than any bench.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// Log-ins under way at once while the mall is made: in a directory they share the disk's syncs, on servers they wait for
-/// a connection no longer than a call may.
+/// Concurrent log-ins while the mall is made. In a directory, concurrent log-ins share the disk's syncs. On
+/// servers, each waits for a connection no longer than a call may take.
 const AT_ONCE_IN_DIRECTORY: usize = 512;
 const AT_ONCE_ON_SERVERS: usize = 32;
-/// How often a log-in is tried on servers that are busy.
+/// Attempts per log-in when the servers are busy.
 const TRIES: usize = 5;
 
-/// Who may press, and for what.
+/// Session tokens of the buyers, and the sales they claim from.
 #[derive(Clone, Debug)]
 pub(super) struct Crowd {
     pub(super) tokens: Arc<Vec<String>>,
     pub(super) sales: Vec<VoucherId>,
-    /// One in which nothing was ever to be had.
+    /// A sale without any units.
     pub(super) sold_out: Option<VoucherId>,
 }
 
-/// How large it is to be.
+/// Size of the mall.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Size {
     pub(super) users: usize,
     pub(super) sales: usize,
-    /// `None` = unlimited.
+    /// Units of each sale; `None` = unlimited.
     pub(super) units: Option<u64>,
 }
 
-/// Makes a mall in an empty place, through the same ports that the mall uses, and lets go of it. Answers also how its back
-/// end was.
+/// Makes a mall in an empty place through the ports the mall uses, and closes it. Returns also the health of
+/// the back end.
 pub(super) async fn make(
     place: &Place,
     size: Size,
@@ -99,7 +99,7 @@ async fn log_in(storage: Storage, number: usize, token: String, now: Timestamp) 
     Ok(())
 }
 
-/// The sales that are pressed in, and one without a unit.
+/// Creates the open sales, and one sale without units.
 async fn open_sales(
     storage: &Storage,
     size: Size,

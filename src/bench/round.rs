@@ -1,4 +1,4 @@
-//! One mall of the bench, from the first user to the check of its books.
+//! One mall of the bench, from the first user to the ledger check.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -23,12 +23,12 @@ use super::site::{Ground, Site};
 use super::watch::{self, Watch};
 use super::{logins, toll};
 
-/// How long the workers may take for what the sale has left them.
+/// Time limit for the workers to persist the claims still pending after the sale.
 const DRAIN: Duration = Duration::from_secs(600);
-/// Claims a minute that nobody makes: the limit is asked, and never reached.
+/// Per-user limit in claims a minute: checked on every claim, never reached.
 const UNREACHED: &str = "1000000000";
 
-/// A mall that is served.
+/// A mall under load.
 struct Round<'a> {
     bench: &'a SaleBench,
     site: &'a Site,
@@ -39,7 +39,7 @@ struct Round<'a> {
     figures: Vec<(What, f64)>,
 }
 
-/// Makes a mall on this ground, sells in it, and checks its books.
+/// Makes a mall on `ground`, runs the sales, and checks the ledger.
 pub(super) fn run(
     bench: &SaleBench,
     ground: &Ground,
@@ -66,7 +66,7 @@ pub(super) fn run(
 }
 
 impl Round<'_> {
-    /// The sales themselves, with people logging in beside them at the first server.
+    /// Runs the sales, with log-ins at the first server meanwhile.
     fn sell(&mut self, lines: Receiver<String>) -> anyhow::Result<()> {
         let over = Arc::new(AtomicBool::new(false));
         let logins = {
@@ -110,7 +110,8 @@ impl Round<'_> {
         print_logins(logins.join())
     }
 
-    /// Refusals: everybody presses where nothing is to be had, and then again in the last sale, where many hold a unit.
+    /// Measures refusals: claims on the sale without units, then repeated claims on the last sale, in which
+    /// many users hold a unit.
     fn refuse(&mut self) -> anyhow::Result<()> {
         let last = self.crowd.sales.last().copied();
         for (what, sale) in [("sold out", self.crowd.sold_out), ("pressed again", last)] {
@@ -186,7 +187,7 @@ fn print_servers(arguments: &[String], site: &Site, health: &Health) {
     }
 }
 
-/// All processes of the mall, and what each writes on standard output.
+/// Starts all processes of the mall. Returns the lines each writes to standard output.
 fn start(arguments: &[String], site: &Site) -> anyhow::Result<(Vec<Server>, Vec<Receiver<String>>)> {
     let environment = site.environment();
     let started: Vec<_> = (0..site.instances())
@@ -195,7 +196,7 @@ fn start(arguments: &[String], site: &Site) -> anyhow::Result<(Vec<Server>, Vec<
     Ok(started.into_iter().unzip())
 }
 
-/// What the sales have left in the order log, and how long the mall takes to start on it.
+/// Prints the size of the order log after the sales and the time of a restart on it.
 fn start_again(arguments: &[String], dir: &Path) -> anyhow::Result<()> {
     let bytes = bytes_below(&dir.join("log"))?;
     let began = Instant::now();
@@ -220,7 +221,7 @@ fn bytes_below(dir: &Path) -> std::io::Result<u64> {
     Ok(bytes)
 }
 
-/// Counts the books of the stopped mall from what is stored.
+/// Checks the stopped mall's ledger with `verify`. Returns whether the ledger balances.
 fn verify(site: &Site) -> anyhow::Result<bool> {
     Ok(this_program(&site.command("verify")?, &site.environment())?.status()?.success())
 }

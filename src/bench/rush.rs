@@ -1,4 +1,4 @@
-//! The crowd at the door: what is sent, and what was answered.
+//! The rush of claims: requests sent and responses counted.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use mallbox_storage::VoucherId;
 
 use super::load::{Answer, Fault, Script};
 
-/// What claims were answered.
+/// Responses to claims, by kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Tally {
     pub(super) accepted: u64,
@@ -14,13 +14,14 @@ pub(super) struct Tally {
     pub(super) already_bought: u64,
     /// Any other 200.
     pub(super) refused: u64,
-    /// 429, 503 and the like.
+    /// Rejected by load shedding or by a limit: 429, 503 and similar.
     pub(super) turned_away: u64,
-    /// No answer, or none that could be read: whether they bought shows in the books.
+    /// No response, or an unreadable one: only the ledger shows whether the claim succeeded.
     pub(super) lost: u64,
 }
 
-/// Every user presses once in one sale after another; then, if told so, for ever in the last one.
+/// Sends one claim per user in one sale after another; with `for_ever`, continues with the last sale without
+/// end.
 pub(super) struct Rush {
     tokens: Arc<Vec<String>>,
     heads: Vec<String>,
@@ -72,7 +73,7 @@ impl Script for Rush {
     }
 }
 
-/// Looks from behind: the code stands at the end of an answer.
+/// Searches from the end: the code stands at the end of a response.
 fn contains(body: &[u8], word: &[u8]) -> bool {
     body.windows(word.len()).rev().any(|window| window == word)
 }

@@ -1,4 +1,5 @@
-//! `bench sale`: a crowd on one sale after another, the ceiling beside it, and the books at the end.
+//! `bench sale`: a rush of claims on one sale after another, the ceiling for comparison, and the ledger check
+//! at the end.
 
 use std::sync::Arc;
 
@@ -16,10 +17,10 @@ use super::server::{Server, cpu_of, cpu_since};
 use super::site::Ground;
 use crate::mall::Random;
 
-/// Measures, prints, and checks the books. Answers whether they balance.
+/// Runs the bench, prints the results and checks the ledgers. Returns whether all ledgers balance.
 ///
 /// # Errors
-/// A server that cannot be started or reached; a request that no server should refuse.
+/// A server that cannot be started or reached; a refusal of a request that no server should refuse.
 pub fn run(bench: &SaleBench, now: Timestamp) -> anyhow::Result<bool> {
     if bench.users == 0 || bench.sales == 0 || bench.connections == 0 {
         bail!("users, sales and connections must each be at least 1");
@@ -34,10 +35,10 @@ pub fn run(bench: &SaleBench, now: Timestamp) -> anyhow::Result<bool> {
     for round in 1..=bench.rounds {
         let mut grounds: Vec<&Ground> = bench.grounds.iter().collect();
         if round % 2 == 0 {
-            // Whoever is second finds a machine that has just worked.
+            // The order alternates, because the second ground finds a machine that has just been busy.
             grounds.reverse();
         }
-        // Each round has its own: on a shared machine it changes while one measures.
+        // Each round measures the ceiling again: on a shared machine the ceiling changes during the bench.
         let ceiling = measure_ceiling(bench)?;
         for ground in grounds {
             if bench.rounds * bench.grounds.len() > 1 {
@@ -52,7 +53,7 @@ pub fn run(bench: &SaleBench, now: Timestamp) -> anyhow::Result<bool> {
     Ok(outcomes.iter().all(|outcome| outcome.books_balance))
 }
 
-/// What a bare handler answers under the same load.
+/// Measures a bare handler under equal load.
 fn measure_ceiling(bench: &SaleBench) -> anyhow::Result<Report> {
     let (server, _lines) = Server::start(&["bench", "ceiling"].map(str::to_owned), &[])?;
     let servers = [server];

@@ -1,4 +1,4 @@
-//! What `bench sale` is asked to measure.
+//! Settings of `bench sale`.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -7,27 +7,27 @@ use mallbox_storage::VoucherId;
 
 use super::site::Ground;
 
-/// What to measure.
+/// Settings of a run of `bench sale`.
 #[derive(Clone, Debug)]
 pub struct SaleBench {
-    /// People who press, each once a sale.
+    /// Number of users; each sends one claim per sale.
     pub users: usize,
     /// Units of each sale; `None` = unlimited.
     pub units: Option<u64>,
-    /// Sales, one after another.
+    /// Number of sales, one after another.
     pub sales: usize,
-    /// Connections that the crowd shares.
+    /// Connections shared by all users.
     pub connections: usize,
-    /// Claims per second over all connections; `None` = as fast as answers come.
+    /// Claims per second over all connections; `None` = closed loop.
     pub rate: Option<f64>,
-    /// How long the ceiling and the refusals are measured.
+    /// Duration of the measurements of the ceiling and of the refusals.
     pub span: Duration,
-    /// Whether every claim is held against its user's limit, which none reaches.
+    /// Whether every claim is checked against the user's rate limit, which is never reached.
     pub limits: bool,
-    /// Where the sales are, by turns.
+    /// Grounds to run on, in alternating order.
     pub grounds: Vec<Ground>,
-    /// Turns that each of these has.
+    /// Rounds on each ground.
     pub rounds: usize,
-    /// A server that runs already, with the tokens of people who may press and the sales they press in.
+    /// A running server, with session tokens of its users and the sales to claim from.
     pub server: Option<(SocketAddr, Vec<String>, Vec<VoucherId>)>,
 }

@@ -1,4 +1,4 @@
-//! A server under load: a process of this same binary, stopped with its owner.
+//! A server under load: a process of the same binary, stopped together with its owner.
 
 use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
@@ -8,18 +8,18 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 
-/// How long a server may take to say where it listens: reading a large mall takes a while.
+/// Time limit for a server to print its address: reading a large mall takes a while.
 const START: Duration = Duration::from_secs(60);
 const STOP: Duration = Duration::from_secs(30);
 
-/// What the environment may tell a server: how it speaks, and nothing of what it does.
+/// Variables a server may inherit: language and log format, nothing that changes behaviour.
 const HEARD: [&str; 2] = ["MALLBOX_LOG", "MALLBOX_LANG"];
 
-/// Where its mall is, if that is not on its command line, which everybody on the machine can read.
+/// Location of the mall for the server, kept off the command line, which every user of the machine can read.
 pub(super) type Environment = [(&'static str, String)];
 
-/// This program once more, told by its arguments and `environment` alone: a variable that is set for a real mall changes
-/// nothing of a bench.
+/// Returns a command for the same binary, configured by `arguments` and `environment` alone: variables set
+/// for a real mall do not affect a bench.
 pub(super) fn this_program(arguments: &[String], environment: &Environment) -> anyhow::Result<Command> {
     let binary = std::env::current_exe().context("cannot find this program's own file")?;
     let mut command = Command::new(binary);
@@ -41,8 +41,8 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Starts this binary with `arguments` and waits until it says where it listens. Answers also what it writes on
-    /// standard output after that, line by line.
+    /// Starts the binary with `arguments` and waits for the printed address. Returns also the lines printed
+    /// to standard output afterwards.
     pub(super) fn start(
         arguments: &[String],
         environment: &Environment,
@@ -90,16 +90,17 @@ impl Server {
         }
     }
 
-    /// CPU time the process has used so far.
+    /// Returns the CPU time used by the process so far.
     pub(super) fn cpu(&self) -> Option<Duration> {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).ok()?;
-        // After the name, which may hold anything: utime and stime are the 12th and 13th, in ticks of 10 ms.
+        // After the name, which may contain anything: utime and stime are the 12th and 13th field, in ticks
+        // of 10 ms.
         let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
         let ticks = fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?;
         Some(Duration::from_millis(ticks * 10))
     }
 
-    /// Asks the process to drain and end, and waits for it.
+    /// Asks the process to drain and exit, and waits for the exit.
     pub(super) fn stop(mut self) -> anyhow::Result<()> {
         let asked =
             Command::new("kill").arg(self.child.id().to_string()).status().context("cannot send a signal")?;
@@ -122,23 +123,23 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Gone already after `stop`; otherwise it must not outlive its owner.
+        // Already gone after `stop`; otherwise the process must not outlive its owner.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// CPU time that all of these have used together since they had used `before`.
+/// Returns the CPU time used by all `servers` together since `before`.
 pub(super) fn cpu_since(servers: &[Server], before: Option<Duration>) -> Option<Duration> {
     Some(cpu_of(servers)?.saturating_sub(before?))
 }
 
-/// CPU time that all of these have used together.
+/// Returns the CPU time used by all `servers` together.
 pub(super) fn cpu_of(servers: &[Server]) -> Option<Duration> {
     servers.iter().map(Server::cpu).sum()
 }
 
-/// The first `http://address:port` in a line.
+/// Finds the first `http://address:port` in a line.
 fn address_in(line: &str) -> Option<SocketAddr> {
     let rest = &line[line.find("http://")? + "http://".len()..];
     let end = rest

@@ -1,4 +1,4 @@
-//! Where a bench's mall is: a place of its own, and gone afterwards.
+//! Location of a bench's mall: a place of its own, removed afterwards.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,27 +9,27 @@ use mallbox_storage::production::{ProductionOptions, ServerFigures, Trial};
 use mallbox_storage::{Durability, EmbeddedOptions, Place};
 use tokio::runtime::Runtime;
 
-/// Where it is to be.
+/// Kind of location to run a bench on.
 #[derive(Clone, Debug)]
 pub enum Ground {
-    /// In a directory.
+    /// A directory with the embedded back end.
     Directory {
-        /// How the server answers.
+        /// Durability setting of the server.
         durability: Durability,
-        /// Make it here and keep it; `None` = a directory of its own that goes away.
+        /// Directory to create and keep; `None` = a temporary directory, removed afterwards.
         keep: Option<PathBuf>,
     },
-    /// On these servers, beside whatever else is there.
+    /// Redis and MySQL servers, beside whatever data they hold.
     Servers {
-        /// Where they are. Prefix and database are left alone: the bench takes others.
+        /// Addresses of the servers. The bench ignores the given prefix and database and uses fresh ones.
         options: ProductionOptions,
-        /// Processes that serve the mall.
+        /// Number of processes that serve the mall.
         instances: usize,
     },
 }
 
 impl Ground {
-    /// The word on the command line.
+    /// Returns the word used on the command line.
     pub(super) fn name(&self) -> &'static str {
         match self {
             Self::Directory { .. } => "directory",
@@ -38,9 +38,10 @@ impl Ground {
     }
 }
 
-/// Where it is. What is not to be kept goes with this value; what cannot be removed is told.
+/// Location of a bench's mall. Dropping the value removes everything not to be kept, and reports what cannot
+/// be removed.
 pub(super) struct Site {
-    /// Drives what is asked of servers.
+    /// Runtime for the queries to the servers.
     pub(super) runtime: Runtime,
     kind: Arc<Kind>,
 }
@@ -51,7 +52,7 @@ enum Kind {
 }
 
 impl Site {
-    /// Finds a place. Nothing is made there yet.
+    /// Chooses a location. Creates nothing there yet.
     pub(super) fn find(ground: &Ground) -> anyhow::Result<Self> {
         let runtime = Runtime::new()?;
         let kind = match ground {
@@ -62,7 +63,7 @@ impl Site {
                 Kind::Directory { path: path.clone(), is_kept: true, durability: *durability }
             }
             Ground::Directory { durability, keep: None } => {
-                // Not in /tmp, which is memory on many machines: then nothing would reach a disk.
+                // Not in /tmp, which is memory on many machines: nothing would reach a disk.
                 let path = std::env::current_dir()?.join(format!(".mallbox-bench-{}", std::process::id()));
                 Kind::Directory { path, is_kept: false, durability: *durability }
             }
@@ -75,7 +76,7 @@ impl Site {
         Ok(Self { runtime, kind })
     }
 
-    /// How to open the mall.
+    /// Returns the options to open the mall.
     pub(super) fn place(&self) -> Place {
         match &*self.kind {
             Kind::Directory { path, .. } => Place::Embedded(EmbeddedOptions::new(path)),
@@ -83,7 +84,7 @@ impl Site {
         }
     }
 
-    /// Its directory, if it is in one.
+    /// Returns the directory of an embedded mall.
     pub(super) fn dir(&self) -> Option<&Path> {
         match &*self.kind {
             Kind::Directory { path, .. } => Some(path),
@@ -91,7 +92,7 @@ impl Site {
         }
     }
 
-    /// Processes that are to serve it.
+    /// Returns the number of processes to serve the mall.
     pub(super) fn instances(&self) -> usize {
         match &*self.kind {
             Kind::Directory { .. } => 1,
@@ -99,7 +100,7 @@ impl Site {
         }
     }
 
-    /// A command on it; what is not said in the arguments is said in the [environment](Self::environment).
+    /// Returns the arguments of a command on the mall; the rest is in the [environment](Self::environment).
     pub(super) fn command(&self, name: &str) -> anyhow::Result<Vec<String>> {
         let mut command = vec![name.to_owned()];
         if let Kind::Directory { path, .. } = &*self.kind {
@@ -109,7 +110,7 @@ impl Site {
         Ok(command)
     }
 
-    /// `serve`, with what holds here alone.
+    /// Returns the arguments of `serve`, with the ground's durability.
     pub(super) fn serve(&self) -> anyhow::Result<Vec<String>> {
         let mut command = self.command("serve")?;
         if let Kind::Directory { durability, .. } = &*self.kind {
@@ -118,7 +119,7 @@ impl Site {
         Ok(command)
     }
 
-    /// Where a command finds the servers.
+    /// Returns the variables through which a command finds the servers.
     pub(super) fn environment(&self) -> Vec<(&'static str, String)> {
         match &*self.kind {
             Kind::Directory { .. } => Vec::new(),
@@ -133,7 +134,7 @@ impl Site {
         }
     }
 
-    /// What the servers have done so far.
+    /// Returns the statistics of Redis and MySQL so far.
     pub(super) fn figures(&self) -> anyhow::Result<Option<ServerFigures>> {
         match &*self.kind {
             Kind::Directory { .. } => Ok(None),
@@ -168,9 +169,9 @@ impl Kind {
     }
 }
 
-/// Ends the bench as asked, and leaves nothing behind. A terminal interrupts the mall's processes as well.
+/// Removes the location on an interrupt and exits. A terminal interrupts the mall's processes as well.
 async fn remove_if_interrupted(kind: Arc<Kind>) {
-    /// They finish what they have in hand, and write that.
+    /// The processes finish their work in progress and write it.
     const END: Duration = Duration::from_secs(1);
     if tokio::signal::ctrl_c().await.is_ok() {
         tokio::time::sleep(END).await;

@@ -1,10 +1,11 @@
-//! What claims and orders cost Redis and MySQL.
+//! Cost of claims and orders in Redis and MySQL.
 
 use mallbox_storage::production::ServerFigures;
 
 use super::comparison::What;
 
-/// What so many claims cost Redis, with what was done beside them for the log, and what their orders cost MySQL.
+/// Returns the cost per claim in Redis, including the background work on the log, and the cost per order in
+/// MySQL.
 pub(super) fn of_claims(spent: &ServerFigures, claims: u64, orders: u64) -> Vec<(What, f64)> {
     let ServerFigures { redis, mysql } = spent;
     let (a_claim, an_order) = (share_of(claims), share_of(orders));
@@ -21,7 +22,7 @@ pub(super) fn of_claims(spent: &ServerFigures, claims: u64, orders: u64) -> Vec<
     ]
 }
 
-/// What a refusal costs: nothing but the claim itself.
+/// Returns the cost per refusal: the claim itself, nothing else.
 pub(super) fn of_refusals(spent: &ServerFigures, refusals: u64) -> [(What, f64); 2] {
     let a_refusal = share_of(refusals);
     [
@@ -30,7 +31,7 @@ pub(super) fn of_refusals(spent: &ServerFigures, refusals: u64) -> [(What, f64);
     ]
 }
 
-/// The same in one line.
+/// Formats the costs of [`of_claims`] in one line.
 pub(super) fn line(spent: &ServerFigures, claims: u64, orders: u64) -> String {
     let figures = of_claims(spent, claims, orders);
     figures

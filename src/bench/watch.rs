@@ -1,4 +1,4 @@
-//! What the servers say of themselves while they are under load.
+//! Metrics of the servers, sampled under load.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -12,18 +12,18 @@ use anyhow::{Context as _, bail};
 const EVERY: Duration = Duration::from_millis(100);
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// One look at the servers' metrics.
+/// One sample of the servers' metrics.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Look {
-    /// Claims that have become orders since the servers started.
+    /// Claims persisted as orders since the servers started.
     pub(super) persisted: u64,
-    /// Transactions in which they did.
+    /// Transactions that persisted them.
     pub(super) batches: u64,
     /// Claims accepted and not settled.
     pub(super) pending: u64,
 }
 
-/// Looks every 100 ms, on a thread of its own, until it is stopped.
+/// Samples every 100 ms on a dedicated thread until stopped.
 pub(super) struct Watch {
     stop: Arc<AtomicBool>,
     thread: JoinHandle<Vec<(Instant, Look)>>,
@@ -36,7 +36,7 @@ impl Watch {
         let thread = std::thread::spawn(move || {
             let mut looks = Vec::new();
             while !stopped.load(Ordering::Relaxed) {
-                // A server too busy to answer is looked at again; the gap shows in the instants.
+                // A server too busy to respond is sampled again; the gap shows in the instants.
                 if let Ok(look) = look(&addresses) {
                     looks.push((Instant::now(), look));
                 }
@@ -53,7 +53,7 @@ impl Watch {
     }
 }
 
-/// Waits until nothing is pending any more, and answers how long that took.
+/// Waits until no claim is pending. Returns the time taken.
 pub(super) fn drained(addresses: &[SocketAddr], patience: Duration) -> anyhow::Result<Duration> {
     let began = Instant::now();
     loop {
@@ -68,7 +68,7 @@ pub(super) fn drained(addresses: &[SocketAddr], patience: Duration) -> anyhow::R
     }
 }
 
-/// One look at all servers of a mall. Each tells what it has done itself, and what is pending in the log of all.
+/// Samples all servers of a mall. Each server reports its own work, and the pending claims of the shared log.
 pub(super) fn look(addresses: &[SocketAddr]) -> anyhow::Result<Look> {
     addresses.iter().try_fold(Look::default(), |sum, address| {
         let one = look_at(*address)?;
@@ -96,7 +96,7 @@ fn look_at(address: SocketAddr) -> anyhow::Result<Look> {
     })
 }
 
-/// One GET on a connection of its own.
+/// Sends one GET on a new connection.
 fn get(address: SocketAddr, path: &str) -> anyhow::Result<String> {
     let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;

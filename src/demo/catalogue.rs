@@ -1,7 +1,7 @@
-//! What the demo mall is stocked with: plain data, no behaviour.
+//! The content of the demo mall: plain data, no behaviour.
 //!
-//! Streets and districts are real ones of Hangzhou; shops, house numbers, people and offers are
-//! invented. Positions were set by hand and are good to a few hundred metres.
+//! Streets and districts are real and in Hangzhou; shops, house numbers, people and offers are invented.
+//! Positions were set by hand and are accurate to a few hundred metres.
 
 mod notes;
 mod people;
@@ -13,19 +13,19 @@ pub use people::PEOPLE;
 pub use shops::SHOPS;
 pub use vouchers::{OPENING_SALE, RUNNING_SALE, VOUCHERS};
 
-/// Pictures each shop has, numbered from 1.
+/// Pictures per shop, numbered from 1.
 pub const PICTURES_PER_SHOP: u64 = 3;
 
-/// A kind of shop, one tile on the front page.
+/// A type of shop, one tile on the home page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DemoType {
     /// From 1, in the order of [`TYPES`].
     pub id: u64,
-    /// As shown.
+    /// Name shown on the tile.
     pub name: &'static str,
-    /// Path below `/imgs`; the front end puts that prefix on by itself.
+    /// Path below `/imgs`; the front end adds the prefix itself.
     pub icon: &'static str,
-    /// Place among the tiles, smallest first.
+    /// Position among the tiles, ascending.
     pub sort: i64,
 }
 
@@ -34,25 +34,25 @@ pub struct DemoType {
 pub struct DemoShop {
     /// From 1 without gaps, in the order of [`SHOPS`].
     pub id: u64,
-    /// The [`DemoType`] it belongs to.
+    /// Id of the shop's [`DemoType`].
     pub type_id: u64,
-    /// Invented, and unique.
+    /// Invented and unique.
     pub name: &'static str,
-    /// The quarter people would name when asked where it is.
+    /// Quarter of the city, as locals call it.
     pub area: &'static str,
-    /// Street and invented number.
+    /// Street and invented house number.
     pub address: &'static str,
-    /// Such as `10:00-22:00`; past midnight is written `18:00-02:00`.
+    /// Opening hours such as `10:00-22:00`; times past midnight as in `18:00-02:00`.
     pub open_hours: &'static str,
     /// Longitude in degrees, WGS-84.
     pub x: f64,
     /// Latitude in degrees, WGS-84.
     pub y: f64,
-    /// Whole yuan a head.
+    /// Average price per head, in whole yuan.
     pub avg_price: i64,
-    /// Vouchers sold so far.
+    /// Number of vouchers sold.
     pub sold: i64,
-    /// Reviews so far.
+    /// Number of reviews.
     pub comments: i64,
     /// Stars times ten, 10 to 50.
     pub score: i64,
@@ -61,93 +61,93 @@ pub struct DemoShop {
 /// An ordinary voucher: always on the shelf, no stock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DemoVoucher {
-    /// The [`DemoShop`] that takes it.
+    /// Id of the [`DemoShop`] that accepts the voucher.
     pub shop_id: u64,
-    /// What it is.
+    /// Title of the voucher.
     pub title: &'static str,
-    /// When or for whom it is good.
+    /// Restrictions on time or customers.
     pub sub_title: &'static str,
-    /// One rule a line.
+    /// Rules, one per line.
     pub rules: &'static str,
-    /// What the buyer pays, in cents.
+    /// Price paid by the buyer, in cents.
     pub pay_value: i64,
-    /// What it is worth in the shop, in cents.
+    /// Value in the shop, in cents.
     pub actual_value: i64,
 }
 
-/// A flash sale without its hours: whoever starts the demo decides when it opens.
+/// A flash sale without times: [`seed`](super::seed::seed) sets them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DemoSale {
-    /// The [`DemoShop`] that takes the voucher.
+    /// Id of the [`DemoShop`] that accepts the voucher.
     pub shop_id: u64,
-    /// What it is.
+    /// Title of the voucher.
     pub title: &'static str,
-    /// When or for whom it is good.
+    /// Restrictions on time or customers.
     pub sub_title: &'static str,
-    /// One rule a line.
+    /// Rules, one per line.
     pub rules: &'static str,
-    /// What the buyer pays, in cents.
+    /// Price paid by the buyer, in cents.
     pub pay_value: i64,
-    /// What it is worth in the shop, in cents.
+    /// Value in the shop, in cents.
     pub actual_value: i64,
-    /// Units to begin with.
+    /// Initial stock, in units.
     pub stock: u64,
 }
 
-/// Somebody with an account in the demo mall.
+/// A user with an account in the demo mall.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DemoPerson {
     /// Eleven digits, from the block 139 0000 00xx.
     pub phone: &'static str,
-    /// As shown, and unique.
+    /// Unique display name.
     pub nick_name: &'static str,
     /// Path with the `/imgs` prefix.
     pub icon: &'static str,
     /// Home town.
     pub city: &'static str,
-    /// One line about themselves.
+    /// Self-description in one line.
     pub introduce: &'static str,
     /// False is male, as in the API.
     pub gender: bool,
-    /// `YYYY-MM-DD`.
+    /// Date as `YYYY-MM-DD`.
     pub birthday: &'static str,
-    /// 0 to 9.
+    /// Level, 0 to 9.
     pub level: u8,
     /// Points collected.
     pub credits: i64,
 }
 
-/// A note by somebody in the demo mall.
+/// A note by a user of the demo mall.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DemoNote {
-    /// The author's place in [`PEOPLE`], from 1.
+    /// Position of the author in [`PEOPLE`], from 1.
     pub author: usize,
-    /// The [`DemoShop`] it is about.
+    /// Id of the [`DemoShop`] the note is about.
     pub shop_id: u64,
-    /// How long before the mall's first start it was written.
+    /// Age of the note at the mall's first start, in hours.
     pub hours_ago: u32,
-    /// How many pictures it shows, 1 to 3.
+    /// Number of pictures, 1 to 3.
     pub pictures: u64,
-    /// As shown, and its author's only one of that name.
+    /// Title; unique among the author's notes.
     pub title: &'static str,
-    /// Lines, between `<br/>`.
+    /// Lines, separated by `<br/>`.
     pub content: &'static str,
-    /// What others said to it, the first first.
+    /// Comments by other users, oldest first.
     pub comments: &'static [DemoComment],
 }
 
 /// A comment on a note of the demo mall.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DemoComment {
-    /// The author's place in [`PEOPLE`], from 1.
+    /// Position of the author in [`PEOPLE`], from 1.
     pub author: usize,
-    /// The place of the comment that it answers, among those of the note from 0.
+    /// Index of the comment replied to, among the note's comments, from 0.
     pub answers: Option<usize>,
-    /// What it says.
+    /// Text of the comment.
     pub content: &'static str,
 }
 
-/// The ten kinds of shop, by [`DemoType::sort`].
+/// The ten types of shop, by [`DemoType::sort`].
 pub static TYPES: [DemoType; 10] = [
     kind(1, "美食", "/types/food.svg"),
     kind(2, "KTV", "/types/ktv.svg"),
@@ -161,7 +161,7 @@ pub static TYPES: [DemoType; 10] = [
     kind(10, "健身运动", "/types/gym.svg"),
 ];
 
-/// The picture paths of a shop, separated by commas, with the `/imgs` prefix.
+/// Returns the paths of a shop's pictures, separated by commas, with the `/imgs` prefix.
 #[must_use]
 pub fn shop_images(shop: &DemoShop) -> String {
     let paths: Vec<String> =
@@ -169,7 +169,8 @@ pub fn shop_images(shop: &DemoShop) -> String {
     paths.join(",")
 }
 
-/// The picture paths of the note with this number, counted from 1, separated by commas, with the `/imgs` prefix.
+/// Returns the paths of the pictures of note `number`, counted from 1, separated by commas, with the `/imgs`
+/// prefix.
 #[must_use]
 pub fn note_images(number: u64, note: &DemoNote) -> String {
     let paths: Vec<String> = (1..=note.pictures).map(|n| format!("/imgs/notes/{number}-{n}.svg")).collect();

@@ -1,4 +1,4 @@
-//! The demo mall: what is in it, and what it looks like.
+//! The demo mall: content and pictures.
 
 pub mod catalogue;
 pub mod pictures;

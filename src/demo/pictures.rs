@@ -1,7 +1,7 @@
-//! The demo mall's pictures, drawn by code: no files to carry, nothing borrowed.
+//! The demo mall's pictures, drawn by code: no image files, and nothing under foreign copyright.
 //!
-//! A picture is a function of its path alone. The shop's id is the seed, its kind gives palette and
-//! motifs (`pictures/food.rs` and its nine sisters), so the same shop looks the same everywhere.
+//! A picture is a pure function of its path. The shop's id is the seed; the shop's type selects palette and
+//! motifs (`pictures/food.rs` and nine sister modules). A shop therefore looks identical in every mall.
 
 mod bar;
 mod canvas;
@@ -27,8 +27,8 @@ use self::dice::Dice;
 use self::theme::Theme;
 use super::catalogue::{DemoNote, DemoShop, NOTES, PEOPLE, SHOPS, TYPES};
 
-/// The SVG text behind a path without its `/imgs` prefix, such as `/types/food.svg`,
-/// `/shops/12-1.svg`, `/notes/3-1.svg` or `/icons/3.svg`; `None` for any other spelling.
+/// Returns the SVG of a path without the `/imgs` prefix, such as `/types/food.svg`, `/shops/12-1.svg`,
+/// `/notes/3-1.svg` or `/icons/3.svg`; `None` for any other path.
 #[must_use]
 pub fn picture(path: &str) -> Option<String> {
     if let Some(kind) = TYPES.iter().find(|t| t.icon == path) {
@@ -49,7 +49,7 @@ pub fn picture(path: &str) -> Option<String> {
     shop_picture(SHOPS.iter().find(|s| s.id == id)?, scene)
 }
 
-/// What to show where a picture is missing.
+/// Returns the SVG shown in place of a missing picture.
 #[must_use]
 pub fn placeholder() -> String {
     let mut c = Canvas::new(400, 300);
@@ -66,7 +66,7 @@ pub fn placeholder() -> String {
     c.finish()
 }
 
-/// How a `DemoType` is drawn.
+/// Returns the theme of a `DemoType`.
 fn theme(type_id: u64) -> Option<&'static Theme> {
     Some(match type_id {
         1 => &food::THEME,
@@ -83,7 +83,7 @@ fn theme(type_id: u64) -> Option<&'static Theme> {
     })
 }
 
-/// A round-cornered tile with the kind's pictogram.
+/// Draws a round-cornered tile with the type's pictogram.
 fn type_icon(theme: &Theme) -> String {
     let p = &theme.palette;
     let mut c = Canvas::new(96, 96);
@@ -95,11 +95,11 @@ fn type_icon(theme: &Theme) -> String {
     c.finish()
 }
 
-/// Scene 1 is the front, 2 the inside, 3 a detail.
+/// Draws a shop picture: scene 1 is the front, 2 the interior, 3 a detail.
 fn shop_picture(shop: &DemoShop, scene: u64) -> Option<String> {
     let theme = theme(shop.type_id)?;
     let mut c = Canvas::new(400, 300);
-    // Each scene throws its own dice: a change to one leaves the others as they are.
+    // Each scene has its own seed: a change to one leaves the others unchanged.
     let mut d = Dice::new(shop.id * 8 + scene);
     match scene {
         1 => front::front(&mut c, shop, theme, &mut d),
@@ -110,12 +110,13 @@ fn shop_picture(shop: &DemoShop, scene: u64) -> Option<String> {
     Some(c.finish())
 }
 
-/// What a guest has photographed, with their name in the corner: 1 is a detail, 2 the inside, 3 the front.
+/// Draws a guest's photograph with the author's name in the corner: scene 1 is a detail, 2 the interior, 3
+/// the front.
 fn note_picture(number: u64, note: &DemoNote, scene: u64) -> Option<String> {
     let shop = SHOPS.iter().find(|shop| shop.id == note.shop_id)?;
     let (theme, author) = (theme(shop.type_id)?, PEOPLE.get(note.author.checked_sub(1)?)?);
     let mut c = Canvas::new(400, 300);
-    // Not the dice of the shop's own pictures.
+    // A different seed from the shop's own pictures.
     let mut d = Dice::new(10_000 + number * 8 + scene);
     match scene {
         _ if scene > note.pictures => return None,
@@ -129,7 +130,8 @@ fn note_picture(number: u64, note: &DemoNote, scene: u64) -> Option<String> {
     Some(c.finish())
 }
 
-/// Digits only, the way we write them: `+1` and `01` would give one picture several addresses.
+/// Parses a decimal number in canonical form. `+1` and `01` are refused, as they would give one picture
+/// several addresses.
 fn plain_number(digits: &str) -> Option<u64> {
     let number: u64 = digits.parse().ok()?;
     (number.to_string() == digits).then_some(number)

@@ -1,4 +1,4 @@
-//! Puts the demo's catalogue into a mall.
+//! Writes the demo's catalogue into a mall.
 
 mod sales;
 #[cfg(test)]
@@ -19,32 +19,32 @@ use super::catalogue::{
 use crate::mall::Mall;
 use crate::mall::operator::By;
 
-/// What there is to show.
+/// Entry points of a seeded demo.
 #[derive(Clone, Debug)]
 pub struct Seeded {
-    /// Somebody who buys.
+    /// Phone number of a customer.
     pub customer: &'static str,
-    /// Who runs the mall.
+    /// Phone number of the operator.
     pub operator: &'static str,
-    /// A sale that is on.
+    /// The open sale.
     pub running: VoucherId,
     /// The sale that opens soon.
     pub opening: VoucherId,
-    /// How many shops there are.
+    /// Number of shops.
     pub shops: usize,
 }
 
-/// The setting that says that the catalogue is in.
+/// Name of the setting that marks the catalogue as complete.
 const DONE: &str = "demo seeded";
 const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Fills a mall that is new with everything that the passing of time does not change.
+/// Fills a new mall with everything that does not depend on time.
 ///
-/// A start that was cut off is completed by the next one: what is there already is left alone.
+/// A start after an interrupted one completes the work: existing rows are left unchanged.
 ///
 /// # Errors
-/// If the store cannot be written.
+/// The store cannot be written.
 pub async fn furnish(mall: &Mall) -> anyhow::Result<()> {
     let upkeep = &mall.context.storage.upkeep;
     if upkeep.setting(DONE).await?.is_none() {
@@ -54,10 +54,10 @@ pub async fn furnish(mall: &Mall) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// [Furnishes](furnish) a mall, and sees to it that a sale is on and that another opens after `opens_in`.
+/// [Furnishes](furnish) a mall, and ensures that one sale is open and another opens after `opens_in`.
 ///
 /// # Errors
-/// If the store cannot be written.
+/// The store cannot be written.
 pub async fn seed(mall: &Mall, opens_in: Duration) -> anyhow::Result<Seeded> {
     furnish(mall).await?;
     let now = mall.context.now();
@@ -107,7 +107,7 @@ async fn fill(mall: &Mall, now: Timestamp) -> anyhow::Result<()> {
 async fn add_person(mall: &Mall, person: &DemoPerson, now: Timestamp) -> anyhow::Result<UserId> {
     let users = &mall.context.storage.users;
     let phone = Phone::parse(person.phone).context("a person's phone")?;
-    // Before anything that they did.
+    // Earlier than any activity of the user.
     let user = users.find_or_create(&phone, person.nick_name, now - 40 * DAY).await?;
     let card = Card {
         city: person.city.to_owned(),
@@ -125,17 +125,17 @@ async fn add_person(mall: &Mall, person: &DemoPerson, now: Timestamp) -> anyhow:
     Ok(user.id)
 }
 
-/// The ids of the catalogue's people, in its order.
+/// Ids of the catalogue's users, in catalogue order.
 struct People(Vec<UserId>);
 
 impl People {
-    /// Whoever has this place, from 1.
+    /// Returns the user at a position, from 1.
     fn at(&self, place: usize) -> anyhow::Result<UserId> {
         place.checked_sub(1).and_then(|place| self.0.get(place)).copied().context("nobody has that place")
     }
 }
 
-/// Notes, comments, and who follows whom.
+/// Adds follows, notes, comments and likes.
 async fn add_writings(mall: &Mall, people: &People, now: Timestamp) -> anyhow::Result<()> {
     let storage = &mall.context.storage;
     for (who, followees) in FOLLOWS {
@@ -154,7 +154,7 @@ async fn add_writings(mall: &Mall, people: &People, now: Timestamp) -> anyhow::R
     Ok(())
 }
 
-/// The note, found or written.
+/// Returns the note, written if missing.
 async fn add_note(
     mall: &Mall,
     people: &People,
@@ -176,7 +176,7 @@ async fn add_note(
     Ok(notes.insert(author, &text, now - HOUR * note.hours_ago).await?)
 }
 
-/// All of a note's comments, a few minutes after each other.
+/// Adds all comments of a note, a few minutes apart.
 async fn add_comments(
     mall: &Mall,
     people: &People,
@@ -198,7 +198,7 @@ async fn add_comments(
     Ok(())
 }
 
-/// Some like it, some more some less.
+/// Adds likes by a varying number of users.
 async fn add_likes(mall: &Mall, people: &People, id: NoteId, number: u64) -> anyhow::Result<()> {
     let (likes, now) = (&mall.context.storage.likes, mall.context.now());
     let of_number = |who: u64| (who * 7 + number * 5) % 16 < number * 11 % 13;

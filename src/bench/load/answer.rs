@@ -1,22 +1,23 @@
-//! Reading an answer, from however many pieces it comes in.
+//! Incremental parsing of an HTTP response that arrives in any number of pieces.
 
 use std::mem::MaybeUninit;
 
 use httparse::{ParserConfig, Response, Status};
 
-/// Longest head read, in bytes; ours are below 1 KiB.
+/// Longest head accepted, in bytes; mallbox sends less than 1 KiB.
 const MAX_HEAD: usize = 16 * 1024;
-/// Longest body read, in bytes. Ours are below a few KiB; this bounds what a stray server costs.
+/// Longest body accepted, in bytes. mallbox sends a few KiB at most; the limit bounds the memory a foreign
+/// server can take.
 const MAX_BODY: usize = 8 * 1024 * 1024;
-/// Most headers read; ours send about ten.
+/// Most headers accepted; mallbox sends about ten.
 const MAX_HEADERS: usize = 64;
-/// Most interim answers (1xx) before the real one: without a bound a server could keep the thread.
+/// Most interim responses (1xx) before the final one. Without a limit a server could occupy the thread.
 const MAX_INTERIM: u32 = 8;
-/// Room a buffer starts with: more than a usual answer, since a read that leaves room spares the
-/// next one, which would only have said that there is nothing.
+/// Initial capacity of a buffer, above the size of a usual response. A read with capacity to spare makes the
+/// next read unnecessary: the next one would only return `WouldBlock`.
 const FIRST_ROOM: usize = 4 * 1024;
 
-/// Why the bytes a server sent are not an answer that can be read here.
+/// Reason why bytes from a server cannot be read as a response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unreadable {
@@ -29,42 +30,42 @@ pub enum Unreadable {
     /// A transfer encoding, such as chunked.
     #[error("transfer-encoding is not supported; the answer must carry a content-length")]
     TransferEncoding,
-    /// A body whose end only the closing of the connection would tell.
+    /// A body delimited only by the end of the connection.
     #[error("neither a content-length nor a status without body")]
     NoLength,
-    /// A `content-length` that is no number, or two that differ.
+    /// A `content-length` that is not a number, or two different values.
     #[error("bad content-length")]
     BadLength,
     /// A body longer than 8 MiB.
     #[error("body longer than {MAX_BODY} bytes")]
     BodyTooLong,
-    /// 101, or a status below 100, or interim answers without end.
+    /// 101, or a status below 100, or more interim responses than allowed.
     #[error("unexpected status {0}")]
     Status(u16),
-    /// Bytes after the answer, or without a request.
+    /// Bytes after the response, or without a request.
     #[error("bytes that no request asked for")]
     Unasked,
 }
 
-/// A whole answer in the buffer.
+/// A complete response in the buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Whole {
     pub status: u16,
-    /// The connection cannot be used again.
+    /// The connection cannot be reused.
     pub close: bool,
     /// Bytes came after the body.
     pub surplus: bool,
-    /// Where the body lies in the buffer.
+    /// Start of the body in the buffer.
     pub body_start: usize,
     pub body_end: usize,
 }
 
-/// The answer of one connection, as far as it has come.
+/// The partially received response of one connection.
 #[derive(Debug)]
 pub(super) struct Incoming {
     buffer: Vec<u8>,
     filled: usize,
-    /// Known from the moment the head is whole; a long body is not read head first again.
+    /// Set once the head is complete, so that a long body does not cause the head to be parsed again.
     head: Option<Whole>,
     interim: u32,
 }
@@ -74,16 +75,16 @@ impl Incoming {
         Self { buffer: vec![0; FIRST_ROOM], filled: 0, head: None, interim: 0 }
     }
 
-    /// Forgets the answer and keeps the room.
+    /// Clears the response and keeps the buffer's capacity.
     pub fn clear(&mut self) {
         self.filled = 0;
         self.head = None;
         self.interim = 0;
     }
 
-    /// Where the next bytes go; never empty.
+    /// Returns the free part of the buffer; never empty.
     pub fn room(&mut self) -> &mut [u8] {
-        // One byte more than needed, so that surplus shows and a read never fills the room.
+        // One byte more than needed: surplus bytes become visible, and a read never fills the buffer.
         let wanted = match self.head {
             Some(head) => head.body_end + 1,
             None => self.filled + 1,
@@ -95,7 +96,7 @@ impl Incoming {
         &mut self.buffer[self.filled..]
     }
 
-    /// Takes note of `count` bytes put into [`room`](Self::room); the answer, if that was all of it.
+    /// Records `count` bytes written to [`room`](Self::room). Returns the response once it is complete.
     pub fn took(&mut self, count: usize) -> Result<Option<Whole>, Unreadable> {
         self.filled += count;
         while self.head.is_none() {
@@ -114,7 +115,7 @@ impl Incoming {
             .map(|head| Whole { surplus: self.filled > head.body_end, ..head }))
     }
 
-    /// The body of an answer that [`took`](Self::took) returned.
+    /// Returns the body of a response returned by [`took`](Self::took).
     pub fn body(&self, whole: Whole) -> &[u8] {
         &self.buffer[whole.body_start..whole.body_end]
     }
@@ -130,8 +131,8 @@ impl Incoming {
     }
 }
 
-/// The length of the head at the start of `bytes` and what it says, once it is whole; an interim
-/// answer says nothing.
+/// Parses the head at the start of `bytes`. Returns the head's length and contents once complete, and no
+/// contents for an interim response.
 fn read_head(bytes: &[u8]) -> Result<Option<(usize, Option<Whole>)>, Unreadable> {
     let mut headers = [const { MaybeUninit::uninit() }; MAX_HEADERS];
     let mut response = Response::new(&mut []);
@@ -170,7 +171,7 @@ fn read_head(bytes: &[u8]) -> Result<Option<(usize, Option<Whole>)>, Unreadable>
         }
     }
     let body = match (status, said) {
-        // These have no body, whatever length they mention.
+        // No body follows these statuses, whatever `content-length` says.
         (204 | 304, _) => 0,
         (_, Some(value)) => value,
         (_, None) => return Err(Unreadable::NoLength),
@@ -179,7 +180,7 @@ fn read_head(bytes: &[u8]) -> Result<Option<(usize, Option<Whole>)>, Unreadable>
     Ok(Some((length, Some(whole))))
 }
 
-/// Digits only, as the standard has it: no sign, no list.
+/// Parses a `content-length`: digits only, as in RFC 9110, without sign or list.
 fn number(value: &[u8]) -> Result<usize, Unreadable> {
     let value = value.trim_ascii();
     if value.is_empty() {
@@ -195,7 +196,7 @@ fn number(value: &[u8]) -> Result<usize, Unreadable> {
     })
 }
 
-/// Whether a `connection` header closes; `before` if it says neither.
+/// Returns whether a `connection` header closes the connection; `before` if the header says neither.
 fn closes(value: &[u8], before: bool) -> bool {
     value.split(|byte| *byte == b',').fold(before, |close, word| {
         let word = word.trim_ascii();
@@ -211,7 +212,7 @@ fn closes(value: &[u8], before: bool) -> bool {
 mod tests {
     use super::*;
 
-    /// Feeds `bytes` in pieces of `step`; the answer and where its bytes ended.
+    /// Feeds `bytes` in pieces of `step`. Returns the response and its body.
     fn feed(bytes: &[u8], step: usize) -> Result<Option<(Whole, Vec<u8>)>, Unreadable> {
         let mut incoming = Incoming::new();
         for piece in bytes.chunks(step) {

@@ -1,13 +1,13 @@
-//! Which connections have something to do.
+//! The ready set: connections to poll next.
 //!
-//! One task serves all connections. Each has a waker that puts its number on a list and wakes the
-//! task if the list was empty, so a batch of sockets costs one wake-up of one task.
+//! One task serves all connections. The waker of a connection adds the connection's number to the set and
+//! wakes the task if the set was empty. A batch of ready sockets therefore costs one wake-up of one task.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Wake, Waker};
 
-/// The list of connections that were woken.
+/// The ready set.
 #[derive(Debug, Default)]
 pub(super) struct Rung {
     list: Mutex<List>,
@@ -20,14 +20,14 @@ struct List {
 }
 
 impl Rung {
-    /// A waker that puts `connection` on the list.
+    /// Returns a waker that adds `connection` to the ready set.
     pub fn bell(self: &Arc<Self>, connection: usize) -> Waker {
         let rung = Arc::clone(self);
         Waker::from(Arc::new(Bell { connection, rung }))
     }
 
-    /// Moves the list to the end of `work`, and will wake `task` when it grows again. A number may
-    /// be on it twice: polling a connection once too often is harmless.
+    /// Moves the set to the end of `work` and registers `task` for the next addition. A number may occur
+    /// twice: an extra poll of a connection is harmless.
     pub fn drain(&self, work: &mut VecDeque<usize>, task: &Waker) {
         let mut list = self.lock();
         work.extend(list.connections.drain(..));
@@ -36,7 +36,7 @@ impl Rung {
         }
     }
 
-    /// Wakes the task for something that concerns no connection.
+    /// Wakes the task without marking a connection ready.
     pub fn wake_task(&self) {
         if let Some(task) = &self.lock().task {
             task.wake_by_ref();
@@ -51,7 +51,7 @@ impl Rung {
         }
     }
 
-    /// Never contended but by the metronome, and then for nanoseconds.
+    /// Contended only by the metronome, and only for nanoseconds.
     fn lock(&self) -> MutexGuard<'_, List> {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! One connection: dialling, writing a request, reading its answer.
+//! One connection: dialling, writing a request, reading the response.
 
 use std::future::Future;
 use std::io;
@@ -15,22 +15,22 @@ use super::{Fault, Unreadable};
 
 type Dial = Pin<Box<dyn Future<Output = io::Result<TcpStream>> + Send>>;
 
-/// One connection, and the request it has in flight.
+/// A connection and its request in flight.
 pub(super) struct Connection {
     state: State,
     waker: Waker,
     request: Vec<u8>,
     written: usize,
     incoming: Incoming,
-    /// Just before the request was written.
+    /// Taken just before the request is written.
     started: Instant,
-    /// Where its latency counts from.
+    /// Start of the latency measurement.
     origin: Instant,
-    /// Faults since the last answer.
+    /// Consecutive faults since the last response.
     faults: u32,
-    /// When the first of them happened.
+    /// Time of the first fault in the row.
     faulty_since: Instant,
-    /// Whether the first dial was seen to be over.
+    /// Whether the end of the first dial has been reported.
     dialled: bool,
 }
 
@@ -41,26 +41,26 @@ enum State {
         stream: TcpStream,
         busy: bool,
     },
-    /// Its work is over.
+    /// Closed for good.
     Done,
 }
 
-/// What polling a connection led to.
+/// Result of polling a connection.
 pub(super) enum Step {
-    /// Nothing; its waker will say when to look again.
+    /// Nothing to do until the waker fires.
     Wait,
-    /// It is open and wants a request.
+    /// Connected and ready for a request.
     Opened,
-    /// The answer is whole; the caller says so to [`answered`](Connection::answered).
+    /// The response is complete; the caller must call [`answered`](Connection::answered).
     Answered(Whole),
-    /// The server closed it between two requests, which it may.
+    /// The server closed the connection between two requests, as HTTP allows.
     HungUp,
-    /// It is of no more use.
+    /// The connection is unusable.
     Failed(Fault),
 }
 
 impl Connection {
-    /// One that is dialling.
+    /// Starts dialling `address`.
     pub fn new(waker: Waker, address: SocketAddr, timeout: Duration) -> Self {
         let now = Instant::now();
         Self {
@@ -85,34 +85,34 @@ impl Connection {
         matches!(self.state, State::Open { busy: true, .. })
     }
 
-    /// How long its request has been waiting for the answer at `now`.
+    /// Returns how long the request in flight has waited at `now`.
     pub fn waited(&self, now: Instant) -> Duration {
         now.saturating_duration_since(self.started)
     }
 
-    /// True once: when first asked after its first dial.
+    /// Returns true on the first call after the first dial, false afterwards.
     pub fn first_dial_over(&mut self) -> bool {
         !std::mem::replace(&mut self.dialled, true)
     }
 
-    /// Drops what it has and dials anew after `pause`.
+    /// Drops the current stream and dials again after `pause`.
     pub fn redial(&mut self, address: SocketAddr, pause: Duration, timeout: Duration) {
         self.state = State::Dialing(dial(address, pause, timeout));
     }
 
-    /// Closes it for good; false if it was already.
+    /// Closes the connection for good. Returns false if already closed.
     pub fn end(&mut self) -> bool {
         !matches!(std::mem::replace(&mut self.state, State::Done), State::Done)
     }
 
-    /// The buffer for the next request, empty.
+    /// Returns the cleared buffer for the next request.
     pub fn request(&mut self) -> &mut Vec<u8> {
         self.request.clear();
         &mut self.request
     }
 
-    /// Starts the clock of the request, which goes out at the next poll, and says when that was.
-    /// The latency counts from `origin`, if that is given.
+    /// Starts the clock of the request, which is written at the next poll. Returns the start. The latency
+    /// counts from `origin` if given, else from the start.
     pub fn start(&mut self, origin: Option<Instant>) -> Instant {
         self.written = 0;
         self.incoming.clear();
@@ -124,7 +124,7 @@ impl Connection {
         self.started
     }
 
-    /// After an answer, come at `now`: it is idle again. How long the answer took.
+    /// Marks the connection idle after a response received at `now`. Returns the latency.
     pub fn answered(&mut self, now: Instant) -> Duration {
         self.faults = 0;
         if let State::Open { busy, .. } = &mut self.state {
@@ -133,7 +133,7 @@ impl Connection {
         now.saturating_duration_since(self.origin)
     }
 
-    /// After a fault, come at `now`: how many there have been in a row, and since when.
+    /// Counts a fault at `now`. Returns the number of consecutive faults and the time of the first.
     pub fn failed(&mut self, now: Instant) -> (u32, Instant) {
         if self.faults == 0 {
             self.faulty_since = now;
@@ -142,12 +142,12 @@ impl Connection {
         (self.faults, self.faulty_since)
     }
 
-    /// The body of an answer just read.
+    /// Returns the body of a response just read.
     pub fn body(&self, whole: Whole) -> &[u8] {
         self.incoming.body(whole)
     }
 
-    /// Goes as far as it can without waiting.
+    /// Makes as much progress as possible without waiting.
     pub fn poll(&mut self) -> Step {
         let mut context = Context::from_waker(&self.waker);
         match &mut self.state {
@@ -178,7 +178,7 @@ impl Connection {
                 }
                 let step = receive(stream, &mut self.incoming, &mut context);
                 match step {
-                    // Answered before it was asked in full: the rest must not go out any more.
+                    // The response came before the request was written in full: the rest must not be sent.
                     Step::Answered(whole) if self.written < self.request.len() => {
                         Step::Answered(Whole { close: true, ..whole })
                     }
@@ -189,10 +189,10 @@ impl Connection {
     }
 }
 
-/// Writes what the socket takes.
+/// Writes as much as the socket accepts.
 fn write(stream: &mut TcpStream, bytes: &[u8], context: &mut Context<'_>) -> Result<usize, io::ErrorKind> {
     let mut written = 0;
-    // In nearly every case one write takes all; the second round is there to be told to wait.
+    // One write nearly always takes everything; the second round only registers the waker.
     while written < bytes.len() {
         match Pin::new(&mut *stream).poll_write(context, &bytes[written..]) {
             Poll::Pending => break,
@@ -204,7 +204,7 @@ fn write(stream: &mut TcpStream, bytes: &[u8], context: &mut Context<'_>) -> Res
     Ok(written)
 }
 
-/// Reads until the answer is whole or nothing is left. Bounded, because an answer is.
+/// Reads until the response is complete or the socket is empty. Bounded, because a response is bounded.
 fn receive(stream: &mut TcpStream, incoming: &mut Incoming, context: &mut Context<'_>) -> Step {
     loop {
         let count = match read(stream, incoming.room(), context) {
@@ -223,8 +223,8 @@ fn receive(stream: &mut TcpStream, incoming: &mut Incoming, context: &mut Contex
     }
 }
 
-/// One read. `poll_read` and not `try_read`: after a read that leaves room in the buffer it knows
-/// the socket to be empty, which spares a system call per request.
+/// Reads once. Uses `poll_read` rather than `try_read`: after a read with buffer space to spare, `poll_read`
+/// knows that the socket is empty and saves one system call per request.
 fn read(stream: &mut TcpStream, room: &mut [u8], context: &mut Context<'_>) -> Poll<io::Result<usize>> {
     let mut buffer = ReadBuf::new(room);
     let polled = Pin::new(stream).poll_read(context, &mut buffer);

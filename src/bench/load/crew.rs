@@ -1,4 +1,4 @@
-//! All connections, served by one task.
+//! All connections of a load, served by one task.
 
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
@@ -17,49 +17,49 @@ use super::pace::Pace;
 use super::tally::Tally;
 use super::{Answer, Fault, Load, LoadError, Progress, Report, Script, Unreadable};
 
-/// Faults of one connection in a row, with no answer to any other meanwhile, that end the load:
-/// with the pauses below, a server may be away for about a second.
+/// Consecutive faults of one connection that end the load, provided no other connection got a response
+/// meanwhile. With the pauses below, a server may be away for about a second.
 const TRIES: u32 = 8;
-/// Pause before the dial after a first fault; each further one doubles it.
+/// Pause before the dial after a first fault; doubled by each further fault.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
-/// Longest pause.
+/// Upper limit of the pause.
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
-/// Longest time between two looks at timeouts and at the wish to stop.
+/// Longest time between two checks of timeouts and of the stop flag.
 const LONGEST_SWEEP: Duration = Duration::from_millis(50);
-/// Shortest such time: what the runtime's timers can tell apart.
+/// Shortest time between two checks: the resolution of the runtime's timers.
 const SHORTEST_SWEEP: Duration = Duration::from_millis(1);
 
-/// The task's state.
+/// State of the task.
 pub(super) struct Crew<S> {
     load: Load,
     script: S,
     progress: Progress,
     tally: Tally,
     connections: Vec<Connection>,
-    /// Connections whose work is not over.
+    /// Connections not closed for good.
     live: usize,
-    /// Connections whose first dial is not over. Nothing is sent before: the first requests would
-    /// be timed against the server's accepting.
+    /// Connections still in their first dial. No request is sent before all are connected; otherwise the
+    /// first latencies would include the server's accepting.
     first_dials: usize,
-    /// Whether any dial came through.
+    /// Whether any dial succeeded.
     reached: bool,
     rung: Arc<Rung>,
     /// Connections to poll.
     work: VecDeque<usize>,
-    /// Connections free to send, longest so in front. May name some that have closed since.
+    /// Idle connections, longest idle first. May contain connections closed since.
     idle: VecDeque<usize>,
-    /// Paced only, once the first dials are over.
+    /// Paced loads only, once the first dials are over.
     pace: Option<Pace>,
     sweep: Pin<Box<Sleep>>,
-    /// The last look at the clock.
+    /// Last reading of the clock.
     now: Instant,
     stopped: bool,
-    /// Set when it is no use to go on.
+    /// Set when the load is given up.
     given_up: Option<LoadError>,
 }
 
 impl<S: Script> Crew<S> {
-    /// Takes the work up; to be called within the runtime that will do it.
+    /// Starts dialling; to be called within the runtime that drives the load.
     pub fn new(load: Load, script: S, progress: Progress) -> Result<Self, LoadError> {
         let rung = Arc::<Rung>::default();
         let connections = (0..load.connections)
@@ -90,7 +90,7 @@ impl<S: Script> Crew<S> {
         poll_fn(|context| self.poll(context)).await?;
         let report = self.tally.finish();
         if !self.reached && !self.progress.is_stopped() {
-            // Stopped by its deadline before it had tried often enough to give up.
+            // Stopped by the deadline before the number of tries was used up.
             let fault = report.errors.last.unwrap_or(Fault::Connect(ErrorKind::TimedOut));
             let tries = u32::try_from(report.errors.connect.max(1)).unwrap_or(u32::MAX);
             let address = self.load.address(0);
@@ -105,8 +105,8 @@ impl<S: Script> Crew<S> {
             self.sweep();
         }
         self.rung.drain(&mut self.work, context.waker());
-        // A connection that can send goes first: what it sends keeps the server busy while the
-        // other answers are read.
+        // A connection that can send goes first: its request keeps the server busy while the other responses
+        // are read.
         while let Some(number) = self.start_one().or_else(|| self.work.pop_front()) {
             self.serve(number);
         }
@@ -116,8 +116,8 @@ impl<S: Script> Crew<S> {
         if self.live == 0 { Poll::Ready(Ok(())) } else { Poll::Pending }
     }
 
-    /// Gives the next idle connection its request, if one is idle and it is time. The connection
-    /// is to be served at once, since its clock runs.
+    /// Assigns the next idle connection a request if one is due. The caller must poll the connection at once,
+    /// because the request's clock runs.
     fn start_one(&mut self) -> Option<usize> {
         if self.first_dials > 0 {
             return None;
@@ -132,7 +132,7 @@ impl<S: Script> Crew<S> {
             if connection.is_idle()
                 && let Some(pace) = &self.pace
             {
-                // Not yet: the metronome will wake us.
+                // Not due yet: the metronome will wake the task.
                 origin = Some(pace.due(self.now)?);
             }
             self.idle.pop_front();
@@ -155,7 +155,7 @@ impl<S: Script> Crew<S> {
         None
     }
 
-    /// Polls one connection and deals with what comes of it.
+    /// Polls one connection and handles the result.
     fn serve(&mut self, number: usize) {
         match self.connections[number].poll() {
             Step::Wait => {}
@@ -184,7 +184,7 @@ impl<S: Script> Crew<S> {
         let answer = Answer { status: whole.status, body: connection.body(whole), took };
         self.script.answer(number, answer);
         if whole.surplus {
-            // The answer was whole and counts; the connection cannot be trusted any more.
+            // The response was complete and counts; the connection is no longer trusted.
             self.failed(number, Fault::Unreadable(Unreadable::Unasked));
         } else if whole.close {
             self.tally.reconnected();
@@ -211,7 +211,7 @@ impl<S: Script> Crew<S> {
         self.redial(number, (FIRST_PAUSE * (1 << doublings)).min(LONGEST_PAUSE));
     }
 
-    /// A connection is open and has nothing in flight.
+    /// Marks an open connection idle.
     fn free(&mut self, number: usize) {
         if self.stopped {
             self.end(number);
@@ -219,7 +219,7 @@ impl<S: Script> Crew<S> {
         }
         self.idle.push_back(number);
         if self.first_dials > 0 || self.pace.is_some() {
-            // It may stay idle: let it see whether the server closes it meanwhile.
+            // An idle connection is polled, so that a close by the server is noticed.
             self.work.push_back(number);
         }
     }
@@ -234,7 +234,7 @@ impl<S: Script> Crew<S> {
         self.work.push_back(number);
     }
 
-    /// Takes note of a dial that is over; after the first of every connection the load begins.
+    /// Records the end of a dial. After the first dial of every connection the load begins.
     fn dialled(&mut self, number: usize) {
         if !self.connections[number].first_dial_over() {
             return;
@@ -249,11 +249,11 @@ impl<S: Script> Crew<S> {
                 Err(error) => self.given_up = Some(LoadError::Start(error)),
             }
         }
-        // Read after the pace has begun, so that its first request is due at once.
+        // Read after the start of the pace, so that the first request is due at once.
         self.now = Instant::now();
     }
 
-    /// The regular look at timeouts and at the wish to stop.
+    /// Checks timeouts and the stop flag.
     fn sweep(&mut self) {
         let over = self.load.stop_at.is_some_and(|stop_at| stop_at <= self.now);
         if over || self.progress.is_stopped() {
@@ -275,7 +275,7 @@ impl<S: Script> Crew<S> {
         self.sweep.as_mut().reset(next.into());
     }
 
-    /// Starts no more requests. Connections with one in flight end when it is answered or lost.
+    /// Starts no more requests. A connection with a request in flight ends with the response or the fault.
     fn stop(&mut self) {
         if self.stopped {
             return;

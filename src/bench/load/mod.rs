@@ -1,16 +1,16 @@
-//! A load generator: HTTP/1.1 over kept-alive connections, all of them on one thread.
+//! A load generator: HTTP/1.1 over keep-alive connections, all on one thread.
 //!
-//! It exists to be cheap. On a machine whose cores it shares with the server, each microsecond it
-//! spends on a request is missing from the figure it reports. A request costs one write, one read
-//! and a share of an `epoll_wait`; buffers are kept, so nothing is allocated once they have grown.
+//! Low cost per request is the purpose. On a machine whose cores the generator shares with the server, each
+//! microsecond spent on a request lowers the reported rate. A request costs one write, one read and a share
+//! of an `epoll_wait`. Buffers are reused, so nothing is allocated once they have grown.
 //!
-//! - Closed loop (`rate: None`): a connection sends its next request when the last is answered.
-//! - Paced (`rate: Some(..)`): requests fall due at fixed instants whatever the server does, and a
-//!   latency runs from the instant the request was due. A server that stalls cannot hide the
-//!   requests that would have come meanwhile.
+//! - Closed loop (`rate: None`): a connection sends the next request after the response to the last.
+//! - Paced (`rate: Some(..)`): requests are due at fixed instants, independent of the server, and a latency
+//!   counts from the due instant. A stalled server cannot hide the requests due during the stall (coordinated
+//!   omission).
 //!
-//! One request is in flight per connection. Answers need a `content-length`; chunked ones are
-//! refused and counted as unreadable. HEAD and CONNECT are not spoken.
+//! One request is in flight per connection. Responses need a `content-length`; chunked ones are refused and
+//! counted as unreadable. HEAD and CONNECT are not supported.
 
 mod answer;
 mod bell;
@@ -36,59 +36,59 @@ pub use request::{get, post};
 
 use crew::Crew;
 
-/// What to send next and what to make of the answer.
+/// Source of requests and consumer of responses.
 ///
-/// Called on the load's own thread, never by two at once. What it does is paid for by every
-/// request, so it should neither block nor allocate.
+/// Called on the load's own thread, never concurrently. Every request pays for the script's time, so
+/// implementations should neither block nor allocate.
 pub trait Script: Send + 'static {
-    /// Appends the whole next request of `connection` to the empty `buffer` and says true;
-    /// false ends this connection's work.
+    /// Appends the complete next request of `connection` to the empty `buffer` and returns true. Returning
+    /// false ends the connection's work.
     ///
-    /// `connection` is below [`Load::connections`] and stays the same over a re-dial.
+    /// `connection` is below [`Load::connections`] and does not change over a re-dial.
     ///
     /// # Panics
-    /// The load panics if this says true and appends nothing.
+    /// The load panics if the script returns true without appending a request.
     fn request(&mut self, connection: usize, buffer: &mut Vec<u8>) -> bool;
 
-    /// The answer to the last request of `connection`.
+    /// Receives the response to the last request of `connection`.
     fn answer(&mut self, connection: usize, answer: Answer<'_>);
 
-    /// The last request of `connection` got no readable answer. It may have taken effect all the
-    /// same. A connection that could not be dialled is no lost request and is not told here.
+    /// Reports that the last request of `connection` got no readable response. The request may have taken
+    /// effect. A failed dial loses no request and is not reported here.
     fn lost(&mut self, connection: usize, fault: Fault) {
         let _ = (connection, fault);
     }
 }
 
-/// One answer.
+/// A complete response.
 #[derive(Clone, Copy, Debug)]
 pub struct Answer<'a> {
-    /// The status code, 200 to 999; interim answers (1xx) are skipped.
+    /// The status code, 200 to 999; interim responses (1xx) are skipped.
     pub status: u16,
-    /// The body, complete.
+    /// The complete body.
     pub body: &'a [u8],
-    /// From just before the write, or, paced, from the instant the request was due.
+    /// Latency from just before the write, or, if paced, from the instant the request was due.
     pub took: Duration,
 }
 
-/// What to drive, and how hard.
+/// Target and rate of a load.
 #[derive(Clone, Debug)]
 pub struct Load {
-    /// Where the server listens; the connections are dealt to several in turn. At least 1.
+    /// Addresses of the server, assigned to connections round robin. At least 1.
     pub addresses: Vec<SocketAddr>,
-    /// Connections kept open, at least 1. All dial before the first request goes out.
+    /// Connections kept open, at least 1. All dial before the first request is sent.
     pub connections: usize,
-    /// No request starts at or after this instant; those in flight are waited for.
-    /// None: until the script ends every connection, or [`Progress::stop`].
+    /// No request starts at or after this instant; requests in flight are awaited. None: until the script
+    /// ends every connection, or [`Progress::stop`].
     pub stop_at: Option<Instant>,
-    /// How long to wait for an answer, and for a connection. Checked every twentieth of it, and
-    /// every 50 ms at most, so an answer may be late by that much and still count.
+    /// Timeout of a response and of a dial. Checked every twentieth of the timeout, and at least every 50 ms.
+    /// A response late by up to one check interval still counts.
     pub request_timeout: Duration,
     /// Requests per second over all connections, 0.001 to 10,000,000; None is a closed loop.
     pub rate: Option<f64>,
 }
 
-/// Figures of a load under way, for another thread to read; clones share them.
+/// Live statistics of a running load, readable from another thread. Clones share the statistics.
 #[derive(Clone, Debug, Default)]
 pub struct Progress(Arc<Shared>);
 
@@ -100,19 +100,19 @@ struct Shared {
 }
 
 impl Progress {
-    /// Requests answered so far, whatever the status.
+    /// Returns the number of responses, whatever the status.
     #[must_use]
     pub fn answered(&self) -> u64 {
         self.0.answered.load(Ordering::Relaxed)
     }
 
-    /// Errors of every kind so far.
+    /// Returns the number of errors of every kind.
     #[must_use]
     pub fn errors(&self) -> u64 {
         self.0.errors.load(Ordering::Relaxed)
     }
 
-    /// Asks the load to start no more requests. It notices within 50 ms.
+    /// Asks the load to start no more requests. The load notices within 50 ms.
     pub fn stop(&self) {
         self.0.stop.store(true, Ordering::Relaxed);
     }
@@ -127,22 +127,22 @@ impl Progress {
     }
 }
 
-/// Why a load came to nothing.
+/// Reason why a load failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// A field of [`Load`] out of its range.
+    /// A field of [`Load`] out of range.
     #[error("load: {0}")]
     Setting(&'static str),
-    /// Nothing but failures: one connection failed eight times in a row while no other was answered
-    /// either, or the time was over before any could be opened.
+    /// Nothing but failures: one connection failed eight times in a row without a response on any other, or
+    /// the time was over before a connection was opened.
     #[error("no answer from {address} in {tries} tries; the last: {fault}")]
     NoAnswer {
         /// The server dialled.
         address: SocketAddr,
-        /// Failures since anything was answered.
+        /// Failures since the last response.
         tries: u32,
-        /// The last of them.
+        /// The last failure.
         fault: Fault,
     },
     /// The machine gave no thread, runtime or histogram.
@@ -150,15 +150,16 @@ pub enum LoadError {
     Start(#[source] io::Error),
 }
 
-/// Runs the load on a thread of its own and returns when it is over: the script, with whatever it
-/// has counted, and the report. Blocks: call it from a plain thread or `spawn_blocking`.
+/// Runs the load on a dedicated thread. Returns the script and the report after the end. Blocks: call from a
+/// plain thread or `spawn_blocking`.
 ///
 /// # Errors
-/// [`LoadError::NoAnswer`] if the server is down or answers nothing readable; faults that pass are
-/// counted in [`Report::errors`] instead.
+/// [`LoadError::NoAnswer`] if the server is down or sends nothing readable; transient faults are counted in
+/// [`Report::errors`] instead. [`LoadError::Setting`] for a field out of range and [`LoadError::Start`] if
+/// the machine lacks resources.
 ///
 /// # Panics
-/// A panic of the script is passed on.
+/// Propagates a panic of the script.
 pub fn run<S: Script>(load: &Load, script: S, progress: &Progress) -> Result<(S, Report), LoadError> {
     check(load)?;
     let (load, progress) = (load.clone(), progress.clone());
@@ -174,9 +175,9 @@ fn on_this_thread<S: Script>(load: Load, script: S, progress: Progress) -> Resul
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(LoadError::Start)?;
     runtime.block_on(async {
         let crew = Crew::new(load, script, progress)?;
-        // Spawned although it is all there is: waking the future of `block_on` from its own thread
-        // writes to an eventfd, waking a task only pushes it on a queue. Unconstrained because one
-        // poll serves all connections, which is more than the budget of one task allows for.
+        // A spawned task, although the runtime has no other. Waking the future of `block_on` from its own
+        // thread writes to an eventfd; waking a task only pushes to a queue. Unconstrained, because one poll
+        // serves all connections and exceeds the budget of one task.
         match tokio::spawn(tokio::task::unconstrained(crew.drive())).await {
             Ok(ended) => ended,
             Err(error) => match error.try_into_panic() {
@@ -188,7 +189,7 @@ fn on_this_thread<S: Script>(load: Load, script: S, progress: Progress) -> Resul
 }
 
 impl Load {
-    /// Where a connection leads.
+    /// Returns the address of a connection.
     fn address(&self, connection: usize) -> SocketAddr {
         self.addresses[connection % self.addresses.len()]
     }

@@ -1,4 +1,4 @@
-//! Requests at a fixed rate, whatever the server does.
+//! Requests at a fixed rate, independent of the server.
 
 use std::io;
 use std::ops::RangeInclusive;
@@ -12,39 +12,39 @@ use super::bell::Rung;
 /// Rates accepted, in requests per second.
 pub(super) const RATES: RangeInclusive<f64> = 0.001..=10_000_000.0;
 
-/// Shortest time between two beats: finer ones cost the machine more than they say. At high rates
-/// a request therefore starts up to this late, which its latency includes.
+/// Shortest time between two wake-ups: finer ones cost more than they gain. At high rates a request starts
+/// late by up to this time, and the latency includes the delay.
 const SHORTEST_BEAT: Duration = Duration::from_micros(200);
 
-/// When each request is due.
+/// Schedule of the requests.
 pub(super) struct Pace {
     plan: Plan,
     sent: u64,
-    /// When the request after those sent is due; kept, because it is asked for far more often.
+    /// Due instant of the next request; cached, because it is read far more often than changed.
     next: Instant,
     _metronome: Metronome,
 }
 
 impl Pace {
-    /// Starts now, with the first request due at once.
+    /// Starts now; the first request is due at once.
     pub fn start(rate: f64, rung: Arc<Rung>) -> io::Result<Self> {
         let origin = Instant::now();
         let plan = Plan { origin, rate };
         Ok(Self { plan, sent: 0, next: origin, _metronome: Metronome::start(plan, rung)? })
     }
 
-    /// The instant the next request was due, if it is past at `now`.
+    /// Returns the due instant of the next request if reached at `now`.
     pub fn due(&self, now: Instant) -> Option<Instant> {
         (self.next <= now).then_some(self.next)
     }
 
-    /// The request that was due is on its way.
+    /// Records that the due request was sent.
     pub fn sent(&mut self) {
         self.sent += 1;
         self.next = self.plan.instant(self.sent);
     }
 
-    /// Requests due before `end` that were not sent.
+    /// Returns the number of requests due before `end` and not sent.
     pub fn unsent(&self, end: Instant) -> u64 {
         self.plan.due_by(end).saturating_sub(self.sent)
     }
@@ -61,14 +61,14 @@ impl Plan {
     fn instant(self, request: u64) -> Instant {
         #[expect(clippy::cast_precision_loss, reason = "exact to 2^53 requests")]
         let seconds = request as f64 / self.rate;
-        // What the clock cannot hold is never due; an instant a day hence is as good.
+        // An instant beyond the clock's range is never reached; an instant one day ahead has the same effect.
         Duration::try_from_secs_f64(seconds)
             .ok()
             .and_then(|since| self.origin.checked_add(since))
             .unwrap_or_else(|| Instant::now() + Duration::from_hours(24))
     }
 
-    /// Requests due before `end`.
+    /// Returns the number of requests due before `end`.
     fn due_by(self, end: Instant) -> u64 {
         let seconds = end.saturating_duration_since(self.origin).as_secs_f64();
         #[expect(
@@ -81,8 +81,8 @@ impl Plan {
     }
 }
 
-/// A thread that wakes the load when requests fall due. The runtime's own timers keep whole
-/// milliseconds; a sleeping thread is woken within some 60 µs. It ends when dropped.
+/// A thread that wakes the load when requests are due. The runtime's own timers have a resolution of one
+/// millisecond; a sleeping thread is woken within some 60 µs. Ends on drop.
 struct Metronome {
     over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -92,7 +92,7 @@ impl Metronome {
     fn start(plan: Plan, rung: Arc<Rung>) -> io::Result<Self> {
         let over = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&over);
-        // At high rates one beat serves several requests.
+        // At high rates one wake-up serves several requests.
         let step = plan.due_by(plan.origin + SHORTEST_BEAT).max(1);
         let thread = thread::Builder::new().name("load-beat".to_owned()).spawn(move || {
             let mut request = step;
@@ -103,8 +103,8 @@ impl Metronome {
                     continue;
                 }
                 rung.wake_task();
-                // Beats missed while the machine was busy are not made up for: one wake-up
-                // serves all that is due. Counted in requests, so that no error adds up.
+                // Wake-ups missed on a busy machine are skipped: one wake-up serves everything due. Counted
+                // in requests, so that rounding errors do not accumulate.
                 request = plan.due_by(now).max(request + 1).next_multiple_of(step);
             }
         })?;
@@ -117,7 +117,7 @@ impl Drop for Metronome {
         self.over.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
-            // It holds nothing that a panic could have spoilt.
+            // The thread holds no state that a panic could have corrupted.
             let _ = thread.join();
         }
     }

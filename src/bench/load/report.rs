@@ -1,4 +1,4 @@
-//! What a load came to.
+//! Results of a load.
 
 use std::fs;
 use std::io;
@@ -8,44 +8,44 @@ use hdrhistogram::Histogram;
 
 use super::{LoadError, Unreadable};
 
-/// Longest latency told apart, in µs: an hour. Longer ones count as this.
+/// Longest latency recorded, in µs: an hour. Longer latencies count as an hour.
 const MAX_LATENCY_US: u64 = 3_600_000_000;
 
-/// Why a request got no answer, or a connection none to send it on.
+/// Reason why a request got no response, or why a connection could not be opened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
     /// The connection could not be opened.
     #[error("cannot connect: {0}")]
     Connect(io::ErrorKind),
-    /// No answer within [`Load::request_timeout`](super::Load::request_timeout).
+    /// No response within [`Load::request_timeout`](super::Load::request_timeout).
     #[error("no answer in time")]
     Timeout,
-    /// The connection broke before the answer was whole.
+    /// The connection broke before the response was complete.
     #[error("connection broke: {0}")]
     Broken(io::ErrorKind),
-    /// What came is no answer that can be read.
+    /// Bytes that cannot be read as a response.
     #[error("unreadable answer: {0}")]
     Unreadable(Unreadable),
 }
 
-/// How often each kind of [`Fault`] happened.
+/// Number of [`Fault`]s by kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Errors {
-    /// Failed dials; the same connection dials again after a pause.
+    /// Failed dials; the connection dials again after a pause.
     pub connect: u64,
-    /// Requests given up on.
+    /// Requests without a response within the timeout.
     pub timeout: u64,
     /// Requests whose connection broke.
     pub broken: u64,
-    /// Answers that could not be read.
+    /// Responses that could not be read.
     pub unreadable: u64,
-    /// The last fault of any kind, to have an example.
+    /// The last fault of any kind, as an example.
     pub last: Option<Fault>,
 }
 
 impl Errors {
-    /// All of them.
+    /// Returns the number of all faults.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.connect + self.timeout + self.broken + self.unreadable
@@ -62,24 +62,25 @@ impl Errors {
     }
 }
 
-/// What a load came to.
+/// Results of a load.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// Requests answered, whatever the status.
+    /// Number of responses, whatever the status.
     pub answered: u64,
-    /// What went wrong; none of it is in `answered` or in the latencies.
+    /// Faults; not included in `answered` or in the latencies.
     pub errors: Errors,
-    /// Connections dialled again because the server closed them in good order.
+    /// Connections re-dialled after an orderly close by the server.
     pub reconnects: u64,
-    /// Paced only: requests due before the load was stopped that no connection was free to send.
-    /// Anything but a few says that the server did not keep up.
+    /// Paced only: requests due before the stop for which no connection was free. More than a few mean that
+    /// the server did not keep up.
     pub unsent: u64,
-    /// From the first request to the last answer or fault.
+    /// Time from the first request to the last response or fault.
     pub elapsed: Duration,
-    /// Processor time of the load's own thread, where the system tells (Linux). Close to `elapsed`
-    /// means that the generator, not the server, was the limit.
+    /// CPU time of the load's own thread, where available (Linux). A value close to `elapsed` means that the
+    /// generator, not the server, was the limit.
     pub cpu: Option<Duration>,
-    /// Latencies in µs to three digits: [`Answer::took`](super::Answer::took) of every answer.
+    /// Latencies in µs with three significant digits: [`Answer::took`](super::Answer::took) of every
+    /// response.
     pub latencies: Histogram<u64>,
 }
 
@@ -104,7 +105,7 @@ impl Report {
         self.latencies.saturating_record(us);
     }
 
-    /// Answers per second of `elapsed`; 0 if there were none.
+    /// Returns responses per second of `elapsed`; 0 without responses.
     #[must_use]
     pub fn per_second(&self) -> f64 {
         if self.elapsed.is_zero() {
@@ -115,25 +116,25 @@ impl Report {
         answered / self.elapsed.as_secs_f64()
     }
 
-    /// The latency that half of the answers did not exceed; 0 if there were none.
+    /// Returns the median latency; 0 without responses.
     #[must_use]
     pub fn p50(&self) -> Duration {
         self.quantile(0.5)
     }
 
-    /// The latency that nine answers in ten did not exceed.
+    /// Returns the 90th percentile of the latencies.
     #[must_use]
     pub fn p90(&self) -> Duration {
         self.quantile(0.9)
     }
 
-    /// The latency that 99 answers in 100 did not exceed.
+    /// Returns the 99th percentile of the latencies.
     #[must_use]
     pub fn p99(&self) -> Duration {
         self.quantile(0.99)
     }
 
-    /// The longest latency.
+    /// Returns the longest latency.
     #[must_use]
     pub fn max(&self) -> Duration {
         Duration::from_micros(self.latencies.max())
@@ -144,7 +145,7 @@ impl Report {
     }
 }
 
-/// Processor time this thread has used so far.
+/// Returns the CPU time used by the current thread so far.
 pub(super) fn thread_cpu() -> Option<Duration> {
     let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let spent_ns = text.split_ascii_whitespace().next()?.parse().ok()?;

@@ -1,9 +1,9 @@
-//! Requests, built once or per call, as the bytes that go out.
+//! Requests as raw bytes, built once or per call.
 
-/// A POST of `body`, with `content-length`.
+/// Returns a POST of `body`, with `content-length`.
 ///
-/// `headers` go out as given, in order; `host` and `content-length` are added and must not be
-/// among them. Meant for names and values the caller wrote itself: nothing is escaped.
+/// `headers` are sent as given, in order. `host` and `content-length` are added and must not be among them.
+/// Nothing is escaped: names and values must come from the caller's own code.
 #[must_use]
 pub fn post(path: &str, host: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
     let mut request = head("POST", path, host, headers);
@@ -12,7 +12,7 @@ pub fn post(path: &str, host: &str, headers: &[(&str, &str)], body: &[u8]) -> Ve
     request
 }
 
-/// A GET; `headers` as in [`post`].
+/// Returns a GET; `headers` as in [`post`].
 #[must_use]
 pub fn get(path: &str, host: &str, headers: &[(&str, &str)]) -> Vec<u8> {
     let mut request = head("GET", path, host, headers);
@@ -20,7 +20,7 @@ pub fn get(path: &str, host: &str, headers: &[(&str, &str)]) -> Vec<u8> {
     request
 }
 
-/// All but the empty line.
+/// Returns the request without the final empty line.
 fn head(method: &str, path: &str, host: &str, headers: &[(&str, &str)]) -> Vec<u8> {
     let mut head = format!("{method} {path} HTTP/1.1\r\nhost: {host}\r\n");
     for (name, value) in headers {

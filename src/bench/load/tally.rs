@@ -1,23 +1,23 @@
-//! Counting while the load runs.
+//! Counters of a running load.
 
 use std::time::{Duration, Instant};
 
 use super::report::thread_cpu;
 use super::{Fault, LoadError, Progress, Report};
 
-/// The report in the making.
+/// The report under construction.
 pub(super) struct Tally {
     report: Report,
     progress: Progress,
     cpu_before: Option<Duration>,
     first_request: Option<Instant>,
     last_answer: Option<Instant>,
-    /// The last answer or lost request.
+    /// Time of the last response or lost request.
     last_event: Option<Instant>,
 }
 
 impl Tally {
-    /// Nothing yet. To be made on the load's own thread, whose processor time it reads.
+    /// Starts empty. Must be called on the load's own thread, whose CPU time is read.
     pub fn new(progress: Progress) -> Result<Self, LoadError> {
         Ok(Self {
             report: Report::new()?,
@@ -40,7 +40,7 @@ impl Tally {
         self.publish();
     }
 
-    /// `in_flight`: a request was lost by it.
+    /// Counts a fault. `in_flight` means that a request was lost.
     pub fn failed(&mut self, at: Instant, fault: Fault, in_flight: bool) {
         self.report.errors.count(fault);
         if in_flight {
@@ -57,7 +57,7 @@ impl Tally {
         self.report.unsent = requests;
     }
 
-    /// Whether no connection at all was answered since `instant`.
+    /// Returns whether no connection at all got a response since `instant`.
     pub fn is_silent_since(&self, instant: Instant) -> bool {
         self.last_answer.is_none_or(|last| last < instant)
     }

@@ -1,4 +1,4 @@
-//! The load against servers that behave, and servers that do not.
+//! The load generator against correct and faulty servers.
 
 mod answers;
 mod faults;
@@ -16,7 +16,7 @@ use super::{Answer, Fault, Load, Progress, Report, Script, get, run};
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 const SOLD_OUT: &[u8] = b"HTTP/1.1 409 Conflict\r\nContent-Length: 8\r\n\r\nsold out";
 
-/// Sends `left` requests in all and keeps what came of each.
+/// Sends `left` requests in all and records each result.
 #[derive(Default)]
 struct Counted {
     left: u64,
@@ -57,7 +57,7 @@ impl Script for Counted {
     }
 }
 
-/// Of [`drive`], two cases of which wait for the timeout.
+/// Request timeout of [`drive`]; two cases wait for its end.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(1);
 
 fn load(address: SocketAddr, connections: usize) -> Load {
@@ -65,8 +65,7 @@ fn load(address: SocketAddr, connections: usize) -> Load {
     Load { addresses: vec![address], connections, stop_at: None, request_timeout, rate: None }
 }
 
-/// Sends `requests` over one connection at a time when `connections` is 1; each must come out as
-/// an answer or a loss.
+/// Sends `requests` over `connections` connections; each request must end as a response or a loss.
 fn drive(server: &Server, connections: usize, requests: u64) -> (Counted, Report) {
     let load =
         Load { request_timeout: patience::scaled(REQUEST_TIMEOUT), ..load(server.address, connections) };

@@ -1,8 +1,9 @@
-//! The notes: what the demo's people write about its shops, and what others say to it.
+//! Notes by the demo's users about the demo's shops, with comments.
 
 use super::{DemoComment, DemoNote};
 
-/// A note in a few lines: author, shop, age, pictures; title and content; who comments, and to which comment before.
+/// A note in a few lines: author, shop, age, pictures; title and content; the comments, each with author and
+/// parent.
 macro_rules! notes {
     ($($author:literal at $shop:literal, $hours:literal hours ago, $pictures:literal pictures,
         $title:literal, $content:literal { $($who:literal $(to $whom:literal)?: $says:literal;)* })+) => {
@@ -23,7 +24,7 @@ macro_rules! answered {
     };
 }
 
-/// Every note, by number from 1; the oldest first.
+/// All notes, by number from 1, oldest first.
 pub static NOTES: &[DemoNote] = notes! {
     6 at 2, 520 hours ago, 2 pictures, "老桥边上吃了四十年面",
     "六点半开门，我六点二十到。<br/>片儿川的笋片切得薄，雪菜自己腌，汤是头天夜里吊的。<br/>年轻人爱吃虾爆鳝，我牙口不行了，只要一碗阳春面，宽汤，少盐。" {
@@ -150,7 +151,7 @@ pub static NOTES: &[DemoNote] = notes! {
     }
 };
 
-/// Whom everybody follows, by their places among the people from 1.
+/// Follows: each user's followees, both by position among the people from 1.
 pub static FOLLOWS: &[(usize, &[usize])] = &[
     (1, &[2, 6, 8]),
     (2, &[5, 6, 9, 10, 11]),

@@ -1,8 +1,8 @@
-//! The people: one who runs the mall, eleven who shop in it.
+//! The users: one operator and eleven customers.
 
 use super::DemoPerson;
 
-/// One person in two lines instead of eleven.
+/// One user in two lines instead of eleven.
 macro_rules! people {
     ($($phone:literal $nick:literal $icon:literal, $city:literal, $sex:ident, $birthday:literal,
         level $level:literal, $credits:literal credits, $introduce:literal;)+) => {
@@ -16,7 +16,7 @@ macro_rules! people {
 const MALE: bool = false;
 const FEMALE: bool = true;
 
-/// Everybody; the first is the operator, whom the demo tells by the phone number.
+/// All users; the first is the operator, recognized by phone number.
 pub static PEOPLE: [DemoPerson; 12] = people! {
     "13900000001" "掌柜阿桂" "/imgs/icons/1.svg", "杭州", MALE, "1986-09-28",
         level 9, 9860 credits, "运河边开店十二年，有事敲门。";

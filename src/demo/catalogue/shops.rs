@@ -1,11 +1,11 @@
-//! The shops, kind by kind: first those around the northern canal, then the ones further off.
+//! The shops by type, each type beginning with the shops around the northern canal.
 //!
-//! Shop lists ask around x = 120.149993, y = 30.334229 for 5 km, five a page, so every kind has
-//! at least seven in there: enough for a second page.
+//! Shop lists search around x = 120.149993, y = 30.334229 within 5 km, five per page. Every type has at least
+//! seven shops within the radius: enough for a second page.
 
 use super::DemoShop;
 
-/// One shop in two lines instead of fourteen, so that the list can be read as a list.
+/// One shop in two lines instead of fourteen, for a readable list.
 macro_rules! shops {
     ($(type $type_id:literal {$(
         $id:literal $name:literal, $area:literal $address:literal, $hours:literal, ($x:literal, $y:literal),
@@ -19,7 +19,7 @@ macro_rules! shops {
     };
 }
 
-/// Every shop, by id from 1.
+/// All shops, by id from 1.
 pub static SHOPS: &[DemoShop] = shops! {
     type 1 {
         1 "鲫先生家常菜", "拱宸桥" "桥弄街27号", "10:30-21:30", (120.1338, 30.3204),

@@ -1,10 +1,10 @@
-//! What the catalogue holds is checked against itself.
+//! Checks of the catalogue's consistency.
 
 use std::collections::HashSet;
 
 use super::*;
 
-/// Where shop lists ask from, as x and y.
+/// Centre of the shop lists' search, as x and y.
 const CENTRE: (f64, f64) = (120.149993, 30.334229);
 
 fn metres(a: (f64, f64), b: (f64, f64)) -> f64 {
@@ -14,7 +14,7 @@ fn metres(a: (f64, f64), b: (f64, f64)) -> f64 {
     2.0 * 6_371_008.8 * h.sqrt().asin()
 }
 
-/// Clear of the radius by a metre at least, so that no back end's rounding decides.
+/// Returns whether a shop lies within 5 km, with a margin of one metre against rounding in a back end.
 fn is_near(shop: &DemoShop) -> bool {
     metres(CENTRE, (shop.x, shop.y)) < 4999.0
 }

@@ -1,4 +1,4 @@
-//! The offers: ordinary vouchers, and two flash sales without their hours.
+//! Ordinary vouchers, and two flash sales without times.
 
 use super::{DemoSale, DemoVoucher};
 
@@ -12,7 +12,7 @@ macro_rules! vouchers {
     };
 }
 
-/// Ordinary vouchers; money in cents, what is paid before what it is worth.
+/// Ordinary vouchers; price before value, both in cents.
 pub static VOUCHERS: &[DemoVoucher] = vouchers! {
     1 "100元代金券", "周一至周日均可用", 8500 for 10000,
         "全场通用，酒水除外\n每桌最多使用3张\n无需预约，高峰时段请耐心等位\n不兑现，不找零";
@@ -116,7 +116,7 @@ pub static VOUCHERS: &[DemoVoucher] = vouchers! {
         "两个月内有效\n课前6小时可取消\n垫子免费借用";
 };
 
-/// The sale that is already open when the demo starts.
+/// The sale already open when the demo starts.
 pub static RUNNING_SALE: DemoSale = DemoSale {
     shop_id: 3,
     title: "100元代金券秒杀",
@@ -127,7 +127,7 @@ pub static RUNNING_SALE: DemoSale = DemoSale {
     stock: 200,
 };
 
-/// The sale that opens half a minute after the demo started: worth waiting for.
+/// The sale that opens half a minute after the start of the demo, for visitors to wait for.
 pub static OPENING_SALE: DemoSale = DemoSale {
     shop_id: 1,
     title: "9.9元抢198元双人运河宴",

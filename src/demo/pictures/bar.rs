@@ -57,7 +57,7 @@ fn inside(c: &mut Canvas, p: &Palette, d: &mut Dice) {
     }
 }
 
-/// A row of bottles that stand on `y`: one path a colour, for there are many.
+/// Draws a row of bottles standing on `y`, with one path per colour to keep the SVG short.
 fn bottles(c: &mut Canvas, y: i32, d: &mut Dice) {
     let glass = ["#f2b04a", "#6fa287", "#b5653f", "#8fa9d6", "#c9d6e8", "#94506a"];
     let mut rows = glass.map(|colour| (colour, String::new()));
@@ -98,7 +98,7 @@ fn detail(c: &mut Canvas, shop: &DemoShop, p: &Palette, d: &mut Dice) {
     }
 }
 
-/// A counter at night with lights out of focus behind it.
+/// Draws a counter at night, with lights out of focus behind.
 fn counter(c: &mut Canvas, p: &Palette, d: &mut Dice) {
     c.rect([0, 0, 400, 300], 0, d.pick(&[p.deep, "#2b2344", "#1d3a47", "#3a2433"]));
     for _ in 0..12 {

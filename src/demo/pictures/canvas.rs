@@ -1,7 +1,7 @@
-//! The little of SVG that the pictures need.
+//! A writer for the subset of SVG used by the pictures.
 //!
-//! Whole numbers are fine enough for drawings of 400 by 300, and keep the text short. Colours may
-//! carry an alpha digit (`#0002`), which stands in for shadows and highlights.
+//! Whole numbers are fine enough for drawings of 400 by 300 and keep the text short. Colours may carry an
+//! alpha digit (`#0002`), used for shadows and highlights.
 
 use std::fmt::Write;
 
@@ -25,10 +25,10 @@ impl Canvas {
         self.text
     }
 
-    /// A rectangle of x, y, width, height with corners rounded by `r`.
+    /// Draws a rectangle of x, y, width, height with corner radius `r`.
     pub(super) fn rect(&mut self, [x, y, w, h]: [i32; 4], r: i32, fill: &str) {
         if r == 0 {
-            // The same in a quarter fewer letters.
+            // An equivalent path, a quarter shorter.
             self.path(&format!("M{x} {y}h{w}v{h}H{x}z"), fill);
             return;
         }
@@ -39,7 +39,7 @@ impl Canvas {
         self.put(format_args!(r#"<circle cx="{x}" cy="{y}" r="{r}" fill="{fill}"/>"#));
     }
 
-    /// An ellipse of centre and half axes.
+    /// Draws an ellipse given by centre and semi-axes.
     pub(super) fn oval(&mut self, [x, y, rx, ry]: [i32; 4], fill: &str) {
         self.put(format_args!(r#"<ellipse cx="{x}" cy="{y}" rx="{rx}" ry="{ry}" fill="{fill}"/>"#));
     }
@@ -49,13 +49,13 @@ impl Canvas {
         self.put(format_args!(r#"<path d="{d}" fill="{fill}"/>"#));
     }
 
-    /// A stroked path with round ends.
+    /// Draws a stroked path with round ends.
     pub(super) fn line(&mut self, d: &str, colour: &str, width: i32) {
         let d = tight(d);
         self.put(format_args!(r#"<path d="{d}" fill="none" stroke="{colour}" stroke-width="{width}"/>"#));
     }
 
-    /// A line of words centred on `x`, standing on `y`.
+    /// Draws a line of text centred on `x`, with the baseline at `y`.
     pub(super) fn words(&mut self, x: i32, y: i32, size: i32, fill: &str, words: &str) {
         let words = escape(words);
         self.put(format_args!(
@@ -63,7 +63,7 @@ impl Canvas {
         ));
     }
 
-    /// Starts a group under a transform; [`Canvas::close`] ends it.
+    /// Starts a group with a transform; [`Canvas::close`] ends the group.
     pub(super) fn open(&mut self, transform: &str) {
         self.put(format_args!(r#"<g transform="{transform}">"#));
     }
@@ -78,12 +78,12 @@ impl Canvas {
     }
 }
 
-/// Path data without the blanks that a minus sign makes needless.
+/// Removes the blanks before minus signs from path data.
 fn tight(d: &str) -> String {
     d.replace(" -", "-")
 }
 
-/// Text as XML wants it, in content and in attributes.
+/// Escapes text for XML content and attributes.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -93,7 +93,7 @@ pub(super) fn escape(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
-            // XML 1.0 has no way to write these at all.
+            // XML 1.0 cannot represent these characters.
             c if c.is_control() && !matches!(c, '\t' | '\n' | '\r') => escaped.push(' '),
             c => escaped.push(c),
         }

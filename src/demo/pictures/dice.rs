@@ -1,6 +1,6 @@
-//! Repeatable chance.
+//! Repeatable pseudo-random numbers.
 
-/// A stream of numbers that depends on its seed alone (the steps of splitmix64).
+/// A pseudo-random generator determined by the seed alone (the steps of splitmix64).
 pub(super) struct Dice {
     state: u64,
 }
@@ -10,19 +10,19 @@ impl Dice {
         Self { state: seed }
     }
 
-    /// A whole number from `low` to `high`, both included.
+    /// Returns a whole number from `low` to `high`, both included.
     pub(super) fn range(&mut self, low: i32, high: i32) -> i32 {
         let sides = u64::from(high.abs_diff(low)) + 1;
         low + i32::try_from(self.step() % sides).unwrap_or(0)
     }
 
-    /// One of `from`, which must not be empty.
+    /// Picks an element of `from`, which must not be empty.
     pub(super) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         let last = i32::try_from(from.len()).unwrap_or(i32::MAX) - 1;
         from[usize::try_from(self.range(0, last)).unwrap_or(0)]
     }
 
-    /// True once in `n`.
+    /// Returns true with a probability of 1 / `n`.
     pub(super) fn one_in(&mut self, n: i32) -> bool {
         self.range(1, n) == 1
     }

@@ -1,4 +1,4 @@
-//! 美食 from close by: one drawing a dish.
+//! Close-ups for 美食: one drawing per dish.
 
 use super::super::catalogue::DemoShop;
 use super::canvas::Canvas;
@@ -6,7 +6,7 @@ use super::dice::Dice;
 use super::props::{close_up, steam};
 use super::theme::{CREAM, LEAF, Palette, WOOD, WOOD_DARK};
 
-/// The dish that the shop's name promises, or one of the general ones.
+/// Draws the dish promised by the shop's name, or one of the general dishes.
 pub(super) fn detail(c: &mut Canvas, shop: &DemoShop, p: &Palette, d: &mut Dice) {
     close_up(c, p, d);
     c.oval([200, 238, 150, 22], "#0002");

@@ -1,4 +1,4 @@
-//! The people's portraits: one look a person, put together from a few shapes.
+//! Portraits of the users: one look per user, composed of a few shapes.
 
 use super::canvas::Canvas;
 use super::theme::INK;
@@ -16,7 +16,7 @@ enum Hair {
     Bald,
 }
 
-/// What makes a face somebody's.
+/// Distinguishing feature of a face.
 #[derive(Clone, Copy)]
 enum Extra {
     None,
@@ -39,7 +39,7 @@ struct Look {
     extra: Extra,
 }
 
-/// In the order of `PEOPLE`, whose hair and sex these looks follow.
+/// Looks in the order of `PEOPLE`, matching hair and sex.
 const LOOKS: [Look; 12] = [
     look("#f6c667", "#fbe2a8", "#f2c9a5", "#3b3230", "#2f6f66", Hair::SideParting, Extra::Beard),
     look("#9fd3a8", "#cbe8cd", "#e8b98f", "#2e2a2c", "#e05d4f", Hair::Curls, Extra::None),
@@ -63,7 +63,7 @@ const fn look(
     Look { ground, halo, skin, hair, top, style, extra }
 }
 
-/// The portrait with this number, from 1.
+/// Draws the portrait with a number from 1.
 pub(super) fn face(number: u64) -> Option<String> {
     let look = LOOKS.get(usize::try_from(number.checked_sub(1)?).ok()?)?;
     let mut c = Canvas::new(120, 120);

@@ -69,7 +69,7 @@ fn dining_table(c: &mut Canvas, p: &Palette, d: &mut Dice) {
     }
 }
 
-/// A counter with the kitchen behind it: half curtain, jars, a pot on the stove.
+/// Draws a counter with the kitchen behind: half curtain, jars, a pot on the stove.
 fn open_kitchen(c: &mut Canvas, p: &Palette, d: &mut Dice) {
     let cloth = d.pick(&[p.deep, p.main, p.accent]);
     c.rect([40, 30, 320, 8], 3, WOOD_DARK);

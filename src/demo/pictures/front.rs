@@ -1,4 +1,4 @@
-//! The shop from the street: a house, and the sign with its name.
+//! The front of a shop: a house, and the sign with the shop's name.
 
 use super::super::catalogue::DemoShop;
 use super::canvas::Canvas;
@@ -15,14 +15,14 @@ struct Coat {
     glass: &'static str,
 }
 
-/// The house's left and right edge and the top of its wall; it stands on [`STREET`].
+/// The left and right edge of a house and the top of its wall; a house stands on [`STREET`].
 struct House {
     left: i32,
     right: i32,
     top: i32,
 }
 
-/// The sky over houses that are not known for their nights; their own darkest tone may be a red.
+/// Night sky over types of shop not known for nightlife, whose own darkest tone may be a red.
 const NIGHT_SKY: &str = "#2b3659";
 
 /// Draws the front of `shop`.
@@ -54,7 +54,7 @@ fn coat(p: &Palette, d: &mut Dice, is_night: bool) -> Coat {
         ("#f4efe8", p.deep, p.deep, p.light),
         ("#d8c3ab", p.main, CREAM, p.deep),
         ("#e9e4dd", WOOD_DARK, p.main, CREAM),
-        // Last, for it would melt into the night.
+        // Last, because the wall would be invisible at night.
         (p.deep, p.soft, p.light, p.deep),
     ];
     let usable = if is_night { &coats[..6] } else { &coats[..] };
@@ -143,7 +143,7 @@ fn wall(c: &mut Canvas, house: &House, coat: &Coat, d: &mut Dice) {
     c.rect([left, STREET - 12, right - left, 12], 0, "#0001");
 }
 
-/// Windows and the door; answers the middle of the door.
+/// Draws the windows and the door. Returns the middle of the door.
 fn ground_floor(c: &mut Canvas, house: &House, coat: &Coat, theme: &Theme, d: &mut Dice) -> i32 {
     let House { left, right, .. } = *house;
     let slots = 3;

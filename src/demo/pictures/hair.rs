@@ -121,7 +121,7 @@ fn dryer(c: &mut Canvas, p: &Palette, d: &mut Dice) {
     c.line("M276 250q30 30 90 10", INK, 5);
 }
 
-/// A head of hair from behind, in this shop's favourite colour.
+/// Draws a head of hair from behind, in a random colour.
 fn wig(c: &mut Canvas, p: &Palette, d: &mut Dice) {
     let hair = d.pick(&["#5a3727", "#2e2a30", "#b56a3c", "#c9667f", "#3f6b8a"]);
     c.path("M110 300q4-54 60-62h60q56 8 60 62z", p.accent);

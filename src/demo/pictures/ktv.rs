@@ -76,7 +76,7 @@ fn inside(c: &mut Canvas, p: &Palette, d: &mut Dice) {
     c.dot(222, 232, 7, "#d9d4ea");
 }
 
-/// A small stage with curtains, a microphone and a stool.
+/// Draws a small stage with curtains, a microphone and a stool.
 fn stage(c: &mut Canvas, p: &Palette, d: &mut Dice) {
     let cloth = d.pick(&[p.accent, p.main, "#c2455f", "#3f6fb5"]);
     c.rect([70, 30, 260, 190], 0, "#0003");

@@ -21,7 +21,7 @@ pub(super) static THEME: Theme = Theme {
     is_nocturnal: false,
 };
 
-/// What is in the little bottles.
+/// Colours of the nail polish.
 const LACQUERS: [&str; 8] =
     ["#d8406b", "#f28ba0", "#f6c453", "#63b3a0", "#7d8fd6", "#a55fb0", "#f08a5d", "#fff3f0"];
 
@@ -65,7 +65,7 @@ fn inside(c: &mut Canvas, p: &Palette, d: &mut Dice) {
     }
 }
 
-/// Nine little bottles on a shelf, as short thick strokes: one path a colour.
+/// Draws nine little bottles on a shelf as short thick strokes, with one path per colour.
 fn lacquer_row(c: &mut Canvas, x: i32, y: i32, d: &mut Dice) {
     let mut rows = LACQUERS.map(|colour| (colour, String::new()));
     let mut caps = String::new();
@@ -102,7 +102,7 @@ fn eye(c: &mut Canvas, p: &Palette, d: &mut Dice) {
     c.dot(200, 144, 24, INK);
     c.dot(218, 126, 11, "#fff");
     c.line("M68 152q132-112 264 0", p.deep, 9);
-    // Lashes bend outwards, the more the further from the middle.
+    // Lashes bend outwards, more strongly with the distance from the middle.
     let lashes = [(82, 140, -34, -14), (104, 124, -30, -26), (130, 110, -22, -38), (160, 100, -13, -46)];
     let mut outline = String::from("M200 96V46");
     for (x, y, dx, dy) in lashes {

@@ -1,10 +1,10 @@
-//! Things that stand around in more than one kind of shop.
+//! Props shared by several types of shop.
 
 use super::canvas::Canvas;
 use super::dice::Dice;
 use super::theme::{CREAM, LEAF, LEAF_DARK, Palette, WOOD, WOOD_DARK};
 
-/// A bright room: wall, floor with boards, skirting. The floor begins at y = 222.
+/// Draws a bright room: wall, floor boards, skirting. The floor begins at y = 222.
 pub(super) fn bright_room(c: &mut Canvas, p: &Palette, d: &mut Dice) {
     let wall = d.pick(&[p.pale, p.light, p.soft, CREAM]);
     c.rect([0, 0, 400, 300], 0, wall);
@@ -17,7 +17,7 @@ pub(super) fn bright_room(c: &mut Canvas, p: &Palette, d: &mut Dice) {
     floor(c, d.pick(&[WOOD, "#d9bd98", "#cfc6bb"]));
 }
 
-/// A room after dark, lit from somewhere above.
+/// Draws a room after dark, lit from above.
 pub(super) fn night_room(c: &mut Canvas, walls: &[&'static str], d: &mut Dice) {
     c.rect([0, 0, 400, 300], 0, d.pick(walls));
     let x = d.range(120, 280);
@@ -41,7 +41,7 @@ fn floor(c: &mut Canvas, boards: &str) {
     );
 }
 
-/// The background of a close-up: a wall, a large calm shape, a table top from y = 214.
+/// Draws the background of a close-up: a wall, a large calm shape, a table top from y = 214.
 pub(super) fn close_up(c: &mut Canvas, p: &Palette, d: &mut Dice) {
     let (wall, shape, top) = d.pick(&[
         (p.pale, "#fffa", p.soft),
@@ -65,12 +65,12 @@ pub(super) fn close_up(c: &mut Canvas, p: &Palette, d: &mut Dice) {
     c.rect([0, 214, 400, 6], 0, "#fff3");
 }
 
-/// A soft shadow under something that stands on `y`.
+/// Draws a soft shadow under an object standing on `y`.
 pub(super) fn shadow(c: &mut Canvas, x: i32, y: i32, half_width: i32) {
     c.oval([x, y, half_width, 7], "#0002");
 }
 
-/// A framed window with hills, `w` by `h` from its upper left corner.
+/// Draws a framed window with hills, `w` by `h` from the upper left corner.
 pub(super) fn window(c: &mut Canvas, [x, y, w, h]: [i32; 4], p: &Palette) {
     c.rect([x - 5, y - 5, w + 10, h + 10], 6, "#fff");
     c.rect([x, y, w, h], 3, "#dcebf0");
@@ -82,7 +82,7 @@ pub(super) fn window(c: &mut Canvas, [x, y, w, h]: [i32; 4], p: &Palette) {
     c.rect([x - 9, foot + 3, w + 18, 7], 3, p.light);
 }
 
-/// A hanging lamp; its light falls to about 30 below `y`.
+/// Draws a hanging lamp; the light reaches about 30 below `y`.
 pub(super) fn pendant(c: &mut Canvas, x: i32, y: i32, style: i32, colour: &str) {
     c.rect([x - 1, 0, 2, y], 0, "#0005");
     c.oval([x, y + 26, 34, 22], "#fff1c42a");
@@ -103,7 +103,7 @@ pub(super) fn pendant(c: &mut Canvas, x: i32, y: i32, style: i32, colour: &str) 
     c.oval([x, y + 19, 8, 4], "#fff6d8");
 }
 
-/// A potted plant that stands on `y`, in one of three kinds.
+/// Draws a potted plant standing on `y`, in one of three kinds.
 pub(super) fn plant(c: &mut Canvas, x: i32, y: i32, style: i32, pot: &str) {
     shadow(c, x, y, 22);
     c.open(&format!("translate({x} {y})"));
@@ -138,14 +138,14 @@ pub(super) fn plant(c: &mut Canvas, x: i32, y: i32, style: i32, pot: &str) {
     c.close();
 }
 
-/// Three curls of steam above `y`, of a grey that shows on white as well.
+/// Draws three curls of steam above `y`, in a grey visible on white as well.
 pub(super) fn steam(c: &mut Canvas, x: i32, y: i32) {
     c.open(&format!("translate({x} {y})"));
     c.line("M-22 0c-8 -10 8 -18 0 -30M0 -4c-8 -12 8 -22 0 -36M22 0c-8 -10 8 -18 0 -30", "#cdbfb3aa", 5);
     c.close();
 }
 
-/// A four-pointed glint.
+/// Draws a four-pointed glint.
 pub(super) fn glint(c: &mut Canvas, x: i32, y: i32, r: i32, colour: &str) {
     let q = r / 5 + 1;
     c.path(
@@ -164,7 +164,7 @@ pub(super) fn glint(c: &mut Canvas, x: i32, y: i32, r: i32, colour: &str) {
     );
 }
 
-/// A string of pennants across the room.
+/// Draws a string of pennants across the room.
 pub(super) fn bunting(c: &mut Canvas, y: i32, colours: &[&str]) {
     c.line(&format!("M-10 {y}Q200 {} 410 {y}", y + 52), "#0003", 2);
     // The sag of the string at each pennant, from the curve above.
@@ -174,7 +174,7 @@ pub(super) fn bunting(c: &mut Canvas, y: i32, colours: &[&str]) {
     }
 }
 
-/// A round balloon on a string that hangs down to `foot`.
+/// Draws a round balloon on a string that hangs down to `foot`.
 pub(super) fn balloon(c: &mut Canvas, x: i32, y: i32, foot: i32, colour: &str) {
     c.line(&format!("M{x} {}q-8 {} 0 {}", y + 30, (foot - y) / 3, foot - y - 30), "#0003", 1);
     c.oval([x, y, 22, 27], colour);
@@ -182,7 +182,7 @@ pub(super) fn balloon(c: &mut Canvas, x: i32, y: i32, foot: i32, colour: &str) {
     c.oval([x - 8, y - 10, 5, 8], "#fff7");
 }
 
-/// A picture on the wall: hills, a sun, or stripes.
+/// Draws a picture on the wall: hills, a sun, or stripes.
 pub(super) fn framed(c: &mut Canvas, [x, y, w, h]: [i32; 4], p: &Palette, d: &mut Dice) {
     c.rect([x, y, w, h], 4, "#fff");
     let (ix, iy, iw, ih) = (x + 6, y + 6, w - 12, h - 12);
@@ -200,7 +200,7 @@ pub(super) fn framed(c: &mut Canvas, [x, y, w, h]: [i32; 4], p: &Palette, d: &mu
     }
 }
 
-/// A table seen from the front, its top at `y`.
+/// Draws a table seen from the front, with the top at `y`.
 pub(super) fn table(c: &mut Canvas, x: i32, y: i32, w: i32, top: &str) {
     shadow(c, x + w / 2, 284, w / 2);
     c.rect([x + 14, y + 8, 9, 284 - y - 8], 3, WOOD_DARK);
@@ -209,7 +209,7 @@ pub(super) fn table(c: &mut Canvas, x: i32, y: i32, w: i32, top: &str) {
     c.rect([x, y + 9, w, 4], 2, "#0002");
 }
 
-/// A glass bottle that stands on `y`.
+/// Draws a glass bottle standing on `y`.
 pub(super) fn bottle(c: &mut Canvas, x: i32, y: i32, h: i32, colour: &str) {
     let (w, neck) = (h / 3, h / 8);
     c.rect([x - neck / 2, y - h, neck, h / 2], 2, colour);
@@ -218,7 +218,7 @@ pub(super) fn bottle(c: &mut Canvas, x: i32, y: i32, h: i32, colour: &str) {
     c.rect([x - neck / 2 - 1, y - h - 3, neck + 2, 5], 1, "#0004");
 }
 
-/// A lit candle that stands on `y`.
+/// Draws a lit candle standing on `y`.
 pub(super) fn candle(c: &mut Canvas, x: i32, y: i32, h: i32, wax: &str) {
     c.dot(x, y - h - 9, 17, "#ffd98a44");
     c.rect([x - 9, y - h, 18, h], 4, wax);

@@ -28,7 +28,7 @@ fn glyph(c: &mut Canvas, a: &str, b: &str) {
     c.line("M12 44h24", a, 4);
 }
 
-/// A lotus of five petals around its foot.
+/// Draws a lotus of five petals around the foot.
 fn lotus(c: &mut Canvas, x: i32, y: i32, tenths: i32, petal: &str) {
     c.open(&format!("translate({x} {y}) scale({}.{})", tenths / 10, tenths % 10));
     for (turn, shade) in [(-70, "#0002"), (70, "#0002"), (-38, "#0000"), (38, "#0000"), (0, "#fff4")] {

@@ -1,11 +1,11 @@
-//! The street a shop stands in: sky, hills, trees, pavement, and who waits on it.
+//! The street in front of a shop: sky, hills, trees, pavement and people or things waiting there.
 
 use super::canvas::Canvas;
 use super::dice::Dice;
 use super::props::{plant, shadow};
 use super::theme::{INK, LEAF, LEAF_DARK, Palette, WOOD, WOOD_DARK};
 
-/// Where the pavement begins.
+/// Top edge of the pavement.
 pub(super) const STREET: i32 = 252;
 
 pub(super) fn backdrop(c: &mut Canvas, p: &Palette, d: &mut Dice, night: Option<&'static str>) {
@@ -82,7 +82,7 @@ pub(super) fn trees(c: &mut Canvas, (left, right): (i32, i32), d: &mut Dice, is_
     }
 }
 
-/// Two or three things on the pavement that leave the door free.
+/// Draws one or more things on the pavement, clear of the door.
 pub(super) fn street_life(c: &mut Canvas, (left, right): (i32, i32), door: i32, p: &Palette, d: &mut Dice) {
     let beside = if door < 200 { right - 52 } else { left + 52 };
     match d.range(0, 5) {

@@ -1,11 +1,11 @@
-//! Every picture is drawn, and is one that a browser shows.
+//! Checks that every picture is drawn and is valid SVG.
 
 use std::collections::HashSet;
 
 use super::super::catalogue::{PEOPLE, PICTURES_PER_SHOP, note_images, shop_images};
 use super::*;
 
-/// Every path that the catalogue names, without the `/imgs` prefix.
+/// Returns every path named in the catalogue, without the `/imgs` prefix.
 fn named_paths() -> Vec<String> {
     let mut paths: Vec<String> = TYPES.iter().map(|t| t.icon.to_owned()).collect();
     for shop in SHOPS {
@@ -30,7 +30,7 @@ fn every_picture() -> Vec<(String, String)> {
     all
 }
 
-/// Walks the tags as an XML reader would: each closed once, in order, attributes quoted.
+/// Walks the tags like an XML parser: each closed once, in order, attributes quoted.
 fn is_well_formed(svg: &str) -> bool {
     let mut open = Vec::new();
     let mut rest = svg;
@@ -81,7 +81,7 @@ fn has_sound_attributes(attributes: &str) -> bool {
     true
 }
 
-/// No loose `<` or `>`, and no `&` that does not begin an entity.
+/// Returns whether text contains no loose `<` or `>`, and no `&` outside an entity.
 fn is_text(text: &str) -> bool {
     !text.contains(['<', '>'])
         && text

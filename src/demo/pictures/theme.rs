@@ -1,4 +1,4 @@
-//! What tells the kinds of shop apart: a palette, a pictogram, an inside, a detail.
+//! Themes of the shop types: a palette, a pictogram, an interior, a detail.
 
 use super::super::catalogue::DemoShop;
 use super::canvas::Canvas;
@@ -17,31 +17,31 @@ pub(super) const WOOD: &str = "#c89b6d";
 /// Wood in shade.
 pub(super) const WOOD_DARK: &str = "#8f6642";
 
-/// Six colours that get on with each other.
+/// Six matching colours.
 pub(super) struct Palette {
     /// Darkest: night skies, lettering.
     pub(super) deep: &'static str,
-    /// The kind's own colour.
+    /// Main colour of the type.
     pub(super) main: &'static str,
-    /// Its lighter brother.
+    /// Lighter variant of `main`.
     pub(super) soft: &'static str,
-    /// Nearly white.
+    /// Nearly white tone.
     pub(super) pale: &'static str,
-    /// The contrast.
+    /// Contrast colour.
     pub(super) accent: &'static str,
-    /// A light tone that can be told from cream upon `main`.
+    /// Light tone, distinguishable from cream on `main`.
     pub(super) light: &'static str,
 }
 
-/// How one kind of shop is drawn.
+/// Drawing functions and colours of a shop type.
 pub(super) struct Theme {
     pub(super) palette: Palette,
     /// Draws the pictogram into 48 by 48, in two colours.
     pub(super) glyph: fn(&mut Canvas, &str, &str),
-    /// Draws the room.
+    /// Draws the interior.
     pub(super) inside: fn(&mut Canvas, &Palette, &mut Dice),
-    /// Draws what the shop is about, from close by.
+    /// Draws a close-up of a typical product.
     pub(super) detail: fn(&mut Canvas, &DemoShop, &Palette, &mut Dice),
-    /// Whether its fronts are mostly seen by night.
+    /// Whether most fronts are drawn at night.
     pub(super) is_nocturnal: bool,
 }

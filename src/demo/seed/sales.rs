@@ -1,4 +1,4 @@
-//! The demo's two flash sales: one that is on, one that opens soon after every start.
+//! The demo's two flash sales: one open, one that opens soon after every start.
 
 use std::time::Duration;
 
@@ -12,7 +12,8 @@ use crate::mall::operator::sales::WindowForm;
 
 const PAY_WITHIN: Duration = Duration::from_secs(15 * 60);
 
-/// A sale in which anybody may buy now; added if there is none, on the demo's first day or a week later.
+/// Returns a sale open to every buyer now. Adds one if there is none: on the demo's first day, or a week
+/// later.
 pub(super) async fn running(mall: &Mall, now: Timestamp) -> anyhow::Result<VoucherId> {
     /// More sales than a demo has.
     const SALES_MAX: u32 = 1_000;
@@ -24,8 +25,8 @@ pub(super) async fn running(mall: &Mall, now: Timestamp) -> anyhow::Result<Vouch
     }
 }
 
-/// The sale that opens at `begin`. A sale that an earlier start added is moved there if nobody holds a unit of it;
-/// any other of that kind is ended, so that a demo never shows two of them.
+/// Returns the sale that opens at `begin`. An opening sale from an earlier start is moved to `begin` if no
+/// unit is taken; any other is ended, so that a demo never shows two.
 pub(super) async fn opening(mall: &Mall, now: Timestamp, begin: Timestamp) -> anyhow::Result<VoucherId> {
     let by = By { actor: Actor::CommandLine, at: now };
     let mut opening = None;
@@ -47,7 +48,7 @@ pub(super) async fn opening(mall: &Mall, now: Timestamp, begin: Timestamp) -> an
     }
 }
 
-/// The opening sales of earlier starts that are not over.
+/// Returns the opening sales of earlier starts that have not ended.
 async fn earlier_openings(mall: &Mall, now: Timestamp) -> anyhow::Result<Vec<(VoucherId, Terms)>> {
     let vouchers = mall.context.storage.vouchers.of_shop(ShopId::new(OPENING_SALE.shop_id)).await?;
     let openings = vouchers.into_iter().filter(|voucher| voucher.text.title == OPENING_SALE.title);
@@ -55,7 +56,7 @@ async fn earlier_openings(mall: &Mall, now: Timestamp) -> anyhow::Result<Vec<(Vo
     Ok(terms.filter(|(_, terms)| now < terms.end).collect())
 }
 
-/// Whether all units of a sale are left, pending claims considered.
+/// Returns whether all units of a sale are left, counting pending claims as taken.
 async fn is_untouched(mall: &Mall, voucher: VoucherId) -> anyhow::Result<bool> {
     let units = mall.context.storage.sales.units(voucher).await?;
     Ok(units.is_some_and(|units| units.taken == 0 && units.left() != Some(0)))

@@ -1,4 +1,4 @@
-//! What repeated starts of a demo do with its sales.
+//! Effects of repeated starts of a demo on its sales.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,7 +33,7 @@ impl Demo {
         seed(&self.mall, OPENS_IN).await.unwrap().opening
     }
 
-    /// Sales that are not over, as the home page lists them.
+    /// Returns the sales not yet over, as listed on the home page.
     async fn on(&self) -> Vec<VoucherId> {
         self.clock.advance(Duration::from_secs(60));
         let now = self.mall.context.now();

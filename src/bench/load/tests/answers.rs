@@ -1,4 +1,4 @@
-//! Servers that answer well, if not always in one piece or at once.
+//! Servers with correct responses, some in several pieces or late.
 
 use std::time::{Duration, Instant};
 
@@ -37,7 +37,7 @@ fn a_request_larger_than_a_socket_takes_goes_out_whole() {
             self.0 += u64::from(answer.body == b"ok");
         }
     }
-    // The server answers when it has seen the last bytes.
+    // The server responds after the last bytes of the request.
     let server = Server::start(|_| Deed::send(OK));
     let (script, report) = run(&load(server.address, 1), Large(0), &Progress::default()).unwrap();
     assert_eq!((script.0, report.errors), (2, Errors::default()));
@@ -67,7 +67,7 @@ fn a_close_after_the_answer_is_no_error() {
     let server = Server::start(|_| Deed::send(close).then_close());
     let (_, report) = drive(&server, 2, 10);
     assert_eq!((report.errors, report.reconnects), (Errors::default(), 10));
-    // The last ones are dialled before the script says that there is nothing more.
+    // The last connections are dialled before the script ends them.
     assert!((10..=12).contains(&server.connections()));
 }
 

@@ -1,4 +1,4 @@
-//! Servers that answer late, badly or not at all, and loads that make no sense.
+//! Servers with late, bad or no responses, and loads with invalid settings.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use super::super::{Answer, Errors, Fault, Load, LoadError, Progress, Report, Scr
 use super::server::{Deed, Server};
 use super::{Counted, OK, REQUEST_TIMEOUT, drive, load};
 
-/// Drives one connection over six requests of which the third goes wrong.
+/// Drives one connection over six requests, of which the third fails.
 fn third_goes_wrong(deed: fn() -> Deed) -> (Counted, Report) {
     let server = Server::start(move |number| if number == 3 { deed() } else { Deed::send(OK) });
     let (script, report) = drive(&server, 1, 6);

@@ -25,8 +25,8 @@ fn a_stall_counts_against_every_request_that_was_due_in_it() {
     });
     let load = Load { rate: Some(100.0), ..load(server.address, 1) };
     let (_, report) = run(&load, Counted::requests(20), &Progress::default()).unwrap();
-    // Request n was due at 10 n ms and none was answered before 300: a closed loop would have
-    // seen one slow answer out of twenty.
+    // Request n was due at 10 n ms and none was answered before 300: a closed loop would have seen one slow
+    // response out of twenty.
     assert_eq!(report.latencies.count_between(100_000, u64::MAX), 20);
 }
 
@@ -49,6 +49,6 @@ fn an_idle_connection_that_the_server_closes_is_no_error() {
     let load = Load { rate: Some(20.0), ..load(server.address, 1) };
     let (_, report) = run(&load, Counted::requests(4), &Progress::default()).unwrap();
     assert_eq!((report.answered, report.errors), (4, Errors::default()));
-    // The last one may come after the end.
+    // The last reconnect may come after the end.
     assert!((3..=4).contains(&report.reconnects), "{}", report.reconnects);
 }

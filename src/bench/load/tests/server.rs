@@ -1,4 +1,4 @@
-//! A server that does what it is told with each request.
+//! A scripted server: the test chooses the reaction to each request.
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Runtime};
 
-/// What to do with one request.
+/// Reaction to one request.
 pub struct Deed {
     pause: Duration,
     bytes: Vec<u8>,
@@ -28,7 +28,7 @@ impl Deed {
         Self { pause: Duration::ZERO, bytes: bytes.to_vec(), piece: usize::MAX, then: Then::Go }
     }
 
-    /// In writes of `piece` bytes, far enough apart to arrive as such.
+    /// Sends in writes of `piece` bytes, far enough apart to arrive separately.
     pub fn pieces(bytes: &[u8], piece: usize) -> Self {
         Self { piece, ..Self::send(bytes) }
     }
@@ -37,7 +37,7 @@ impl Deed {
         Self { pause, ..self }
     }
 
-    /// Keeps the connection open and reads no more from it.
+    /// Keeps the connection open without reading from it.
     pub fn then_hang(self) -> Self {
         Self { then: Then::Hang, ..self }
     }
@@ -61,7 +61,7 @@ struct Seen {
 }
 
 impl Server {
-    /// `deed` is asked about every request, numbered from 1 over all connections.
+    /// Calls `deed` for every request, numbered from 1 over all connections.
     pub fn start(deed: impl Fn(u64) -> Deed + Send + Sync + 'static) -> Self {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
@@ -73,14 +73,14 @@ impl Server {
                 let (stream, _) = listener.accept().await.unwrap();
                 counted.connections.fetch_add(1, Ordering::Relaxed);
                 let (deed, counted) = (Arc::clone(&deed), Arc::clone(&counted));
-                // An error is the client hanging up, as after a timeout.
+                // An error means that the client hung up, for example after a timeout.
                 tokio::spawn(async move { serve(stream, &*deed, &counted).await.ok() });
             }
         });
         Self { address, seen, _runtime: runtime }
     }
 
-    /// An address where nothing listens.
+    /// Returns an address without a listener.
     pub fn nobody() -> SocketAddr {
         TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
     }
