@@ -1,7 +1,9 @@
-//! The [`Cache`] port: a hash an entry, and what was asked for lately in this process' own memory.
+//! The [`Cache`] port: one hash per entry in Redis, and a local cache of recently read entries in this
+//! process.
 //!
-//! An entry's hash counts how often it was forgotten, and outlives being forgotten by a minute. A ticket is that count; it is
-//! of no use after half a minute, so no count begins anew while somebody still has a ticket from before.
+//! An entry's hash counts the invalidations of the entry, and outlives an invalidation by a minute. A cache
+//! lease ([`CacheTicket`]) is that count. A lease expires after half a minute, so no count restarts while an
+//! older lease is valid.
 
 mod untold;
 
@@ -21,34 +23,34 @@ use super::{KEPT_LONGER, millis};
 use crate::cache::Memory;
 use crate::{Cache, CacheKey, CacheTicket, Kept, Looked, StoreError, Timestamp};
 
-/// Near copies, in bytes.
+/// Capacity of the local cache, in bytes.
 const NEAR_BYTES: u64 = 32 << 20;
-/// How long a near copy is used: so old is what is served when a message was lost.
+/// TTL of local copies: the maximum staleness after a lost invalidation message.
 const NEAR_LIVES: Duration = Duration::from_secs(3);
-/// How long an answer is waited for: the record may be quicker.
+/// Time limit of a read or write of the cache: beyond, the database may be quicker.
 const PATIENCE: Duration = Duration::from_millis(250);
-/// After a call without an answer, nobody asks for so long.
+/// Pause after a timeout or failure, during which Redis is not called.
 const REST: Duration = Duration::from_millis(500);
-/// How long a ticket is good: less than a count is known.
+/// Validity of a lease: shorter than Redis remembers the count of invalidations.
 const TICKET_LIVES: Duration = Duration::from_secs(30);
-/// How often Redis is told again what it has not heard.
+/// Interval at which pending invalidations are retried.
 const TELL_EVERY: Duration = Duration::from_millis(300);
-/// Keys looked at, and forgotten, at once.
+/// Keys scanned per command, and keys invalidated concurrently.
 const AT_ONCE: usize = 1_000;
-/// What is said when everything is forgotten.
+/// Message on the invalidation channel that clears all local caches.
 const ALL: &str = "*";
 
-/// A cache in Redis, and the near copies.
+/// The cache in Redis, with a local cache in front.
 pub(super) struct RedisCache {
     link: Link,
     keys: Keys,
     near: Arc<Near>,
     untold: Untold,
-    /// Until when nobody asks.
+    /// End of the pause after a failure, during which Redis is not called.
     rests: Mutex<Option<Instant>>,
 }
 
-/// Copies in this process.
+/// The local cache of this process.
 struct Near(Memory);
 
 impl Hears for Near {
@@ -59,24 +61,25 @@ impl Hears for Near {
         }
     }
 
-    /// While nothing is heard, what is here serves on as long as it would without a message.
+    /// Clears the local cache. While disconnected, local copies are served until the usual TTL.
     fn missed(&self) {
         self.0.clear();
     }
 }
 
-/// What Redis has under a key: bytes, when they expire, how often it was forgotten.
+/// A Redis entry: bytes, expiry in ms, and number of invalidations.
 type Found = (Option<Vec<u8>>, Option<i64>, Option<u64>);
 
 impl RedisCache {
-    /// A cache that hears what is forgotten elsewhere, and tells again what was not heard.
+    /// Creates a cache, subscribes to invalidations by other instances, and retries pending invalidations in
+    /// the background.
     pub(super) fn start(link: &Link, keys: &Keys) -> Arc<Self> {
         let near = Arc::new(Near(Memory::new(NEAR_BYTES, Some(NEAR_LIVES))));
         Listener::start(link, keys.forgotten(), &near);
         let (link, keys) = (link.clone(), keys.clone());
         let cache = Arc::new(Self { link, keys, near, untold: Untold::default(), rests: Mutex::default() });
         let again = Arc::downgrade(&cache);
-        // Not 0: what is told right after the start is not told again.
+        // Starts at the current count, so that invalidations right after the start are not repeated.
         let mut servers_met = cache.link.servers_met();
         cache.link.runtime().spawn(async move {
             loop {
@@ -92,7 +95,7 @@ impl RedisCache {
         cache
     }
 
-    /// What Redis has, if it answers soon.
+    /// Reads an entry from Redis, within the time limit. Refuses keys with a pending invalidation.
     async fn ask(&self, op: &'static str, key: &CacheKey) -> Result<Found, StoreError> {
         if self.untold.has(key) {
             return Err(away(op, "it has not heard yet that this is forgotten"));
@@ -100,7 +103,7 @@ impl RedisCache {
         let mut command = redis::cmd("HMGET");
         command.arg(self.keys.cached(key)).arg("bytes").arg("expires").arg("forgotten");
         let found: Found = self.soon(op, self.link.query(op, Repeat::Safe, &command)).await?;
-        // It may have been forgotten while Redis was asked.
+        // The key may have been invalidated during the read.
         if self.untold.has(key) { Err(away(op, "it is being forgotten")) } else { Ok(found) }
     }
 
@@ -125,7 +128,7 @@ impl RedisCache {
         call.arg(self.keys.forgotten()).arg(key.as_str())
     }
 
-    /// Tells Redis, and with it everybody, what is forgotten.
+    /// Invalidates keys in Redis and, through the channel, in all local caches.
     async fn tell(&self, keys: Vec<(CacheKey, u64)>) -> Result<(), StoreError> {
         const OP: &str = "cache.forget";
         let mut told = Ok(());
@@ -150,7 +153,7 @@ impl RedisCache {
         if !keys.is_empty()
             && let Err(error) = self.tell(keys).await
         {
-            tracing::debug!(%error, "Redis has not heard yet what is forgotten");
+            tracing::debug!(%error, "could not send pending invalidations to Redis");
         }
     }
 }
@@ -159,7 +162,7 @@ fn away(op: &'static str, why: &'static str) -> StoreError {
     StoreError::Unavailable { op, source: why.into() }
 }
 
-/// What is live of what Redis has.
+/// Returns the entry's copy, if present and not expired.
 fn live(found: Found, now: Timestamp) -> Option<Kept> {
     let (Some(bytes), Some(expires)) = (found.0, found.1) else { return None };
     let expires_at = Timestamp::from_millis(expires);
@@ -218,17 +221,17 @@ impl Cache for RedisCache {
         let call = call.arg(millis(expires_at.since(now).saturating_add(KEPT_LONGER)));
         let is_kept = self.soon(OP, self.link.run::<bool>(OP, Repeat::Safe, call)).await?;
         if is_kept {
-            // Near, the ticket may have ended for other reasons.
+            // The local cache may reject the lease for other reasons.
             self.near.0.put(key, ticket.near, &bytes, expires_at);
         }
         Ok(is_kept)
     }
 
     async fn forget(&self, keys: &[CacheKey]) -> Result<(), StoreError> {
-        // Nobody here asks Redis for them until it has heard.
+        // From here on, this process does not read the keys from Redis until Redis has the invalidations.
         let numbered = self.untold.add(keys);
         let told = self.tell(numbered).await;
-        // Last: what Redis still had may have come near until now.
+        // Last, because stale entries may have been copied from Redis to the local cache until now.
         keys.iter().for_each(|key| self.near.0.forget(key));
         told
     }

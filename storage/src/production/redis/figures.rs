@@ -1,4 +1,4 @@
-//! What Redis has done so far.
+//! Statistics of Redis.
 
 use std::ops::Sub;
 use std::time::Duration;
@@ -6,16 +6,16 @@ use std::time::Duration;
 use super::link::Link;
 use crate::StoreError;
 
-/// What Redis has done since it started, all masters together. Whoever else uses it is counted as well.
+/// Totals since each server's start, summed over all masters. Work of other clients is included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RedisFigures {
-    /// Processor time.
+    /// CPU time, user and system.
     pub cpu: Duration,
-    /// Scripts that clients ran: nearly all that a mall calls. What scripts call themselves is not counted.
+    /// Script calls by clients: nearly all calls of a mall. Commands called by scripts are not counted.
     pub scripts: u64,
-    /// Bytes that clients sent.
+    /// Bytes received from clients.
     pub bytes_in: u64,
-    /// Bytes that clients were answered with.
+    /// Bytes sent to clients.
     pub bytes_out: u64,
 }
 

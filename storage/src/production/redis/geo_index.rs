@@ -1,11 +1,12 @@
-//! The [`GeoIndex`] port: sorted sets that Redis searches by place, all shops in one and those of each type in another.
+//! The [`GeoIndex`] port: Redis geo sets, with all shops in one set and the shops of each type in another.
 //!
-//! Redis rounds places to 26 bits an axis. So it is asked for somewhat more than is wanted, and a hash beside the sets has the
-//! place of each shop to the last digit, by which the answer is chosen and ordered here. All keys have one hash tag: a search
-//! is one script on one node.
+//! Redis rounds coordinates to 26 bits per axis. So each search asks for somewhat more than wanted. A hash
+//! beside the sets has the exact location of each shop, for selecting and sorting the result in the mall. All
+//! keys share one hash tag, so a search is one script on one node.
 //!
-//! Redis' holdings are an index of the record, and filled from it when they are missing, by a task that outlives the call that
-//! noticed: a million shops take longer than anybody waits. What is put meanwhile is not overwritten by what was read before.
+//! The sets in Redis are an index of the database, and are restored from there when missing. The restore runs
+//! in a task, independent of the call that detected the loss, because a million shops take longer than any
+//! caller waits. Data read earlier never overwrites shops put in the meantime.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,34 +26,34 @@ use super::script::{ADD_SHOPS, COUNT_SHOPS, Call, MOVE_SHOP, SHOPS_NEAR};
 use crate::geo_index::restore;
 use crate::{Around, GeoIndex, LatLng, NearShop, PlacedShop, ShopId, ShopTypeId, Shops, StoreError};
 
-/// The radius of Redis' earth by that of ours.
+/// Ratio of Redis' earth radius to the mall's.
 const REDIS_EARTH: f64 = 6_372_797.560_856 / LatLng::EARTH_RADIUS_M;
-/// More than Redis may be wrong by, for its squares and its four digits after the point.
+/// Upper bound of Redis' error, from rounded coordinates and distances with four decimals.
 const SLACK_M: f64 = 1.0;
-/// How many are asked for beyond those that are wanted: that many seldom are within [`SLACK_M`] of the last.
+/// Extra shops per search: seldom are as many within [`SLACK_M`] of the last.
 const BEYOND: usize = 16;
-/// Shops put by one script: some milliseconds of Redis' time.
+/// Shops added per script: some milliseconds of Redis' time.
 const ADDED_AT_ONCE: usize = 500;
-/// How long a call waits for Redis to be filled: some ten thousand shops.
+/// Time for which a call waits for a restore: enough for some ten thousand shops.
 const FILLED_WITHIN: Duration = Duration::from_millis(900);
-/// How long a call may take in all.
+/// Time limit of a search.
 const LONGEST: Duration = Duration::from_millis(1_200);
-/// How often a shop is moved that others move at the same moment.
+/// Attempts to move a shop during concurrent moves.
 const TRIES: u32 = 8;
 
-/// Shops by place in Redis.
+/// The geo index of shops in Redis.
 #[derive(Clone)]
 pub(super) struct RedisGeoIndex {
     link: Link,
     keys: Keys,
-    /// Who searches asks a server that knows all.
+    /// Guards searches: only a server with all shops may reply.
     server: Arc<KnownServer>,
-    /// The record.
+    /// Shops in the database.
     shops: Arc<dyn Shops>,
     filling: Arc<Mutex<Option<Filling>>>,
 }
 
-/// Redis being filled, or that it was. Its trouble is in the log.
+/// A restore in progress, or the last one. Failures are only logged.
 struct Filling {
     task: AbortHandle,
     is_filled: Shared<BoxFuture<'static, bool>>,
@@ -64,7 +65,8 @@ impl RedisGeoIndex {
         Self { link, keys: keys.clone(), server, shops, filling: Arc::default() }
     }
 
-    /// Fills Redis in the background, if it knows nothing; once at a time.
+    /// Restores the index in the background if Redis lost it; at most one restore runs at a time. The future
+    /// yields whether the index is complete.
     pub(super) fn begin_to_fill(&self) -> impl Future<Output = bool> + use<> {
         let mut filling = self.filling.lock();
         if let Some(under_way) = filling.as_ref().filter(|filling| !filling.task.is_finished()) {
@@ -86,17 +88,17 @@ impl RedisGeoIndex {
         let put_right = async || restore(self, &*self.shops).await.map(drop);
         match self.server.run::<u64, _, _>(&self.link, OP, ask, put_right).await {
             Ok(shops) => {
-                tracing::debug!(shops, "Redis knows where the shops are");
+                tracing::debug!(shops, "the geo index is complete");
                 true
             }
             Err(error) => {
-                tracing::warn!(%error, "Redis cannot be told where the shops are");
+                tracing::warn!(%error, "could not restore the geo index");
                 false
             }
         }
     }
 
-    /// What a script says that needs to know all shops.
+    /// Runs a script that needs the complete index, after a restore if needed.
     async fn ask<T: FromRedisValue>(&self, op: &'static str, call: Call) -> Result<T, StoreError> {
         for _ in 0..2 {
             match self.server.ask(&self.link, (op, Repeat::Safe), call.clone()).await? {
@@ -111,7 +113,7 @@ impl RedisGeoIndex {
         Err(StoreError::Unavailable { op, source: "Redis is being told where the shops are".into() })
     }
 
-    /// Where a shop is, as it stands in Redis; `""` for nowhere.
+    /// Returns a shop's entry in the hash; `""` if the shop has no location.
     async fn seen(&self, op: &'static str, shop: ShopId) -> Result<String, StoreError> {
         let mut command = redis::cmd("HGET");
         command.arg(self.keys.shop_places()).arg(shop.get());
@@ -119,7 +121,8 @@ impl RedisGeoIndex {
         Ok(seen.unwrap_or_default())
     }
 
-    /// Somewhere, or nowhere. The script is given the keys of both types, so it has to be known which the shop was of.
+    /// Puts or removes a shop. The script needs the keys of the old and the new type, so the old entry is
+    /// read first.
     async fn put_or_remove(
         &self,
         op: &'static str,
@@ -146,7 +149,7 @@ impl RedisGeoIndex {
         Err(StoreError::Unavailable { op, source: "others move the shop again and again".into() })
     }
 
-    /// The nearest so many by Redis, and whether these are all there are.
+    /// Returns the `max` nearest shops by Redis' distances, and whether the result is complete.
     async fn propose(&self, around: &Around, max: usize) -> Result<(Vec<Proposed>, bool), StoreError> {
         const OP: &str = "geo_index.near";
         let (places, among) = (self.keys.shop_places(), self.keys.shops_by_place(around.kind));
@@ -159,7 +162,7 @@ impl RedisGeoIndex {
         let mut proposed = Vec::new();
         for told in told.chunks_exact(3) {
             let [shop, redis_metres, place] = told else { continue };
-            // Not in the hash: a shop that Redis has lost half of.
+            // Without an entry in the hash, the shop was half lost by Redis.
             if !place.is_empty() {
                 proposed.push(Proposed::read(OP, around.centre, shop, redis_metres, place)?);
             }
@@ -171,19 +174,19 @@ impl RedisGeoIndex {
         let mut max = around.wanted().saturating_add(BEYOND);
         loop {
             let (proposed, are_all) = self.propose(around, max).await?;
-            // Whoever was not proposed is further away than this.
+            // Shops beyond the candidates are further away than this bound.
             let last_m = proposed.last().map_or(0.0, |last| last.redis_metres - SLACK_M) / REDIS_EARTH;
             let certain = proposed.iter().filter(|it| it.near.metres < last_m).count();
             if are_all || certain >= around.wanted() {
                 return Ok(around.cut(proposed.into_iter().map(|it| it.near).collect()));
             }
-            // Very many are as far away as the last one: then all are looked at.
+            // Very many shops are as far away as the last one: search without a limit.
             max = usize::MAX;
         }
     }
 }
 
-/// A shop that Redis proposes.
+/// A candidate from a Redis search.
 struct Proposed {
     near: NearShop,
     redis_metres: f64,
@@ -205,7 +208,7 @@ impl Proposed {
     }
 }
 
-/// Type and place of a shop as they stand in Redis: numbers in as many digits as it takes to read them back exactly.
+/// Formats a shop's type and location for the hash. Parsing the numbers yields the exact values again.
 fn written(shop: PlacedShop) -> String {
     format!("{} {} {}", shop.kind, shop.at.lng(), shop.at.lat())
 }
@@ -236,7 +239,7 @@ impl GeoIndex for RedisGeoIndex {
             let keys = [self.keys.shop_places(), self.keys.shops_by_place(None)].into_iter().chain(sets);
             let mut call = ADD_SHOPS.on(keys);
             for shop in some {
-                // Lua counts from one, and two keys come first.
+                // Lua counts from 1, and two other keys come first.
                 let set = kinds.partition_point(|kind| *kind < shop.kind) + 3;
                 call = call.arg(shop.shop.get()).arg(written(*shop));
                 call = call.arg(shop.at.lng()).arg(shop.at.lat()).arg(set);

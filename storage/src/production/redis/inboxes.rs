@@ -1,7 +1,7 @@
-//! Inboxes of feeds: a sorted set and a hash each.
+//! Inboxes of feeds: a sorted set and a hash per reader.
 //!
-//! They are dealt to as many places as sales are, so that a note is brought to a thousand of them by sixteen calls, and a
-//! cluster carries them on all of its nodes.
+//! Inboxes are spread over as many partitions as sales are. A note reaches a thousand inboxes with sixteen
+//! calls, and a cluster spreads the inboxes over all nodes.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use super::{KEPT_LONGER, millis, random};
 use crate::feeds::{FeedEntry, HOLDS, Inbox, Inboxes, LIVES};
 use crate::{NoteId, PARTITIONS, StoreError, Timestamp, UserId};
 
-/// How long a filling may take: then it is void.
+/// Time limit of filling an inbox. A later fill is void.
 const FILLS_FOR: Duration = Duration::from_secs(10);
 
 pub(super) struct RedisInboxes {
@@ -23,7 +23,8 @@ pub(super) struct RedisInboxes {
     pub(super) keys: Keys,
 }
 
-/// Of one instant, Redis puts members in the order of their letters, and is read from the end.
+/// Returns the member of a note: Redis sorts members with equal scores as text, and inboxes are read from the
+/// end.
 fn member(note: NoteId) -> String {
     format!("{:020}", u64::MAX - note.get())
 }
@@ -34,7 +35,7 @@ fn entry(op: &'static str, member: &str, written: &str) -> Result<FeedEntry, Sto
     Ok(FeedEntry { note: NoteId::new(u64::MAX - note), written: instant(op, written)? })
 }
 
-/// An instant as Redis writes a score.
+/// Parses a score as an instant.
 fn instant(op: &'static str, text: &str) -> Result<Timestamp, StoreError> {
     let score: f64 =
         text.parse().map_err(|_| StoreError::Corrupt { op, key: format!("instant {text:?}") })?;

@@ -1,4 +1,4 @@
-//! Hears what instances say to each other.
+//! Subscriptions to messages between instances.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -7,20 +7,21 @@ use futures_util::StreamExt as _;
 
 use super::link::Link;
 
-/// How long a listener rests after it lost its connection, or did not get one.
+/// Pause after a lost connection or a failed attempt to connect.
 const REST: Duration = Duration::from_millis(250);
 
-/// Who is told.
+/// A subscriber of a channel.
 pub(super) trait Hears: Send + Sync + 'static {
-    /// This was said.
+    /// Handles a message.
     fn said(&self, words: &str);
 
-    /// Something may have been said that was not heard. From here on, what is said is heard.
+    /// Handles possibly lost messages. Called after each subscription; later messages are received.
     fn missed(&self);
 }
 
-/// Hears a channel on a connection of its own: one that subscribes can be used for nothing else, and one node of a cluster
-/// passes on what is said to any other. It ends when nobody has to be told any more.
+/// A subscription on a dedicated connection, because a subscribed connection accepts no other commands. One
+/// node of a cluster suffices, because nodes forward messages to each other. Ends when the subscriber is
+/// dropped.
 pub(super) struct Listener<H> {
     link: Link,
     channel: String,
@@ -36,14 +37,14 @@ impl<H: Hears> Listener<H> {
     async fn run(self) {
         while self.told.strong_count() > 0 {
             if let Err(error) = self.listen().await {
-                tracing::debug!(channel = self.channel, %error, "what other instances say is not heard");
+                tracing::debug!(channel = self.channel, %error, "could not listen to messages of other instances");
             }
             tokio::time::sleep(REST).await;
         }
     }
 
     async fn listen(&self) -> Result<(), redis::RedisError> {
-        /// How often it looks whether it is still wanted.
+        /// Interval at which the listener checks whether the subscriber is still alive.
         const LOOK_EVERY: Duration = Duration::from_secs(1);
         let mut connection = self.link.address().listener().await?;
         connection.subscribe(&self.channel).await?;

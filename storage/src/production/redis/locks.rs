@@ -1,4 +1,4 @@
-//! The [`Locks`] port: a hash a lock, and messages to those who wait.
+//! The [`Locks`] port: a hash per lock, and pub/sub messages to waiters.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +21,7 @@ pub(super) struct RedisLocks {
 }
 
 impl RedisLocks {
-    /// Locks, and a listener for which of them are freed.
+    /// Creates the port, and subscribes to the names of released locks.
     pub(super) fn new(link: &Link, keys: &Keys) -> Self {
         let waiters = Arc::new(Waiters::default());
         Listener::start(link, keys.freed_locks(), &waiters);
@@ -29,7 +29,7 @@ impl RedisLocks {
     }
 }
 
-/// They look for themselves when nobody tells them.
+/// Wakes waiters on a message. Without messages, waiters poll.
 impl Hears for Waiters {
     fn said(&self, lock: &str) {
         self.tell_one(lock);
@@ -40,7 +40,7 @@ impl Hears for Waiters {
     }
 }
 
-/// An owner as text.
+/// Formats an owner as text.
 fn text(owner: LockOwner) -> String {
     format!("{:x}", owner.get())
 }

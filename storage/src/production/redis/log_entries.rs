@@ -1,4 +1,4 @@
-//! Claims as they stand in a partition's log.
+//! Encoding of claims in a partition's log and indexes.
 
 use redis::Value;
 
@@ -6,15 +6,15 @@ use super::keys::LogKeys;
 use super::link::{Link, Repeat};
 use crate::{Claim, LogPosition, OrderId, StoreError, Timestamp, UserId, VoucherId};
 
-/// Entries read at once: some 100 KB.
+/// Entries per read: some 100 KB.
 const READ_AT_ONCE: usize = 1_000;
 
-/// An entry of the index by user; what comes before the first colon is the user.
+/// Returns a claim's entry in the index by user. The user comes before the first colon.
 pub(super) fn by_user(claim: &Claim) -> String {
     format!("{}:{}:{}:{}", claim.user, claim.order, claim.voucher, claim.at.as_millis())
 }
 
-/// The claim of such an entry.
+/// Parses an entry of the index by user.
 pub(super) fn from_by_user(op: &'static str, entry: &str) -> Result<Claim, StoreError> {
     let parts: Vec<&str> = entry.split(':').collect();
     match parts[..] {
@@ -23,7 +23,7 @@ pub(super) fn from_by_user(op: &'static str, entry: &str) -> Result<Claim, Store
     }
 }
 
-/// The claim of an order, as it is kept under the order.
+/// Parses an order's entry in the index by order.
 pub(super) fn from_by_order(op: &'static str, order: OrderId, entry: &str) -> Result<Claim, StoreError> {
     let parts: Vec<&str> = entry.split(':').collect();
     match parts[..] {
@@ -52,7 +52,7 @@ pub(super) fn claim(
     })
 }
 
-/// A place in a stream, which Redis writes as `ms-sequence`.
+/// Parses a stream id, written by Redis as `ms-sequence`.
 pub(super) fn place(op: &'static str, text: &str) -> Result<LogPosition, StoreError> {
     let parts = text.split_once('-').and_then(|(ms, number)| Some((ms.parse().ok()?, number.parse().ok()?)));
     let (major, minor) =
@@ -64,7 +64,8 @@ pub(super) fn place_text(place: LogPosition) -> String {
     format!("{}-{}", place.major, place.minor)
 }
 
-/// The next claims of a partition's log after a place, and the last one's place if there may be more.
+/// Reads the claims of a partition's log after a stream id. Also returns the last stream id if there may be
+/// more claims.
 pub(super) async fn claims_in(
     link: &Link,
     op: &'static str,
@@ -86,7 +87,8 @@ pub(super) async fn claims_in(
     Ok((claims.collect::<Result<_, _>>()?, last))
 }
 
-/// What the script that hands out claims answers: how many more wait, and the claims with their refusals.
+/// Parses the reply of the take script: the number of waiting claims, and the claims with their failed
+/// attempts.
 pub(super) fn handed_out(
     op: &'static str,
     answer: Vec<Value>,

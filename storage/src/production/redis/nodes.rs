@@ -1,5 +1,5 @@
-//! The circuit breakers before Redis: one before a server, one before each master of a cluster, so that the slots of the others
-//! serve on when one is dead.
+//! The circuit breakers before Redis: one before a single server, or one per master of a cluster. If one
+//! master of a cluster is dead, the slots of the other masters stay available.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,19 +11,19 @@ use redis::{Arg, Cmd, FromRedisValue as _, RedisResult, Value};
 
 use crate::production::breaker::{Breaker, Refused};
 
-/// Where a master of a cluster is: host and port.
+/// Host and port of a cluster's master.
 type Address = (String, u16);
 
-/// Makes the breaker of a master, or of the whole where it is not known which master a command is for.
+/// Creates the breaker of a master, or the breaker for commands with an unknown master.
 type Make = Box<dyn Fn(Option<Address>) -> Arc<Breaker> + Send + Sync>;
 
-/// The breakers, by what a command is for.
+/// The circuit breakers, selected by a command's key.
 pub(super) struct Nodes {
     make: Make,
-    /// Before a server, and before a cluster whose masters are not known yet.
+    /// Breaker of a single server, and of a cluster whose masters are not known yet.
     whole: Arc<Breaker>,
     cluster: RwLock<Cluster>,
-    /// How often other masters were found.
+    /// Number of changes of the set of masters.
     changes: AtomicU64,
 }
 
@@ -38,7 +38,7 @@ impl Nodes {
         Self { whole: make(None), make, cluster: RwLock::default(), changes: AtomicU64::new(0) }
     }
 
-    /// The breaker before the node that has the command's key.
+    /// Returns the breaker of the node with the command's key.
     pub(super) fn of(&self, command: &Cmd) -> Arc<Breaker> {
         let cluster = self.cluster.read();
         if cluster.masters.is_empty() {
@@ -48,13 +48,13 @@ impl Nodes {
         Arc::clone(found.unwrap_or(&self.whole))
     }
 
-    /// The breaker before this master.
+    /// Returns the breaker of the master at this address.
     pub(super) fn at(&self, host: &str, port: u16) -> Arc<Breaker> {
         let cluster = self.cluster.read();
         Arc::clone(cluster.masters.get(&(host.to_owned(), port)).unwrap_or(&self.whole))
     }
 
-    /// Each that is in use.
+    /// Returns all breakers in use.
     pub(super) fn all(&self) -> Vec<Arc<Breaker>> {
         let cluster = self.cluster.read();
         if cluster.masters.is_empty() {
@@ -65,12 +65,13 @@ impl Nodes {
         all.into_iter().map(|(_, breaker)| Arc::clone(breaker)).collect()
     }
 
-    /// Why not all nodes can be asked, if so.
+    /// Returns the refusal of the first open breaker; `None` if all nodes may be called.
     pub(super) fn refusal(&self) -> Option<Refused> {
         self.all().iter().find_map(|breaker| breaker.refusal())
     }
 
-    /// Takes down which master has which slots, as `CLUSTER SLOTS` says. The breaker of a master that stays one stays.
+    /// Stores the slots of each master from the reply to `CLUSTER SLOTS`. A master that remains keeps its
+    /// breaker.
     pub(super) fn learn(&self, slots: Value) -> RedisResult<()> {
         let ranges = read(slots)?;
         let mut cluster = self.cluster.write();
@@ -91,13 +92,13 @@ impl Nodes {
         Ok(())
     }
 
-    /// How often other masters were found.
+    /// Returns the number of changes of the set of masters.
     pub(super) fn changes(&self) -> u64 {
         self.changes.load(Ordering::SeqCst)
     }
 }
 
-/// The slots of each master.
+/// Parses the slot ranges of each master.
 fn read(slots: Value) -> RedisResult<Vec<(u16, u16, Address)>> {
     let ranges = Vec::<Vec<Value>>::from_redis_value(slots)?;
     let range = |range: Vec<Value>| -> Option<(u16, u16, Address)> {
@@ -111,16 +112,16 @@ fn read(slots: Value) -> RedisResult<Vec<(u16, u16, Address)>> {
     Ok(ranges.into_iter().filter_map(range).collect())
 }
 
-/// The first key of a command; all of them are in one slot.
+/// Returns the first key of a command; all keys of a command are in one slot.
 fn key_of(command: &Cmd) -> Option<&[u8]> {
     let mut words = command.args_iter().map_while(|word| match word {
         Arg::Simple(bytes) => Some(bytes),
         _ => None,
     });
     match words.next()? {
-        // The script, and how many keys there are.
+        // Skips the script and the number of keys.
         b"EVALSHA" | b"EVAL" => words.nth(2),
-        // They name none.
+        // Commands without a key.
         b"PING" | b"PUBLISH" | b"TIME" | b"INFO" | b"CONFIG" | b"CLUSTER" | b"SCAN" => None,
         _ => words.next(),
     }

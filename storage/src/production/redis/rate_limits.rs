@@ -1,4 +1,4 @@
-//! The [`RateLimits`] port: GCRA in one script a call.
+//! The [`RateLimits`] port: GCRA, with a script per call.
 
 use async_trait::async_trait;
 
@@ -8,7 +8,7 @@ use super::script::PASS;
 use super::{KEPT_LONGER, millis};
 use crate::{Limit, Pass, RateLimits, StoreError, Timestamp};
 
-/// The longest burst whose nanoseconds Lua's numbers hold exactly: 2^53 ns, 104 days. A longer one counts as this long.
+/// Longest burst with an exact value in Lua's numbers: 2^53 ns, 104 days. Longer bursts are capped.
 const LONGEST_BURST_NS: u64 = 1 << 53;
 
 /// Rate limits in Redis.

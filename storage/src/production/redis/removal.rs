@@ -1,20 +1,20 @@
-//! A whole mall, gone from Redis.
+//! Removal of a whole mall from Redis.
 
 use super::link::Link;
 use crate::StoreError;
 
 const OP: &str = "redis.remove_all";
-/// Keys looked at by one call: others wait for it no longer than for a few claims.
+/// Keys per `SCAN`: blocks other clients no longer than a few claims.
 const LOOKED_AT_AT_ONCE: usize = 1_000;
 
-/// Removes every key of the mall with this prefix. Answers how many there were.
+/// Removes every key of the mall with this prefix. Returns the number of removed keys.
 pub(super) async fn remove_all(link: &Link, prefix: &str) -> Result<u64, StoreError> {
     let mut removed = 0;
     for master in link.masters(OP).await? {
         let mut cursor = "0".to_owned();
         loop {
             let mut scan = redis::cmd("SCAN");
-            // Some begin with a brace.
+            // Some keys begin with a brace.
             scan.arg(&cursor).arg("MATCH").arg(format!("*{prefix}:*")).arg("COUNT").arg(LOOKED_AT_AT_ONCE);
             let (next, keys): (String, Vec<String>) = link.query_at(OP, &master, &scan).await?;
             let is_ours = |key: &&String| key.trim_start_matches('{').starts_with(&format!("{prefix}:"));

@@ -1,15 +1,16 @@
-//! The [`Sessions`] port: login codes in one script a call; sessions by token, and a user's tokens beside them.
+//! The [`Sessions`] port: each login code operation is one script; sessions are stored by token, with an
+//! index of each user's tokens.
 //!
-//! A session and its user's tokens are in different slots, so no script spans both. What holds them together is the order of
-//! the steps:
+//! A session and its user's index are in different slots, so no script covers both. The order of the steps
+//! keeps both consistent:
 //!
-//! - Beginning and extending note the token first, with a life at least as long, and write the session then: a session that
-//!   is there is noted, so [`end_all`](Sessions::end_all) finds it. The reverse need not hold; a note without a session does
-//!   no harm.
-//! - Notes are taken away only where a session was ended, or long after they were made: else the note of a session that is
-//!   just being begun could go before the session comes.
-//! - Ending and extending ask whether the session still is the user's: what was ended stays so, and a token that another
-//!   user has by now is theirs.
+//! - Beginning and extending a session first add the token to the index, with a TTL at least as long, and
+//!   then write the session. So every session is indexed, and [`end_all`](Sessions::end_all) finds it. An
+//!   index entry without a session does no harm.
+//! - Index entries are removed only after a session was ended, or long after the entry was made. Otherwise
+//!   the entry of a session that is just beginning could vanish before the session is written.
+//! - Ending and extending check that the session still belongs to the user. An ended session stays ended, and
+//!   a token that another user has by now is left alone.
 
 use std::time::Duration;
 
@@ -26,21 +27,21 @@ use crate::{
     CodeCheck, CodeIssue, CodeRules, Phone, Sessions, StoreError, Timestamp, TokenHash, UserId, hex,
 };
 
-/// The span over which codes to one phone are counted.
+/// Window of the daily limit of codes per phone.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// A user with more tokens than this has the oldest looked at when another one begins.
+/// Number of index entries beyond which the beginning of a session prunes the oldest entries.
 const TOKENS_UNLOOKED_AT: u64 = 16;
-/// Sessions ended at once by [`Sessions::end_all`].
+/// Sessions ended concurrently by [`Sessions::end_all`].
 const ENDED_AT_ONCE: usize = 128;
 
-/// Sessions and codes in Redis.
+/// Sessions and login codes in Redis.
 pub(super) struct RedisSessions {
     pub(super) link: Link,
     pub(super) keys: Keys,
 }
 
 impl RedisSessions {
-    /// Notes a token among a user's. Answers how many there are.
+    /// Adds a token to the user's index. Returns the number of tokens in the index.
     async fn note(
         &self,
         op: &'static str,
@@ -50,12 +51,12 @@ impl RedisSessions {
         now: Timestamp,
     ) -> Result<u64, StoreError> {
         let call = INDEX_SESSION.on([self.keys.tokens(user)]).arg(token).arg(now.as_millis());
-        // Longer than the session, however slow the step between the two is.
+        // The index outlives the session, however slow the step between both writes is.
         let kept = ttl.saturating_add(KEPT_LONGER).saturating_add(KEPT_LONGER);
         self.link.run(op, Repeat::Safe, call.arg(millis(kept))).await
     }
 
-    /// Takes away the oldest notes of a user whose sessions are over.
+    /// Removes the user's oldest index entries without a live session.
     async fn forget_old_tokens(&self, user: UserId, now: Timestamp) -> Result<(), StoreError> {
         const OP: &str = "sessions.begin";
         let key = self.keys.tokens(user);
@@ -211,7 +212,7 @@ impl Sessions for RedisSessions {
     }
 }
 
-/// When a session ends that counts from `now`.
+/// Returns the expiry of a session that begins at `now`, in ms.
 fn expiry_ms(now: Timestamp, ttl_ms: u64) -> i64 {
     (now + Duration::from_millis(ttl_ms)).as_millis()
 }

@@ -1,16 +1,19 @@
-//! The [`SignIns`] port: the record, and before it a bitmap a day for what is asked of everybody.
+//! The [`SignIns`] port: the database, plus one Redis bitmap per day for queries over all users.
 //!
-//! What is asked of one user is asked of the record: their days are neighbours there, and cost less than a bit of each of
-//! many bitmaps that would have to be read first. What is asked of all users is a `BITCOUNT` or `BITOP` here.
+//! Queries about one user go to the database. A user's days are neighbours there, and cost less than a bit
+//! from each of many bitmaps that would have to be loaded first. Queries about all users are a `BITCOUNT` or
+//! `BITOP` in Redis.
 //!
-//! - A sign-in is in the record first, and then noted in the day's bits, whether or not the day has been read from the record.
-//! - A sign-in whose answer was lost, or that could not be noted, is in doubt: it is asked about in the background until both have
-//!   answered, and then noted.
-//! - A day that was not read is read when somebody asks for it, and added to what was noted: bits are never taken away, so
-//!   it makes no difference which of the two comes first.
-//! - Then it carries the id of the server that has it, by which a server that may have lost something is told from it, as in
-//!   [`known_server`](super::known_server); and for an hour alone, which is how long a sign-in can be missed whose process
-//!   died before it was noted. It also bounds what Redis holds: days that nobody asks for are gone.
+//! - A sign-in is stored in the database first, and then noted in the day's bitmap, whether or not the day is
+//!   loaded.
+//! - A sign-in with a lost reply, or without a note in the bitmap, is in doubt. A background task queries the
+//!   database until both servers have replied, and then notes the sign-in.
+//! - A day is loaded from the database on demand, and merged with the bits noted so far. Bits are never
+//!   cleared, so the order of loading and noting makes no difference.
+//! - A loaded day carries the replication id of its server, to detect a server that may have lost writes, as
+//!   in [`known_server`](super::known_server). A load counts for only an hour. That bounds how long a sign-in
+//!   is missed if its process died before the note. It also bounds the memory in Redis, because days without
+//!   queries expire.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Weak};
@@ -27,13 +30,14 @@ use super::{KEPT_LONGER, millis};
 use crate::production::{FAR, SignRows};
 use crate::{Day, DaySpan, MakeUp, Page, SignIns, SignedDay, StoreError, UserId};
 
-/// How long a day that was read from the record counts as read.
+/// How long a day loaded from the database counts as loaded.
 pub const SIGNS_KEPT: Duration = Duration::from_secs(60 * 60);
-/// How long a look at everybody may take. Days go on being read behind it, for the next one.
+/// Time limit of a query over all users. Loading continues in the background, for the next query.
 const PATIENCE: Duration = Duration::from_millis(1_300);
-/// Sign-ins in doubt that are remembered; figures miss further ones until their day is read again.
+/// Maximum number of remembered sign-ins in doubt. Queries over all users miss any further sign-in in doubt
+/// until its day is loaded again.
 const IN_DOUBT_MAX: usize = 16_384;
-/// How often those in doubt are asked about.
+/// Interval at which sign-ins in doubt are resolved.
 const ASK_EVERY: Duration = Duration::from_millis(500);
 
 pub(super) struct RedisSignIns {
@@ -41,21 +45,22 @@ pub(super) struct RedisSignIns {
     rows: Arc<dyn SignRows>,
 }
 
-/// The days' bits.
+/// The bitmaps of all users, one per day.
 struct Everybody {
     link: Link,
     keys: Keys,
     rows: Arc<dyn SignRows>,
-    /// Held by the one who reads days: one after the other, since each is a large look at the record.
+    /// Held while loading days. Days are loaded one after the other, because each is a large read of the
+    /// database.
     reading: Mutex<()>,
     in_doubt: parking_lot::Mutex<InDoubt>,
 }
 
-/// Sign-ins of which the database may have taken more than is noted.
+/// Sign-ins that may be in the database without a note in the bitmap.
 #[derive(Default)]
 struct InDoubt {
     sign_ins: HashSet<InDoubtSignIn>,
-    /// Whether a task asks about them.
+    /// Whether the resolving task runs.
     is_asked: bool,
 }
 
@@ -84,7 +89,7 @@ impl Everybody {
         self.link.run::<u64>(op, Repeat::Safe, call).await.map(drop)
     }
 
-    /// Asks about a sign-in in the background, until it is known and noted.
+    /// Marks a sign-in as in doubt. A background task resolves and notes the sign-in.
     fn doubt(self: &Arc<Self>, sign_in: InDoubtSignIn) {
         let mut in_doubt = self.in_doubt.lock();
         if in_doubt.sign_ins.len() >= IN_DOUBT_MAX {
@@ -96,12 +101,12 @@ impl Everybody {
         }
     }
 
-    /// Asks about those in doubt. Returns whether none is left, after which nobody asks.
+    /// Resolves the sign-ins in doubt. Returns whether none is left; the background task then ends.
     async fn ask_about_all(&self) -> bool {
         let all: Vec<_> = self.in_doubt.lock().sign_ins.iter().copied().collect();
         for sign_in in all {
             if let Err(error) = self.resolve(sign_in).await {
-                tracing::debug!(%error, "sign-ins are in doubt");
+                tracing::debug!(%error, "could not resolve a sign-in in doubt");
                 break;
             }
             self.in_doubt.lock().sign_ins.remove(&sign_in);
@@ -114,8 +119,8 @@ impl Everybody {
     async fn resolve(&self, sign_in: InDoubtSignIn) -> Result<(), StoreError> {
         const OP: &str = "sign-in in doubt";
         let InDoubtSignIn { user, day, is_made_up } = sign_in;
-        // A repeat waits for the first attempt's transaction, if that is still open. How many days are made up is limited, so
-        // that one is not repeated.
+        // A repeated sign-in waits for the first attempt's transaction, if that is still open. Making up a
+        // day is limited per month, so the attempt is not repeated.
         let is_signed = if is_made_up {
             let only = DaySpan::new(day, day).map(|span| self.rows.days(user, span));
             match only {
@@ -129,7 +134,8 @@ impl Everybody {
         if is_signed { self.note(OP, user, day).await } else { Ok(()) }
     }
 
-    /// Counts of these days, `None` for one that has to be read first; and which server says so.
+    /// Returns the replication id of the server, and the count of each day; `None` for a day that is not
+    /// loaded.
     async fn count(
         &self,
         op: &'static str,
@@ -140,25 +146,25 @@ impl Everybody {
         Ok((server, counts.into_iter().map(|count| u64::try_from(count).ok()).collect()))
     }
 
-    /// Counts of these days, all of which have been read when it answers.
+    /// Returns the count of each day, after loading missing days.
     async fn counts(self: &Arc<Self>, op: &'static str, span: DaySpan) -> Result<Vec<u64>, StoreError> {
         loop {
             let (_, counts) = self.count(op, span.days()).await?;
             if let Some(counts) = counts.iter().copied().collect() {
                 return Ok(counts);
             }
-            // A task of its own: whoever asked may have lost patience, and will ask again.
+            // A separate task, because the caller may time out and call again.
             let (all, days) = (Arc::clone(self), span);
             let reading = self.link.runtime().spawn(async move { all.read(op, days).await });
             reading.await.map_err(|error| StoreError::Unavailable { op, source: error.into() })??;
         }
     }
 
-    /// Reads the days of a span that have not been.
+    /// Loads the missing days of a span.
     async fn read(&self, op: &'static str, span: DaySpan) -> Result<(), StoreError> {
         let _one = self.reading.lock().await;
-        // Perhaps it was done while this one waited. The server is asked before the record: what is noted there from now
-        // on stays there, as long as it is the same.
+        // Another task may have loaded the days while this task waited. The server id is read before the
+        // database: bits noted from now on stay there, as long as the server stays the same.
         let (server, counts) = self.count(op, span.days()).await?;
         let missing = span.days().zip(counts).filter(|(_, count)| count.is_none());
         for (day, _) in missing {
@@ -171,13 +177,13 @@ impl Everybody {
         Ok(())
     }
 
-    /// The bits of those who signed on every day of a span.
+    /// Returns the bitmap of users who signed on every day of a span.
     async fn signed_all(self: &Arc<Self>, op: &'static str, span: DaySpan) -> Result<Vec<u8>, StoreError> {
         loop {
             self.counts(op, span).await?;
             let keys = span.days().flat_map(|day| self.keys.signs(day));
             let call = SIGNED_ALL.on(std::iter::once(self.keys.signs_in_hand()).chain(keys));
-            // Nothing, if an hour has ended or another server has taken its place since.
+            // `None` if a day's hour has passed, or another server has taken over since.
             if let Some(bits) = self.link.run(op, Repeat::Safe, call).await? {
                 return Ok(bits);
             }
@@ -195,7 +201,8 @@ async fn ask_until_known(everybody: Weak<Everybody>) {
     }
 }
 
-/// What is in doubt until it is [settled](Self::settled): also if whoever asked goes away in between.
+/// A sign-in in doubt until [settled](Self::settled). Drop marks the sign-in as in doubt, also when the
+/// caller is cancelled.
 struct Doubt<'a> {
     everybody: &'a Arc<Everybody>,
     sign_in: Option<InDoubtSignIn>,
@@ -223,7 +230,7 @@ async fn patiently<T>(
     timeout(PATIENCE, work).await.unwrap_or_else(|_| Err(late()))
 }
 
-/// The users of these bits, the highest of each byte first.
+/// Returns the users of a bitmap, the highest bit of each byte first.
 fn users(bits: &[u8]) -> impl Iterator<Item = UserId> {
     let first_of = (0..).step_by(8).map(UserId::new);
     bits.iter().zip(first_of).flat_map(|(byte, first)| {

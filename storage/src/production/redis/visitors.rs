@@ -1,5 +1,5 @@
-//! The [`Visitors`] port: a HyperLogLog and a counter for each day and each thing that is visited. The days of one thing are
-//! in one slot, so that they can be counted together.
+//! The [`Visitors`] port: a HyperLogLog and a counter per day for each shop and for the mall. All days of a
+//! shop share a slot, for scripts over several days.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -16,10 +16,10 @@ use crate::{
 };
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// Visitors of one call: a script can hand on some thousands of arguments.
+/// Visitors per script call: Lua's `unpack` accepts some thousands of arguments.
 const AT_ONCE: usize = 1_000;
 
-/// Visits in Redis, and nowhere else.
+/// Visits, stored only in Redis.
 pub(super) struct RedisVisitors {
     pub(super) link: Link,
     pub(super) keys: Keys,

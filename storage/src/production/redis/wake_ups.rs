@@ -1,4 +1,5 @@
-//! Which partitions of the log have claims for this process' workers, as far as this process knows by itself.
+//! The ready set: partitions of the log that have claims for this process's workers, as far as this process
+//! knows.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -6,10 +7,10 @@ use tokio::sync::Notify;
 
 use crate::PARTITIONS;
 
-/// Every partition.
+/// Bit set of all partitions.
 pub(super) const ALL: u32 = (1 << PARTITIONS) - 1;
 
-/// A set of partitions, and somebody to wake when one comes in.
+/// A set of partitions, with a wake-up when a partition is added.
 #[derive(Debug, Default)]
 pub(super) struct WakeUps {
     filled: AtomicU32,
@@ -17,7 +18,7 @@ pub(super) struct WakeUps {
 }
 
 impl WakeUps {
-    /// A claim has come into this partition.
+    /// Marks a partition as having a claim, and wakes a worker if the partition is new in the set.
     pub(super) fn fill(&self, partition: u64) {
         let bit = 1 << partition;
         if self.filled.fetch_or(bit, Ordering::AcqRel) & bit == 0 {
@@ -25,12 +26,12 @@ impl WakeUps {
         }
     }
 
-    /// The partitions that came in since the last call.
+    /// Returns the partitions marked since the last call as a bit set, and clears the set.
     pub(super) fn drain(&self) -> u32 {
         self.filled.swap(0, Ordering::AcqRel)
     }
 
-    /// Returns when one may have come in.
+    /// Waits until a partition may have been marked.
     pub(super) async fn filled(&self) {
         self.notify.notified().await;
     }

@@ -1,4 +1,4 @@
-//! What is forgotten, and Redis has not heard; or has heard so lately that a replica in its place may not have.
+//! Pending invalidations: not received by Redis yet, or too recent for a promoted replica to have received.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,26 +9,26 @@ use tokio::time::Instant;
 
 use crate::CacheKey;
 
-/// A server that takes another's place lacks at most this much of what the other heard. Copies are hardly fresh for longer.
+/// Maximum replication lag of a promoted replica. Copies are hardly fresh for longer.
 const LAG_MAX: Duration = Duration::from_secs(30);
-/// Keys that were told within that span and are remembered: 1 MB at the most.
+/// Maximum number of sent invalidations to remember: 1 MB at most.
 const TOLD_MAX: usize = 8_192;
 
-/// Keys that Redis may still have something old under. Not more than are written to the record while it is away, and writers
-/// need Redis to be known.
+/// Keys with possibly stale copies in Redis. Few keys are written to the database while Redis is away,
+/// because the authentication of writers needs Redis.
 #[derive(Default)]
 pub(super) struct Untold {
-    /// How many, so that whoever reads need not lock.
+    /// Number of pending keys. At zero, readers need no lock.
     count: AtomicUsize,
     keys: Mutex<Keys>,
 }
 
 #[derive(Default)]
 struct Keys {
-    /// Which time it was that a key was to be forgotten last: who told of an earlier time has not told of this one.
+    /// Number of the last invalidation by key. Sending an earlier invalidation does not settle a later one.
     numbers: HashMap<CacheKey, u64>,
     last: u64,
-    /// The oldest first.
+    /// Sent invalidations, oldest first.
     told: VecDeque<(Instant, CacheKey)>,
 }
 
@@ -37,7 +37,7 @@ impl Untold {
         self.count.load(Ordering::SeqCst) > 0 && self.keys.lock().numbers.contains_key(key)
     }
 
-    /// Each with its number.
+    /// Adds pending invalidations. Returns each key with the invalidation's number.
     pub(super) fn add(&self, keys: &[CacheKey]) -> Vec<(CacheKey, u64)> {
         let mut all = self.keys.lock();
         all.last += 1;
@@ -47,7 +47,7 @@ impl Untold {
         keys.iter().map(|key| (key.clone(), number)).collect()
     }
 
-    /// Redis has heard of the time with this number.
+    /// Marks the invalidation as sent, unless a later invalidation of the key is pending.
     pub(super) fn told(&self, key: &CacheKey, number: u64) {
         let mut all = self.keys.lock();
         if all.numbers.get(key) == Some(&number) {
@@ -61,7 +61,7 @@ impl Untold {
         self.count.store(all.numbers.len(), Ordering::SeqCst);
     }
 
-    /// Another server may have come in Redis' place: what was told lately is to be told again.
+    /// Makes recently sent invalidations pending again, because another server may have taken over.
     pub(super) fn doubt(&self) {
         let told = std::mem::take(&mut self.keys.lock().told);
         let live = told.into_iter().filter(|(at, _)| at.elapsed() < LAG_MAX);
