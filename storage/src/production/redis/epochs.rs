@@ -197,7 +197,7 @@ impl ServerEpochs {
         if self.is_enrolled.swap(false, Ordering::AcqRel)
             && let Err(error) = self.rows.leave(&self.instance).await
         {
-            tracing::debug!(%error, "could not deregister this instance; it counts as alive until it times out");
+            tracing::debug!(%error, "could not deregister this instance; others wait for its timeout");
         }
     }
 

@@ -37,7 +37,7 @@ impl<H: Hears> Listener<H> {
     async fn run(self) {
         while self.told.strong_count() > 0 {
             if let Err(error) = self.listen().await {
-                tracing::debug!(channel = self.channel, %error, "could not listen to messages of other instances");
+                tracing::debug!(channel = self.channel, %error, "lost the subscription, or could not subscribe");
             }
             tokio::time::sleep(REST).await;
         }

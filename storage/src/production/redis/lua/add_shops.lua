@@ -1,7 +1,7 @@
--- Puts shops that are nowhere yet.
--- KEYS: 1 places, 2 all shops; then those of each type there is among them
--- ARGV: for each shop: the shop, its place, longitude, latitude, the number of its type's key
--- Answers those that are somewhere else.
+-- Adds shops that have no location yet.
+-- KEYS: 1 locations, 2 geo set of all shops; then the geo set of each shop type
+-- ARGV: for each shop: id, location entry, longitude, latitude, index of its type's key in KEYS
+-- Returns the shops that already have a different location.
 local elsewhere = {}
 for at = 1, #ARGV, 5 do
     local shop, place, lng, lat = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]

@@ -1,6 +1,6 @@
--- Begins to fill an inbox: from now on it takes what is pushed.
--- KEYS: 1 the inbox, 2 its state
--- ARGV: 1 the number of this filling, 2 now, 3 how long it may take, in ms
+-- Begins to fill an inbox: from now on, the inbox accepts pushed notes.
+-- KEYS: 1 inbox, 2 state
+-- ARGV: 1 number of this fill, 2 now in ms, 3 time limit of the fill in ms
 if redis.call('HEXISTS', KEYS[2], 'filling') == 0 and not is_live(KEYS[2], ARGV[2]) then
     redis.call('DEL', KEYS[1], KEYS[2])
 end

@@ -1,7 +1,8 @@
--- Tries a login code. The right one is used up; too many wrong ones kill it.
--- KEYS: 1 the phone's codes
--- ARGV: 1 code, 2 now in ms, 3 wrong tries that kill it, 4 the latest expiry in ms that a clock in order can have set
--- Answers a word.
+-- Checks a login code. A correct code is consumed; too many wrong attempts revoke the code.
+-- KEYS: 1 the phone's login code
+-- ARGV: 1 code, 2 now in ms, 3 number of wrong attempts that revoke the code, 4 latest expiry that a correct
+-- clock can have set, in ms
+-- Returns 'right', 'wrong' or 'none'.
 local known = redis.call('HMGET', KEYS[1], 'code', 'expires')
 if not known[1] then return 'none' end
 local expires = tonumber(known[2])

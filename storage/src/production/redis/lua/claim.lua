@@ -1,13 +1,13 @@
--- One person's attempt to buy: decides it, and if it is accepted takes the unit, remembers the buyer and puts the claim
--- into the order log, all in one step.
--- KEYS: 1 sale, 2 its buyers, 3 the partition's log, 4 its pending claims by order, 5 the same by user
--- ARGV: 1 order, 2 user, 3 voucher, 4 the claim's instant in ms, 5 '1' only to learn which order the user holds
--- Answers a word; of somebody who holds a unit already, the order's number.
+-- Claims a unit for a user. An accepted claim takes the unit, records the buyer and appends the claim to the
+-- order log, in one atomic step.
+-- KEYS: 1 sale, 2 buyers, 3 the partition's log, 4 pending claims by order, 5 pending claims by user
+-- ARGV: 1 order, 2 user, 3 voucher, 4 time of the claim in ms, 5 '1' only to look up the user's order
+-- Returns a word, or the number of the order if the user holds a unit already.
 local sale = redis.call('HMGET', KEYS[1], 'begin', 'end', 'paused', 'units', 'taken')
 if not sale[1] then return 'unknown' end
 local order, user, voucher, at = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 
--- Orders stay text: they are too large for Lua's numbers.
+-- Order ids stay text: they are too large for Lua's numbers.
 local held = redis.call('HGET', KEYS[2], user)
 if held == order then return 'accepted' end
 if held then return held end
@@ -17,7 +17,7 @@ local now = tonumber(at)
 if now >= tonumber(sale[2]) then return 'ended' end
 if now < tonumber(sale[1]) then return 'not open' end
 if sale[3] == '1' then return 'paused' end
--- No units: as many as anybody wants.
+-- Without units, the sale has no limit.
 if sale[4] ~= '' and tonumber(sale[5]) >= tonumber(sale[4]) then return 'sold out' end
 
 redis.call('HINCRBY', KEYS[1], 'taken', 1)

@@ -1,3 +1,3 @@
--- Answers how many shops there are.
--- KEYS: behind those of known_server.lua: 3 places
+-- Returns the number of shops.
+-- KEYS: after those of known_server.lua: 3 locations
 return redis.call('HLEN', KEYS[3])

@@ -1,6 +1,6 @@
--- How many signed on each of some days.
--- KEYS: of each day its bits, and the server that has all of them
--- Answers this server's id, and the counts: -1 for a day of which it may not have all.
+-- Counts the users who signed, for each of some days.
+-- KEYS: for each day: bitmap, id of the server with the complete bitmap
+-- Returns this server's replication id, and the counts: -1 for a day whose bitmap may be incomplete.
 local id = string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)')
 local counts = {}
 for i = 1, #KEYS, 2 do

@@ -1,6 +1,6 @@
--- How many visitors and views one thing had on some days.
--- KEYS: of each day its visitors and its views
--- Answers how many visitors there were on all of the days together; then of each day visitors and views.
+-- Counts the visitors and views of a shop, or of the mall, on some days.
+-- KEYS: for each day: visitors, views
+-- Returns the number of distinct visitors over all days; then visitors and views of each day.
 local all, counts = {}, {0}
 for i = 1, #KEYS, 2 do
     all[#all + 1] = KEYS[i]

@@ -1,7 +1,7 @@
--- Takes settled claims out of the log, those that the worker really has in hand.
--- KEYS: 1 log, 2 pending claims by order, 3 the same by user, 4 how often claims were refused
--- ARGV: 1 group, 2 worker; then for each claim: place, order, its entry by user
--- Answers the orders of the others.
+-- Removes settled claims from the log, if the worker has them in hand.
+-- KEYS: 1 log, 2 pending claims by order, 3 pending claims by user, 4 number of refusals by order
+-- ARGV: 1 group, 2 worker; then for each claim: stream id, order, entry by user
+-- Returns the orders of claims that the worker does not have in hand.
 local group, worker = ARGV[1], ARGV[2]
 local places, orders, entries, others = {}, {}, {}, {}
 for i = 3, #ARGV, 3 do

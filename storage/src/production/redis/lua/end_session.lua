@@ -1,6 +1,6 @@
--- Ends a session if it is this user's: the token may be another's by now.
+-- Ends a session if the token still belongs to this user.
 -- KEYS: 1 session
 -- ARGV: 1 user
--- Answers 1 if it was.
+-- Returns 1 if the session was ended.
 if redis.call('HGET', KEYS[1], 'user') ~= ARGV[1] then return 0 end
 return redis.call('UNLINK', KEYS[1])

@@ -1,7 +1,8 @@
--- Moves the expiry of a session that is still this user's; one that was ended meanwhile stays dead.
+-- Extends a session that still belongs to this user. A session that has ended in the meantime stays ended.
 -- KEYS: 1 session
--- ARGV: 1 user, 2 now, 3 the expiry it shall have, 4 the TTL that this comes from, 5 the least extension that is worth
--- writing, 6 how long Redis keeps it; all in ms
+-- ARGV: 1 user, 2 now, 3 new expiry, 4 TTL behind the new expiry, 5 least extension worth writing, 6 how long
+-- Redis keeps the session; all in ms
+-- Returns 1 if the expiry was changed.
 local session = redis.call('HMGET', KEYS[1], 'user', 'expires', 'ttl')
 if session[1] ~= ARGV[1] then return 0 end
 local expires = tonumber(session[2])

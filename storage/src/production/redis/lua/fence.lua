@@ -1,6 +1,8 @@
--- The beginning of scripts that only the server of the epoch in force may run: it asks the server who it is.
--- ARGV: behind the script's own: the server's replication id, as the database has it
--- Returns 'epoch:' and its own id if it is another. A replica has its master's id, and runs none of them.
+-- Prefix of scripts that only the server of the epoch in force may run. Compares the server's own replication
+-- id.
+-- ARGV: after the script's own: replication id of the epoch's server, according to the database
+-- Returns 'epoch:' and the server's own id if the ids differ. A replica has its master's id, and fails with
+-- READONLY.
 do
     local info, expected = redis.call('INFO', 'replication'), table.remove(ARGV)
     local id = string.match(info, 'master_replid:(%x+)')

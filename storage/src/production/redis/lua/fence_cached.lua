@@ -1,9 +1,11 @@
--- The same as fence.lua for claims and reads of pending claims: asking costs a third of a claim's time, so the comparison is
--- made once in 50 ms. The note of the comparison stays on this server: a replica that takes its place compares at once, and
--- so does a server that was restarted. A server that refuses writes (no memory, no replica) compares each time.
--- KEYS: behind the script's own: the id that was compared a moment ago
--- ARGV: behind the script's own: the server's replication id, as the database has it
--- Returns 'epoch:' and its own id if it is another.
+-- Prefix like fence.lua, for claims and reads of pending claims. Reading the id costs a third of a claim's
+-- time, so the comparison is made once per 50 ms.
+-- The record of a comparison is not replicated: a promoted replica compares at once, and so does a restarted
+-- server.
+-- A server that refuses writes (no memory, no replica) compares each time.
+-- KEYS: after the script's own: id of the last comparison, for 50 ms
+-- ARGV: after the script's own: replication id of the epoch's server, according to the database
+-- Returns 'epoch:' and the server's own id if the ids differ.
 do
     local compared, expected = table.remove(KEYS), table.remove(ARGV)
     if redis.call('GET', compared) ~= expected then

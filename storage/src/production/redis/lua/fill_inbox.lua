@@ -1,8 +1,8 @@
--- Ends a filling, unless another has begun or the inbox was dropped.
--- KEYS: 1 the inbox, 2 its state
--- ARGV: 1 the number of the filling, 2 until when it is live, 3 the floor or '', 4 how many it may hold, 5 how long it is kept,
--- in ms; then instants and notes in turn
--- Answers 1, or 0 if it was made void.
+-- Ends the fill of an inbox, unless another fill has begun or the inbox was dropped.
+-- KEYS: 1 inbox, 2 state
+-- ARGV: 1 number of the fill, 2 end of validity, 3 floor or '', 4 capacity in notes, 5 how long Redis keeps
+-- the inbox, in ms; then a time and a note for each entry
+-- Returns 1, or 0 if the fill is void.
 if redis.call('HGET', KEYS[2], 'filling') ~= ARGV[1] then return 0 end
 for first = 6, #ARGV, 1000 do
     redis.call('ZADD', KEYS[1], unpack(ARGV, first, math.min(first + 999, #ARGV)))

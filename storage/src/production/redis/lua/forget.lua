@@ -1,8 +1,8 @@
--- Forgets an entry of the cache, and tells every instance. That it was forgotten is known for longer than anybody may take
--- from looking to keeping.
+-- Invalidates a cache entry, and notifies every instance. The count of invalidations outlives every cache
+-- lease.
 -- KEYS: 1 entry
--- ARGV: 1 ms to know it, 2 the channel, 3 what to say there
--- Answers how often it was forgotten, as far as is known.
+-- ARGV: 1 how long to keep the count, in ms, 2 channel, 3 message
+-- Returns the number of invalidations, as far as known.
 redis.call('HDEL', KEYS[1], 'bytes', 'expires')
 local forgotten = redis.call('HINCRBY', KEYS[1], 'forgotten', 1)
 redis.call('PEXPIRE', KEYS[1], ARGV[1])

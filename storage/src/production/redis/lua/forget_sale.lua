@@ -1,6 +1,6 @@
--- Drops a sale, and what was loaded of it so far.
--- KEYS: 1 to 7 the sale's, 8 the sales of the partition
--- ARGV: 1 voucher, 2 whether it is to be known as one of them all the same
+-- Drops a sale, with any load in progress.
+-- KEYS: 1 to 7 keys of the sale, 8 sales of the partition
+-- ARGV: 1 voucher, 2 '0' to remove the sale from the partition's sales too
 for key = 1, 7 do redis.call('UNLINK', KEYS[key]) end
 if ARGV[2] == '0' then redis.call('SREM', KEYS[8], ARGV[1]) end
 return 1

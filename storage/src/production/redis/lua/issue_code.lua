@@ -1,13 +1,14 @@
--- Stores a fresh login code for a phone, if the rules allow it.
--- KEYS: 1 the phone's codes
--- ARGV: 1 code, 2 now, 3 when it expires, 4 least time between two codes, 5 codes a day, 0 for any number, 6 a day, 7 how
--- long Redis keeps it; all times in ms
--- Answers {'issued', 0}, {'too soon', ms to wait} or {'too many', ms to wait}.
+-- Stores a new login code for a phone, if the rules allow.
+-- KEYS: 1 the phone's login code
+-- ARGV: 1 code, 2 now, 3 expiry, 4 least time between two codes, 5 codes per day, 0 for no limit, 6 length of
+-- a day, 7 how long Redis keeps the key; all times in ms
+-- Returns {'issued', 0}, {'too soon', ms to wait} or {'too many', ms to wait}.
 local before = redis.call('HMGET', KEYS[1], 'issued', 'day', 'count')
 local now, gap, per_day, day = tonumber(ARGV[2]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local day_began, count = ARGV[2], 0
 if before[1] then
-    -- A clock that was set back locks no phone out: gap and day count from when that is first seen.
+    -- A clock that was set back locks no phone out: gap and day are counted from the first call after the
+    -- change.
     local issued, began = math.min(tonumber(before[1]), now), math.min(tonumber(before[2]), now)
     redis.call('HSET', KEYS[1], 'issued', issued, 'day', began)
     local wait = gap - (now - issued)

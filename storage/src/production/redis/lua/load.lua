@@ -1,8 +1,8 @@
--- Notes holders of units of a sale that is being loaded. A repeat changes nothing.
--- KEYS: 1 who loads it, 2 buyers, 3 further units by user, 4 orders released meanwhile
--- ARGV: 1 this loader's name, 2 how long it may be silent, in ms; then for each holder: order, user, and 1 for an order,
--- 0 for what only holds a unit, which a user may have beside an order
--- Answers whether the loader still is the one.
+-- Records holders of units of a sale during a load. A repeat has no effect.
+-- KEYS: 1 loader, 2 buyers, 3 further units by user, 4 orders released in the meantime
+-- ARGV: 1 name of this loader, 2 timeout of a loader in ms; then for each holder: order, user, and 1 for an
+-- order or 0 for a mere unit (a dead letter or pending claim), which a user may have beside an order
+-- Returns 1 while the loader still holds the loading key, otherwise 0.
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 for i = 3, #ARGV, 3 do
     local order, user, is_order = ARGV[i], ARGV[i + 1], ARGV[i + 2]
@@ -20,6 +20,6 @@ for i = 3, #ARGV, 3 do
     end
 end
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
--- Left behind by a loader that died: the next one begins with an empty table, if there is a next one.
+-- Cleanup after a loader that died. The next loader begins with empty tables, but perhaps no loader follows.
 for key = 2, 4 do redis.call('PEXPIRE', KEYS[key], 10 * ARGV[2]) end
 return 1

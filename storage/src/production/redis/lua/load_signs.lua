@@ -1,8 +1,8 @@
--- Adds what the record has of a day to what was noted meanwhile: a bit is never taken away.
--- KEYS: 1 the day's bits, 2 the server that has all of them, 3 for the length of this script
--- ARGV: 1 the server that was asked before the record was, 2 the record's bits, 3 how long it counts as loaded, 4 how long
--- bits are kept, which is longer: both in ms
--- Answers whether it still is that server: another may lack what was noted meanwhile.
+-- Merges a day's sign-ins from the database with the bits noted in the meantime. Bits are never cleared.
+-- KEYS: 1 bitmap, 2 id of the server with the complete bitmap, 3 scratch space
+-- ARGV: 1 replication id read before the database, 2 bitmap from the database, 3 how long the day counts as
+-- loaded, 4 how long Redis keeps bitmaps, which is longer: both in ms
+-- Returns 1, or 0 if the server has changed: another server may lack bits noted in the meantime.
 local id = string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)')
 if id ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[3], ARGV[2])

@@ -1,7 +1,8 @@
--- Puts a shop somewhere else, or nowhere, unless it is not where the caller has seen it.
--- KEYS: 1 places, 2 all shops, 3 those of its type until now, 4 those of its new type; what there is not is 3 or 4 again
--- ARGV: 1 the shop, 2 its place as the caller has seen it, '' for none, 3 the new one, '' for none, 4 longitude, 5 latitude
--- Answers 1, or 0 if it is somewhere else by now.
+-- Moves or removes a shop, by compare-and-set on the location entry.
+-- KEYS: 1 locations, 2 geo set of all shops, 3 geo set of the old type, 4 geo set of the new type; without an
+-- old or new type, 3 and 4 are equal
+-- ARGV: 1 shop, 2 expected location entry, '' for none, 3 new entry, '' for none, 4 longitude, 5 latitude
+-- Returns 1, or 0 if the entry is not the expected one.
 if (redis.call('HGET', KEYS[1], ARGV[1]) or '') ~= ARGV[2] then return 0 end
 if KEYS[3] ~= KEYS[4] or ARGV[3] == '' then redis.call('ZREM', KEYS[3], ARGV[1]) end
 if ARGV[3] == '' then

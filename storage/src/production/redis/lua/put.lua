@@ -1,7 +1,8 @@
--- Sets a known sale's terms. An unknown one is to be loaded: the first who asks becomes its loader, and the others wait.
--- KEYS: 1 sale, 2 who loads it, 3 to 5 what has been loaded so far: buyers, further units, released orders
--- ARGV: 1 begin, 2 end, 3 paused, 4 units, 5 this loader's name, 6 how long a loader may be silent, in ms
--- Answers {'put', units, taken}, {'load'} or {'busy'}.
+-- Sets the terms of a known sale. For an unknown sale, the first caller becomes the loader and the others
+-- wait.
+-- KEYS: 1 sale, 2 loader, 3 to 5 the load so far: buyers, further units, released orders
+-- ARGV: 1 begin, 2 end, 3 paused, 4 units, 5 name of this loader, 6 timeout of a loader in ms
+-- Returns {'put', units, taken}, {'load'} or {'busy'}.
 if redis.call('EXISTS', KEYS[1]) == 1 then
     local taken = redis.call('HGET', KEYS[1], 'taken')
     local units = ARGV[4]
@@ -10,7 +11,7 @@ if redis.call('EXISTS', KEYS[1]) == 1 then
     return {'put', units, taken}
 end
 if not redis.call('SET', KEYS[2], ARGV[5], 'NX', 'PX', ARGV[6]) then
-    -- Its own first try, perhaps, the answer to which was lost.
+    -- The name may come from this loader's first attempt, whose reply was lost.
     if redis.call('GET', KEYS[2]) ~= ARGV[5] then return {'busy'} end
 end
 redis.call('UNLINK', KEYS[3], KEYS[4], KEYS[5])

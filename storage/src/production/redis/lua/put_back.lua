@@ -1,8 +1,8 @@
--- Hands claims that a worker has in hand to nobody, from whom the next one takes them.
--- KEYS: 1 log, 2 how often claims were refused
--- ARGV: 1 group, 2 worker, 3 the worker who stands for nobody, 4 whether the record refused them; then for each claim:
--- place, order
--- Answers how many. A repeat finds none, and so counts no refusal twice.
+-- Moves claims from a worker to the consumer of returned claims.
+-- KEYS: 1 log, 2 number of refusals by order
+-- ARGV: 1 group, 2 worker, 3 consumer of returned claims, 4 '1' if the database refused the claims; then for
+-- each claim: stream id, order
+-- Returns the number of moved claims. A repeat moves none, and so counts no refusal twice.
 local group, worker, nobody, was_refused = ARGV[1], ARGV[2], ARGV[3], ARGV[4] == '1'
 local returned = 0
 for i = 5, #ARGV, 2 do

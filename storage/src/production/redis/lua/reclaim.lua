@@ -1,7 +1,7 @@
--- Hands whatever a worker has in hand to nobody, from whom the next one takes it.
+-- Moves all claims of a worker to the consumer of returned claims.
 -- KEYS: 1 log
--- ARGV: 1 group, 2 worker, 3 the worker who stands for nobody, 4 how many at the most
--- Answers how many.
+-- ARGV: 1 group, 2 worker, 3 consumer of returned claims, 4 maximum number of claims
+-- Returns the number of moved claims.
 local group, worker, nobody = ARGV[1], ARGV[2], ARGV[3]
 local held = redis.pcall('XPENDING', KEYS[1], group, '-', '+', ARGV[4], worker)
 local places = {}

@@ -1,9 +1,9 @@
--- Gives a unit back, if it is held by this order. If another order of the user's has none here (Redis forgot it, and sold
--- the user this one as well), the unit is that one's from now on.
--- KEYS: 1 sale, 2 buyers, 3 further units by user, 4 who loads it, 5 to 7 what was loaded so far: buyers, further units,
+-- Releases the unit that this order holds. If another order of the user should hold a unit and has none in
+-- Redis (Redis lost that order, and sold the user a second unit), the unit passes to the other order.
+-- KEYS: 1 sale, 2 buyers, 3 further units by user, 4 loader, 5 to 7 the load so far: buyers, further units,
 -- released orders
--- ARGV: 1 user, 2 order; then the user's orders that the record knows to hold a unit
--- Answers a word, or the order that has the unit now.
+-- ARGV: 1 user, 2 order; then the user's orders that hold a unit according to the database
+-- Returns 'released', 'not held', or the order that holds the unit now.
 local user, order = ARGV[1], ARGV[2]
 local function holds(id)
     return redis.call('HGET', KEYS[2], user) == id or redis.call('ZSCORE', KEYS[3], user .. ':' .. id)
@@ -27,7 +27,7 @@ local function forget(buyers, further)
         redis.call('ZREM', further, user .. ':' .. order)
         return
     end
-    -- The user may have bought twice, and then stands there by the next of these.
+    -- A user who bought twice stays a buyer by the next of these orders.
     local others = redis.call('ZRANGEBYLEX', further, '[' .. user .. ':', '(' .. user .. ';', 'LIMIT', 0, 1)
     if others[1] then
         redis.call('ZREM', further, others[1])
@@ -44,11 +44,11 @@ if redis.call('EXISTS', KEYS[1]) == 1 then
     redis.call('HINCRBY', KEYS[1], 'taken', -1)
     return 'released'
 end
--- Whoever loads the sale may have read the order while it was live, or have that still before it.
+-- The loader may have read the order while the order was live, or may still read the order.
 if redis.call('EXISTS', KEYS[4]) == 1 then
     forget(KEYS[5], KEYS[6])
     redis.call('SADD', KEYS[7], order)
-    -- Should the loader die.
+    -- Cleanup in case the loader dies.
     redis.call('PEXPIRE', KEYS[7], 100000)
 end
 return 'not held'

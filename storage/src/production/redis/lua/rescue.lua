@@ -1,10 +1,11 @@
--- Hands what workers have in hand who have not been heard of for long to nobody, and forgets the workers.
+-- Moves the claims of silent workers to the consumer of returned claims, and deletes the silent workers.
 -- KEYS: 1 log
--- ARGV: 1 group, 2 the worker who stands for nobody, 3 how long a worker may be silent, in ms, 4 how many at the most
--- Answers how many claims.
+-- ARGV: 1 group, 2 consumer of returned claims, 3 silence in ms after which a worker counts as dead, 4
+-- maximum number of claims
+-- Returns the number of moved claims.
 local group, nobody, silence, max = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local workers = redis.pcall('XINFO', 'CONSUMERS', KEYS[1], group)
--- No log, or no group yet.
+-- The log or the group does not exist yet.
 if workers.err then return 0 end
 local rescued = 0
 for _, facts in ipairs(workers) do

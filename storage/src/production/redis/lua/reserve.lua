@@ -1,8 +1,8 @@
--- Takes a unit for an order that is not in the record yet, unless the order holds one.
--- KEYS: 1 sale, 2 buyers, 3 further units by user, 4 who loads it, 5 to 7 what was loaded so far: buyers, further units,
+-- Reserves a unit for an order that is not in the database yet, unless the order holds a unit.
+-- KEYS: 1 sale, 2 buyers, 3 further units by user, 4 loader, 5 to 7 the load so far: buyers, further units,
 -- released orders
 -- ARGV: 1 user, 2 order
--- Answers a word.
+-- Returns 'taken', 'held' or 'sold out'.
 local user, order = ARGV[1], ARGV[2]
 local entry = user .. ':' .. order
 local function note(buyers, further)
@@ -19,7 +19,7 @@ if sale[2] then
     redis.call('HINCRBY', KEYS[1], 'taken', 1)
     return 'taken'
 end
--- Whoever loads the sale may have passed the place where the order is going to be.
+-- The loader may have read past the future place of the order.
 if redis.call('EXISTS', KEYS[4]) == 1 then
     redis.call('SREM', KEYS[7], order)
     if not holds(KEYS[5], KEYS[6]) then note(KEYS[5], KEYS[6]) end

@@ -1,7 +1,8 @@
--- Answers the nearest shops: for each the shop, how far it is by Redis, and its place.
--- KEYS: behind those of known_server.lua: 3 the shops to look among, 4 places
--- ARGV: 1 longitude, 2 latitude, 3 radius in metres, 4 how many at the most
--- In circles that grow: a search costs what lies in its circle, however few are wanted.
+-- Returns the nearest shops: for each the shop, Redis' distance in metres, and the location entry.
+-- KEYS: after those of known_server.lua: 3 geo set to search, 4 locations
+-- ARGV: 1 longitude, 2 latitude, 3 radius in metres, 4 maximum number of shops
+-- Searches in growing circles, because a search costs as much as its circle contains, however few shops are
+-- wanted.
 local whole, radius, found = tonumber(ARGV[3]), 250, nil
 repeat
     if radius * 2 > whole then radius = whole end
@@ -11,7 +12,7 @@ repeat
     radius = radius * 4
 until is_last
 local told = {}
--- As many at once as a call can be given.
+-- Chunks, because a call accepts a limited number of arguments.
 for first = 1, #found, 1000 do
     local shops = {}
     for at = first, math.min(first + 999, #found) do shops[#shops + 1] = found[at][1] end

@@ -1,6 +1,6 @@
--- Who signed on each of some days.
--- KEYS: 1 for the length of this script; then of each day its bits, and the server that has all of them
--- Answers their bits, or nothing if it may not have all of a day.
+-- Finds the users who signed on every one of some days.
+-- KEYS: 1 scratch space; then for each day: bitmap, id of the server with the complete bitmap
+-- Returns the bitmap of these users, or nothing if a day may be incomplete.
 local id = string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)')
 local days = {}
 for i = 2, #KEYS, 2 do

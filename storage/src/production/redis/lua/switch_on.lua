@@ -1,8 +1,8 @@
--- Opens a sale whose holders are all loaded.
--- KEYS: 1 sale, 2 buyers, 3 further units, 4 who loads it, 5 to 7 what was loaded: buyers, further units, released orders,
--- 8 the sales of the partition
--- ARGV: 1 this loader's name, 2 begin, 3 end, 4 paused, 5 units, 6 voucher
--- Answers {units, taken}, or nothing if another one loads it by now.
+-- Opens a sale after all holders are loaded.
+-- KEYS: 1 sale, 2 buyers, 3 further units, 4 loader, 5 to 7 the load: buyers, further units, released orders,
+-- 8 sales of the partition
+-- ARGV: 1 name of this loader, 2 begin, 3 end, 4 paused, 5 units, 6 voucher
+-- Returns {units, taken}, or nothing if another loader has taken over.
 if redis.call('GET', KEYS[4]) ~= ARGV[1] then return false end
 for from, to in pairs({[5] = 2, [6] = 3}) do
     redis.call('UNLINK', KEYS[to])

@@ -1,7 +1,7 @@
--- Hands claims of one partition to a worker: first those that came back, then new ones.
--- KEYS: 1 log, 2 how often claims were refused
--- ARGV: 1 group, 2 worker, 3 how many at the most, 4 the worker who stands for nobody
--- Answers {how many more wait, then for each claim: place, order, user, voucher, instant, refusals}.
+-- Hands claims of one partition to a worker: first returned claims, then new claims.
+-- KEYS: 1 log, 2 number of refusals by order
+-- ARGV: 1 group, 2 worker, 3 maximum number of claims, 4 consumer of returned claims
+-- Returns {number of claims left, then for each claim: stream id, order, user, voucher, time, refusals}.
 local group, worker, max, nobody = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
 local length = redis.call('XLEN', KEYS[1])
 if length == 0 then return {0} end
