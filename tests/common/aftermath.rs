@@ -1,4 +1,4 @@
-//! What a crash may leave behind.
+//! Files after a crash.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context as _, ensure};
 use tempfile::TempDir;
 
-/// sled never syncs what it writes into `blobs`, so nothing may be there.
+/// Fails if `blobs` contains anything: sled never syncs files written there.
 pub fn check_blobs(data: &Path) -> anyhow::Result<()> {
     let log = data.join("log");
     for store in fs::read_dir(&log).with_context(|| format!("{} cannot be read", log.display()))? {
@@ -20,7 +20,7 @@ pub fn check_blobs(data: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A copy of a directory that nobody writes to.
+/// Copies a directory without writers.
 pub fn copy(data: &Path, scratch: &Path) -> anyhow::Result<TempDir> {
     let to = tempfile::Builder::new().prefix("copy-").tempdir_in(scratch)?;
     copy_into(data, to.path())?;
@@ -35,7 +35,7 @@ fn copy_into(from: &Path, to: &Path) -> anyhow::Result<()> {
         if kind.is_dir() {
             copy_into(&entry.path(), &target)?;
         } else if kind.is_file() {
-            // A socket that the crash left is no data.
+            // A socket left by the crash is not data and is skipped.
             fs::copy(entry.path(), target)?;
         }
     }

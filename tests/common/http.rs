@@ -1,4 +1,4 @@
-//! One request on a connection of its own, for a look from outside.
+//! Single HTTP requests on new connections, independent of the mall's code.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -8,7 +8,7 @@ use anyhow::{Context as _, bail};
 use mallbox_test_patience as patience;
 use serde_json::Value;
 
-/// What came back.
+/// An HTTP response.
 #[derive(Clone, Debug)]
 pub struct Reply {
     pub status: u16,
@@ -18,24 +18,24 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// The code of a refusal, `""` if it is none.
+    /// Returns the code of a refusal, or `""`.
     pub fn code(&self) -> &str {
         self.body["code"].as_str().unwrap_or_default()
     }
 
-    /// Seconds of `retry-after`.
+    /// Returns the seconds of `retry-after`.
     pub fn retry_after(&self) -> Option<u64> {
         let line = self.head.lines().find_map(|line| line.strip_prefix("retry-after: "))?;
         line.trim().parse().ok()
     }
 }
 
-/// Sends one request without a body and reads the answer to its end.
+/// Sends one request without a body and reads the complete response.
 pub fn ask(address: SocketAddr, method: &str, path: &str, token: &str) -> anyhow::Result<Reply> {
     send(address, method, path, token, "")
 }
 
-/// Sends one request and reads the answer to its end.
+/// Sends one request and reads the complete response.
 pub fn send(address: SocketAddr, method: &str, path: &str, token: &str, body: &str) -> anyhow::Result<Reply> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(patience::scaled(Duration::from_secs(20))))?;
@@ -50,7 +50,7 @@ pub fn send(address: SocketAddr, method: &str, path: &str, token: &str, body: &s
     read(&answer).with_context(|| format!("{method} {path}"))
 }
 
-/// Takes an answer apart.
+/// Parses a response.
 pub fn read(answer: &[u8]) -> anyhow::Result<Reply> {
     let text = String::from_utf8_lossy(answer);
     let (head, text) = text.split_once("\r\n\r\n").context("no whole answer")?;
@@ -59,7 +59,7 @@ pub fn read(answer: &[u8]) -> anyhow::Result<Reply> {
     Ok(Reply { status, head: head.to_owned(), text: text.to_owned(), body })
 }
 
-/// Asks until the answer is as wanted, and answers it and how long that took.
+/// Repeats a GET until the response meets the condition. Returns the response and the time taken.
 pub fn until(
     address: SocketAddr,
     path: &str,

@@ -1,8 +1,8 @@
-//! A disk that can be cut off: ext4 in an image file on a loop device.
+//! A disk whose power can be cut: ext4 in an image file on a loop device.
 //!
-//! What the file system has handed to its device is in the image file; what it still holds in memory is not. So a copy
-//! of the image is what the disk would have kept had the power gone at that instant. What a real disk may lose from
-//! its own cache when nobody has told it to flush is not part of this.
+//! The image file contains everything the file system has submitted to its device, and nothing held only in
+//! memory. A copy of the image is therefore the disk's content after a power failure at the instant of the
+//! copy. Not covered: data lost from a real disk's own cache without a flush.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,21 +11,22 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::{Context as _, bail, ensure};
 
-/// The mall refuses claims below 64 MiB free; the rest is for the data, and for the journal of the file system.
+/// The mall refuses claims below 64 MiB of free space; the rest is for data and the file system's journal.
 const SIZE: &str = "256M";
-/// The least that mkfs.xfs takes.
+/// Minimum size accepted by mkfs.xfs.
 const XFS_SIZE: &str = "300M";
 const PREFIX: &str = "power-cut-";
-/// How often a copy is tried until nothing was written while it was made.
+/// Attempts at a copy without concurrent writes.
 const COPIES: usize = 20;
 
-/// A directory on a real disk that is removed at the end, with whatever is mounted in it.
+/// A directory on a real disk, removed on drop together with everything mounted in it.
 pub struct Site {
     dir: PathBuf,
 }
 
 impl Site {
-    /// A new one, below `parent`. What earlier runs could not remove, because they were killed, is removed first.
+    /// Creates a directory below `parent`. First removes the directories of earlier runs that were killed
+    /// before cleaning up.
     pub fn new(parent: &Path) -> anyhow::Result<Self> {
         let kind = run("stat", &["-f", "-c", "%T", &text(parent)?])?;
         ensure!(
@@ -34,7 +35,7 @@ impl Site {
             parent.display()
         );
         remove_leftovers(parent)?;
-        // Tests of one process run side by side.
+        // Tests of one process run in parallel.
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let dir = parent.join(format!("{PREFIX}{}-{number}", std::process::id()));
@@ -46,17 +47,17 @@ impl Site {
         &self.dir
     }
 
-    /// An empty file system in a new image.
+    /// Creates an empty ext4 file system in a new image.
     pub fn format(&self, name: &str) -> anyhow::Result<PathBuf> {
         let image = self.dir.join(name);
         run("truncate", &["-s", SIZE, &text(&image)?])?;
-        // Nothing left for the kernel to write later on: the image stays as it is while nobody writes.
+        // Leaves the kernel nothing to initialize later: an unused image does not change.
         let options = "lazy_itable_init=0,lazy_journal_init=0";
         run("mkfs.ext4", &["-q", "-F", "-m", "0", "-E", options, &text(&image)?])?;
         Ok(image)
     }
 
-    /// The same of XFS, which wants a larger disk.
+    /// Creates an empty XFS file system, which needs a larger disk.
     pub fn format_xfs(&self, name: &str) -> anyhow::Result<PathBuf> {
         let image = self.dir.join(name);
         run("truncate", &["-s", XFS_SIZE, &text(&image)?])?;
@@ -64,7 +65,7 @@ impl Site {
         Ok(image)
     }
 
-    /// A file system in memory.
+    /// Mounts a file system in memory.
     pub fn mount_memory(&self, name: &str) -> anyhow::Result<Mounted> {
         let at = self.dir.join(name);
         fs::create_dir_all(&at)?;
@@ -72,19 +73,19 @@ impl Site {
         Ok(Mounted { at })
     }
 
-    /// A copy of an image as it was at one instant.
+    /// Copies an image at one instant.
     pub fn copy(&self, image: &Path, name: &str) -> anyhow::Result<PathBuf> {
         let copy = self.dir.join(name);
         self.copy_to(image, &copy)?;
         Ok(copy)
     }
 
-    /// The same, to anywhere.
+    /// Copies an image at one instant to any path.
     pub fn copy_to(&self, image: &Path, copy: &Path) -> anyhow::Result<()> {
         let (from, to) = (text(image)?, text(copy)?);
         for _ in 0..COPIES {
             run("cp", &["--sparse=always", &from, &to])?;
-            // The kernel may have written back something in the middle; then it would be no instant.
+            // A write-back by the kernel during the copy would mix two instants.
             if run("cmp", &["-s", &from, &to]).is_ok() {
                 return Ok(());
             }
@@ -97,7 +98,7 @@ impl Site {
         self.mount_with("loop", image, name)
     }
 
-    /// The same, and nothing can be written there.
+    /// Mounts an image read-only.
     pub fn mount_read_only(&self, image: &Path, name: &str) -> anyhow::Result<Mounted> {
         self.mount_with("loop,ro", image, name)
     }
@@ -116,7 +117,7 @@ impl Drop for Site {
     }
 }
 
-/// A mounted image. The loop device goes with the mount.
+/// A mounted image. The loop device disappears with the mount.
 pub struct Mounted {
     at: PathBuf,
 }
@@ -133,7 +134,7 @@ impl Drop for Mounted {
     }
 }
 
-/// Unmounts now, or as soon as nobody uses it any more.
+/// Unmounts immediately, or lazily if the mount is in use.
 fn unmount(at: &Path) {
     let done = |options: &[&str]| {
         Command::new("umount").args(options).arg(at).output().is_ok_and(|output| output.status.success())
@@ -143,7 +144,7 @@ fn unmount(at: &Path) {
     }
 }
 
-/// Removes a site and whatever is still mounted in it.
+/// Removes a site and everything still mounted in it.
 fn remove(dir: &Path) {
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     for at in mounts.lines().filter_map(|line| line.split(' ').nth(1)).map(Path::new) {
@@ -156,7 +157,7 @@ fn remove(dir: &Path) {
     }
 }
 
-/// Sites whose process is gone.
+/// Removes the sites of dead processes.
 fn remove_leftovers(parent: &Path) -> anyhow::Result<()> {
     for entry in fs::read_dir(parent)? {
         let entry = entry?;
@@ -169,12 +170,12 @@ fn remove_leftovers(parent: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The process that a site's name tells of.
+/// Returns the process id contained in a site's name.
 fn owner(name: &str) -> Option<u32> {
     name.strip_prefix(PREFIX)?.split_once('-')?.0.parse().ok()
 }
 
-/// Runs a command that has to succeed, and answers what it wrote.
+/// Runs a command that must succeed, and returns the standard output.
 fn run(program: &str, arguments: &[&str]) -> anyhow::Result<String> {
     let output =
         Command::new(program).args(arguments).output().with_context(|| format!("cannot run {program}"))?;

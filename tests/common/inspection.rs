@@ -1,4 +1,4 @@
-//! A mall is held to the history of its clients: after a crash, and once everything is sold.
+//! Checks of a mall against the history of its clients: after a crash, and once everything is sold.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -18,19 +18,19 @@ use super::shoppers::{Errand, Shoppers};
 
 const CONNECTIONS: usize = 32;
 
-/// Judges a mall whose clients are quiet. `verify` is what `mallbox verify --json` says.
+/// Checks a mall without requests in flight. `verify` is the output of `mallbox verify --json`.
 pub fn inspect(server: &Server, history: &History, operator: &str, verify: &Output) -> anyhow::Result<State> {
     let state = State::read(server.address, history, operator).with_context(|| server.last_words())?;
     judge(history, &state, Some(&LedgerReport::of(verify)?)).passed()?;
     Ok(state)
 }
 
-/// The same for a mall in a directory, which verifies itself while it runs.
+/// Checks a mall in a directory with a `verify` while it runs.
 pub fn inspect_in(server: &Server, data: &Path, history: &History, operator: &str) -> anyhow::Result<State> {
     inspect(server, history, operator, &server::verify_json(data)?)
 }
 
-/// Asks for every missing answer at the first of the addresses, and sells what is left at the last.
+/// Repeats every request without a response at the first address, and sells the remaining units at the last.
 pub fn settle_and_sell_out<const N: usize>(
     addresses: [SocketAddr; N],
     history: &Arc<Mutex<History>>,
@@ -59,7 +59,8 @@ pub fn settle_and_sell_out<const N: usize>(
     Ok(())
 }
 
-/// Settles, sells out, inspects the mall, stops it in good order, and verifies its directory at rest.
+/// Settles requests in doubt, sells out, checks the mall, shuts it down gracefully, and verifies its
+/// directory at rest.
 pub fn finish(
     server: Server,
     data: &Path,

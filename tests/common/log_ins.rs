@@ -1,4 +1,4 @@
-//! People who log in one after the other while others buy.
+//! Consecutive log-ins during a rush of claims.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -10,10 +10,11 @@ use mallbox_test_checker::{Connection, History, Request};
 use mallbox_test_patience as patience;
 use parking_lot::Mutex;
 
-/// A code that has not come by then was lost with its server.
+/// A code not received within this time was lost with the server.
 const CODE: Duration = Duration::from_secs(5);
 
-/// Logs new people in until the mall does not answer any more. `lines` is the mall's standard output, which has the codes.
+/// Logs new users in until the mall stops responding. `lines` is the mall's standard output, which contains
+/// the codes.
 pub fn begin(address: SocketAddr, lines: Receiver<String>, history: &Arc<Mutex<History>>) -> JoinHandle<()> {
     let history = Arc::clone(history);
     std::thread::spawn(move || {

@@ -1,4 +1,4 @@
-//! A mall made beforehand, through the same ports that the mall uses.
+//! A mall prepared through the ports that the mall itself uses.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use mallbox_storage::{
 use sha2::{Digest as _, Sha256};
 use tokio::task::JoinSet;
 
-/// Longer than any test: nothing falls due while one runs.
+/// Longer than any test: no order expires during a run.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// For one person's log-in.
+/// Time limit of one user's log-in.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Log-ins under way at once while the mall is made: they share the disk's syncs.
+/// Concurrent log-ins while the mall is made: they share the disk's syncs.
 const AT_ONCE: usize = 512;
 
-/// Who is there, and what is for sale.
+/// Users and sales of a mall.
 #[derive(Clone)]
 pub struct Mall {
     pub people: Arc<Vec<Person>>,
@@ -30,13 +30,13 @@ pub struct Mall {
     pub units: u64,
 }
 
-/// Somebody who is logged in.
+/// A logged-in user.
 pub struct Person {
     pub id: UserId,
     pub token: String,
 }
 
-/// How large it is to be.
+/// Size of the mall.
 #[derive(Clone, Copy)]
 pub struct Size {
     pub people: usize,
@@ -44,19 +44,19 @@ pub struct Size {
     pub units: u64,
 }
 
-/// Opens a mall's memory without a server.
+/// Opens a mall's storage without a server.
 pub async fn open(dir: &Path) -> anyhow::Result<Storage> {
     Storage::open(&Place::Embedded(EmbeddedOptions::new(dir)))
         .await
         .with_context(|| format!("{} cannot be opened", dir.display()))
 }
 
-/// A runtime for calls of the ports.
+/// Returns a runtime for calls to the ports.
 pub fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
     Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?)
 }
 
-/// Makes a mall in an empty directory, and lets go of it.
+/// Makes a mall in an empty directory, and closes it.
 pub fn make(dir: &Path, size: Size) -> anyhow::Result<Mall> {
     runtime()?.block_on(async {
         let storage = open(dir).await?;
@@ -66,7 +66,7 @@ pub fn make(dir: &Path, size: Size) -> anyhow::Result<Mall> {
     })
 }
 
-/// Makes the first person of a mall its operator. Returns that person's token.
+/// Makes the first user the operator. Returns the user's token.
 pub fn appoint_operator(dir: &Path, mall: &Mall) -> anyhow::Result<String> {
     runtime()?.block_on(async {
         let storage = open(dir).await?;
@@ -76,7 +76,7 @@ pub fn appoint_operator(dir: &Path, mall: &Mall) -> anyhow::Result<String> {
     })
 }
 
-/// The same in a mall that is open.
+/// Makes the first user the operator of an open mall. Returns the user's token.
 pub async fn appoint_operator_in(storage: &Storage, mall: &Mall) -> anyhow::Result<String> {
     let (first, change) = (&mall.people[0], RightsChange::Role(Role::Operator));
     let outcome = storage.users.put_rights(first.id, &change, LastOperator::Stays, SystemClock.now()).await?;
@@ -84,7 +84,7 @@ pub async fn appoint_operator_in(storage: &Storage, mall: &Mall) -> anyhow::Resu
     Ok(first.token.clone())
 }
 
-/// Makes a mall in an empty memory.
+/// Makes a mall in an empty storage.
 pub async fn make_in(storage: &Storage, size: Size) -> anyhow::Result<Mall> {
     let now = SystemClock.now();
     let sales = open_sales(storage, size, now).await?;
@@ -120,7 +120,7 @@ async fn log_in(
     Ok(Person { id: user.id, token })
 }
 
-/// Repeats a call while a server on a busy machine takes too long for it.
+/// Repeats a call while a server on a busy machine times out.
 async fn patiently<T, F>(call: impl Fn() -> F) -> Result<T, StoreError>
 where
     F: Future<Output = Result<T, StoreError>>,

@@ -1,5 +1,5 @@
-//! What the end-to-end tests share: the real binary as a child, a mall made beforehand, clients that buy in it and record
-//! every answer, and the inspection that holds the mall to that record.
+//! Shared parts of the end-to-end tests: the real binary as a child process, a prepared mall, clients that
+//! buy and record every response, and the check of the mall against the recorded history.
 
 #![allow(dead_code, reason = "each test binary uses the part it needs")]
 

@@ -1,4 +1,4 @@
-//! The moment at which a start is cut off.
+//! The instant at which a start is interrupted.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,28 +7,29 @@ use std::time::{Duration, Instant};
 
 use super::dice::Dice;
 
-/// Changes of files that a start makes at the most, about.
+/// Approximate maximum of file changes during a start.
 const CHANGES: u64 = 24;
-/// Between two readings of a directory.
+/// Pause between two scans of a directory.
 const PAUSE: Duration = Duration::from_micros(50);
 
-/// A moment of a start.
+/// An instant during a start.
 #[derive(Clone, Copy, Debug)]
 pub enum Moment {
-    /// So long after it began.
+    /// A time after the beginning.
     After(Duration),
-    /// When files below the mall's directory have appeared, gone or changed their size this often. Most of what a start
-    /// does to files takes microseconds in hundreds of milliseconds: moments by the clock alone miss it.
+    /// The time at which files below the mall's directory have appeared, disappeared or changed size this
+    /// many times. Most file operations of a start take microseconds out of hundreds of milliseconds:
+    /// instants chosen by the clock alone miss them.
     Changes(u64),
 }
 
 impl Moment {
-    /// Any moment of a start that takes about so long, or shortly after it.
+    /// Returns a random instant of a start that takes about `about`, or shortly after.
     pub fn of_start(about: Duration, dice: &mut Dice) -> Self {
         if dice.chance(50) { Self::After(dice.within(about)) } else { Self::Changes(1 + dice.below(CHANGES)) }
     }
 
-    /// Returns then; after two seconds at the latest, if there are fewer changes.
+    /// Waits for the instant; two seconds at most, in case there are fewer changes.
     pub fn wait(self, data: &Path) {
         const LATEST: Duration = Duration::from_secs(2);
         match self {
@@ -47,10 +48,10 @@ impl Moment {
     }
 }
 
-/// The size of each file.
+/// Returns the size of each file.
 fn sizes(dir: &Path) -> BTreeMap<PathBuf, u64> {
     let mut sizes = BTreeMap::new();
-    // A file that goes meanwhile is a change that the next reading sees.
+    // A file removed meanwhile counts as a change in the next scan.
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         match entry.metadata() {
             Ok(metadata) if metadata.is_dir() => sizes.append(&mut self::sizes(&entry.path())),

@@ -1,4 +1,4 @@
-//! A mall whose accepted claims are in its log and not in its database yet, and whether all of them are still known.
+//! A mall with accepted claims in the log but not in the database, and checks that all are still known.
 
 use std::path::Path;
 
@@ -10,22 +10,23 @@ use super::http;
 use super::mall::{self, Mall, Size};
 use super::server::Server;
 
-/// How the mall was left.
+/// State in which the mall was left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Left {
     Stopped,
     Killed,
 }
 
-/// A mall and the claims that it has accepted.
+/// A mall and the claims it has accepted.
 pub struct Pending {
     pub mall: Mall,
-    /// Who bought, by their place among the people, and the order. The last person has not bought.
+    /// Orders with the buyers' positions among the users. The last user has not bought.
     pub orders: Vec<(usize, OrderId)>,
 }
 
 impl Pending {
-    /// Makes a mall in an empty directory in which all but the last of `people` have bought, and leaves it.
+    /// Makes a mall in an empty directory in which all but the last of `people` have bought, and leaves it
+    /// stopped or killed.
     pub fn make(dir: &Path, people: usize, left: Left) -> anyhow::Result<Self> {
         let size = Size { people, sales: 1, units: 10 * people as u64 };
         mall::runtime()?.block_on(async {
@@ -40,7 +41,7 @@ impl Pending {
         })
     }
 
-    /// Whether a server shows every order to who bought it, and the rest of the mall too.
+    /// Checks that a server shows every order to its buyer, and the other pages too.
     pub fn are_shown(&self, server: &Server) -> anyhow::Result<()> {
         let orders =
             self.orders.iter().map(|(person, order)| (format!("/api/voucher-order/{order}"), *person));
@@ -52,14 +53,14 @@ impl Pending {
         Ok(())
     }
 
-    /// One claim by who has not bought.
+    /// Sends one claim by the user without an order.
     pub fn claim(&self, server: &Server) -> anyhow::Result<http::Reply> {
         let path = format!("/api/voucher-order/seckill/{}", self.mall.sales[0]);
         let last = self.mall.people.last().context("a mall without people")?;
         http::ask(server.address, "POST", &path, &last.token)
     }
 
-    /// Whether every order is in the log or in the database of a mall that nobody has open.
+    /// Checks that every order is in the log or in the database of a closed mall.
     pub fn are_kept(&self, dir: &Path) -> anyhow::Result<()> {
         mall::runtime()?.block_on(async {
             let storage = mall::open(dir).await?;

@@ -1,4 +1,4 @@
-//! A load on a running mall: until it is stopped, or until everybody is done.
+//! A load on a running mall, until stopped or until the script ends.
 
 use std::net::SocketAddr;
 use std::thread::JoinHandle;
@@ -11,29 +11,29 @@ use mallbox_test_patience::{self as patience, Deadline};
 
 use super::dice::Dice;
 
-/// Longer than anything should take: what is lost is lost by the crash.
+/// Longer than any response should take: a lost request was lost by the crash.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long a load that has an end may take, on a machine with much else to do.
+/// Time limit of a load with an end, on a busy machine.
 const LONGEST: Duration = Duration::from_secs(180);
 
-/// A load under way.
+/// A running load.
 pub struct Rush<S> {
     progress: Progress,
     thread: JoinHandle<Result<(S, Report), LoadError>>,
 }
 
 impl<S: Script> Rush<S> {
-    /// Begins at once, on a thread of its own.
+    /// Starts immediately, on a dedicated thread.
     pub fn start(address: SocketAddr, connections: usize, script: S) -> Self {
         Self::at_rate(None, vec![address], connections, script)
     }
 
-    /// The same, with the connections dealt to several instances.
+    /// Starts with the connections distributed over several instances.
     pub fn on_all(addresses: Vec<SocketAddr>, connections: usize, script: S) -> Self {
         Self::at_rate(None, addresses, connections, script)
     }
 
-    /// The same, with so many requests a second.
+    /// Starts with `rate` requests a second.
     pub fn paced(rate: f64, address: SocketAddr, connections: usize, script: S) -> Self {
         Self::at_rate(Some(rate), vec![address], connections, script)
     }
@@ -47,7 +47,7 @@ impl<S: Script> Rush<S> {
         Self { progress, thread }
     }
 
-    /// Returns when the first `answers` are there, or after a while.
+    /// Waits for the first `answers` responses, or for the time limit.
     pub fn wait_for(&self, answers: u64) {
         let deadline = Deadline::after(PATIENCE);
         while self.progress.answered() < answers && !deadline.is_over() {
@@ -55,7 +55,8 @@ impl<S: Script> Rush<S> {
         }
     }
 
-    /// Returns at a random moment: among the first `answers`, while units are still sold, or at any time later.
+    /// Waits until a random moment: among the first `answers` responses, while units are still sold, or
+    /// later.
     pub fn go_on_for_a_while(&self, dice: &mut Dice, answers: u64) {
         if dice.chance(60) {
             self.wait_for(dice.below(answers));
@@ -65,17 +66,18 @@ impl<S: Script> Rush<S> {
         }
     }
 
-    /// Stops it and answers its report: for a server that stays up, or goes down in good order.
+    /// Stops the load and returns the report, for a server that stays up or shuts down gracefully.
     pub fn report(self) -> anyhow::Result<Report> {
         self.progress.stop();
         Ok(self.thread.join().ok().context("the load panicked")??.1)
     }
 
-    /// To be called when the server is dead: what has no answer now is lost. Answers how many requests had one.
+    /// Stops the load after the death of the server: requests still without a response are lost. Returns the
+    /// number of responses.
     pub fn end(self) -> anyhow::Result<u64> {
         self.progress.stop();
         match self.thread.join().ok().context("the load panicked")? {
-            // Nobody at home is what a killed server looks like.
+            // A killed server refuses connections.
             Ok(_) | Err(LoadError::NoAnswer { .. }) => Ok(self.progress.answered()),
             Err(error) => Err(error.into()),
         }

@@ -1,4 +1,4 @@
-//! The real binary, as a child of the test.
+//! The real binary, as a child process of the test.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
@@ -12,52 +12,52 @@ use anyhow::{Context as _, bail, ensure};
 use mallbox_test_patience::Deadline;
 
 const MALLBOX: &str = env!("CARGO_BIN_EXE_mallbox");
-/// How long a server may take to say where it listens, on a machine with much else to do.
+/// Time limit for a server to print its address, on a busy machine.
 const START: Duration = Duration::from_secs(60);
 const STOP: Duration = Duration::from_secs(30);
-/// How many lines of its standard error an error shows.
+/// Number of lines of standard error shown in an error.
 const LAST_LINES: usize = 20;
 
-/// A running mallbox. It ends with this value, and where `setpriv` is at hand also with a test that is killed.
+/// A running mallbox. Ends with the value and, where `setpriv` is available, also with a killed test.
 pub struct Server {
     child: Child,
-    /// Where it listens.
+    /// Listening address.
     pub address: SocketAddr,
-    /// What it writes on standard output after its address, such as login codes.
+    /// Standard output after the address, such as login codes.
     pub lines: Receiver<String>,
     log: PathBuf,
 }
 
 impl Server {
-    /// `mallbox serve` on a free port, without limits; returns when it has said where it listens.
-    /// Its standard error goes to `log`.
+    /// Starts `mallbox serve` on a free port, without limits; returns once the address is printed. Standard
+    /// error goes to `log`.
     pub fn start(data: &Path, log: &Path, durability: &str) -> anyhow::Result<Self> {
         Self::start_under(&[], data, log, durability)
     }
 
-    /// The same, started by another command such as `prlimit --fsize=1000000`, which becomes it.
+    /// Starts a server through another command such as `prlimit --fsize=1000000`, which executes it.
     pub fn start_under(under: &[&str], data: &Path, log: &Path, durability: &str) -> anyhow::Result<Self> {
         Self::of(spawn_serve(under, data, log, durability)?, log)
     }
 
-    /// `mallbox serve` with further flags.
+    /// Starts `mallbox serve` with further flags.
     pub fn start_with(data: &Path, log: &Path, flags: &[&str]) -> anyhow::Result<Self> {
         Self::of(spawned(serve(&[], log)?.arg("--data").arg(data).args(flags))?, log)
     }
 
-    /// The same for a mall in Redis and MySQL, at these URLs.
+    /// Starts a server for a mall in Redis and MySQL, at these URLs.
     pub fn start_on(redis: &str, mysql: &str, log: &Path) -> anyhow::Result<Self> {
         Self::start_on_with(redis, mysql, log, &[])
     }
 
-    /// The same with further flags.
+    /// Starts a server for a mall in Redis and MySQL, with further flags.
     pub fn start_on_with(redis: &str, mysql: &str, log: &Path, flags: &[&str]) -> anyhow::Result<Self> {
         let mut command = serve(&[], log)?;
         command.env("MALLBOX_REDIS", redis).env("MALLBOX_MYSQL", mysql).args(flags);
         Self::of(spawned(&mut command)?, log)
     }
 
-    /// `mallbox demo` at this address, which may be of one that was killed before.
+    /// Starts `mallbox demo` at an address, possibly one of a killed server.
     pub fn start_demo(data: &Path, log: &Path, listen: SocketAddr) -> anyhow::Result<Self> {
         let mut command = mallbox(&[], log)?;
         Self::of(spawned(command.args(["demo", "--listen", &listen.to_string(), "--data"]).arg(data))?, log)
@@ -67,7 +67,7 @@ impl Server {
         let output = child.stdout.take().context("the server has no standard output")?;
         let (sender, lines) = channel();
         std::thread::spawn(move || {
-            // Read to the end whoever listens: a full pipe would block the server.
+            // Drains the pipe even without a receiver: a full pipe would block the server.
             for line in BufReader::new(output).lines().map_while(Result::ok) {
                 let _ = sender.send(line);
             }
@@ -98,22 +98,22 @@ impl Server {
         }
     }
 
-    /// What it writes from now on, for somebody else to read.
+    /// Returns the receiver of further output, for another reader.
     pub fn take_lines(&mut self) -> Receiver<String> {
         std::mem::replace(&mut self.lines, channel().1)
     }
 
-    /// Whether it still runs.
+    /// Returns whether the process still runs.
     pub fn is_alive(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// The process.
+    /// Returns the process id.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// `kill -9`, and waits until it is gone.
+    /// Kills the process (`kill -9`), and waits for its end.
     pub fn kill(mut self) -> anyhow::Result<()> {
         ensure!(self.is_alive(), "mallbox had ended before it was killed; {}", self.last_words());
         self.child.kill()?;
@@ -121,13 +121,13 @@ impl Server {
         Ok(())
     }
 
-    /// Stops the process where it stands; it does nothing more until it is killed.
+    /// Suspends the process until it is killed.
     pub fn freeze(&mut self) -> anyhow::Result<()> {
         ensure!(self.is_alive(), "mallbox had ended before it was frozen; {}", self.last_words());
         self.signal("STOP")
     }
 
-    /// Asks the process to end in good order, and waits for it.
+    /// Asks the process to shut down gracefully, and waits for its end.
     pub fn stop(mut self) -> anyhow::Result<()> {
         self.signal("TERM")?;
         let deadline = Deadline::after(STOP);
@@ -148,12 +148,12 @@ impl Server {
         Ok(())
     }
 
-    /// How much it has written on its standard error.
+    /// Returns the size of the standard error so far, in bytes.
     pub fn log_bytes(&self) -> u64 {
         std::fs::metadata(&self.log).map_or(0, |log| log.len())
     }
 
-    /// The end of its standard error.
+    /// Returns the end of the standard error.
     pub fn last_words(&self) -> String {
         let text = std::fs::read(&self.log).unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
@@ -165,13 +165,13 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Gone already after `stop` and `kill`; otherwise it must not outlive its owner.
+        // Already gone after `stop` and `kill`; otherwise the process must not outlive its owner.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Raises this process's limit of open files, which the server inherits.
+/// Raises the limit of open files of the test process, which the server inherits.
 pub fn allow_files(files: usize) -> anyhow::Result<()> {
     let (id, limit) = (std::process::id().to_string(), format!("--nofile={files}:"));
     let output =
@@ -189,7 +189,7 @@ pub fn start_and_kill(
     moment: impl FnOnce(),
 ) -> anyhow::Result<()> {
     let mut child = spawn_serve(&[], data, log, durability)?;
-    // Read by nobody: what is written in so short a time fits into the pipe.
+    // Nothing reads the pipe: the output of such a short time fits into it.
     moment();
     let ended = child.try_wait()?;
     child.kill()?;
@@ -198,7 +198,7 @@ pub fn start_and_kill(
     Ok(())
 }
 
-/// Starts a server and stops it where it stands when `moment` returns; it does nothing more until it is killed.
+/// Starts a server and suspends it when `moment` returns, until it is killed.
 pub fn start_and_freeze(
     data: &Path,
     log: &Path,
@@ -213,26 +213,27 @@ pub fn start_and_freeze(
     Ok(server)
 }
 
-/// `mallbox verify --json` on a mall in a directory, which may run: what it wrote, whatever that says.
+/// Runs `mallbox verify --json` on a mall in a directory, running or not. Returns the output, whatever the
+/// verdict.
 pub fn verify_json(data: &Path) -> anyhow::Result<Output> {
     let mut command = Command::new(MALLBOX);
     command.args(["verify", "--json", "--data"]).arg(data).stdin(Stdio::null());
     Ok(command.output()?)
 }
 
-/// The same on a mall in Redis and MySQL.
+/// Runs `mallbox verify --json` on a mall in Redis and MySQL.
 pub fn verify_json_on(redis: &str, mysql: &str) -> anyhow::Result<Output> {
     let mut command = Command::new(MALLBOX);
     command.args(["verify", "--json"]).env("MALLBOX_REDIS", redis).env("MALLBOX_MYSQL", mysql);
     Ok(command.stdin(Stdio::null()).output()?)
 }
 
-/// `mallbox verify` on a mall that does not run.
+/// Runs `mallbox verify` on a mall without a server.
 pub fn verify(data: &Path) -> anyhow::Result<()> {
     verified(Command::new(MALLBOX).arg("verify").arg("--data").arg(data))
 }
 
-/// `mallbox verify` on a mall in Redis and MySQL, whoever else has it open.
+/// Runs `mallbox verify` on a mall in Redis and MySQL, possibly in use.
 pub fn verify_on(redis: &str, mysql: &str) -> anyhow::Result<()> {
     verified(Command::new(MALLBOX).arg("verify").env("MALLBOX_REDIS", redis).env("MALLBOX_MYSQL", mysql))
 }
@@ -252,14 +253,14 @@ fn spawn_serve(under: &[&str], data: &Path, log: &Path, durability: &str) -> any
     spawned(serve(under, log)?.args(["--durability", durability, "--data"]).arg(data))
 }
 
-/// `mallbox serve`, but for where the mall is.
+/// Returns `mallbox serve` without the location of the mall.
 fn serve(under: &[&str], log: &Path) -> anyhow::Result<Command> {
     let mut command = mallbox(under, log)?;
     command.args(["serve", "--listen", "127.0.0.1:0", "--limits", "off"]);
     Ok(command)
 }
 
-/// `mallbox`, of which it is still to be said what it does.
+/// Returns `mallbox` without a subcommand.
 fn mallbox(under: &[&str], log: &Path) -> anyhow::Result<Command> {
     let log = File::options().create(true).append(true).open(log)?;
     let mut command = bound_to_this_process(under);
@@ -271,7 +272,7 @@ fn spawned(command: &mut Command) -> anyhow::Result<Child> {
     command.spawn().with_context(|| format!("cannot start {MALLBOX}"))
 }
 
-/// The command, such that the kernel ends it when the thread that starts it is gone.
+/// Returns the command, killed by the kernel when the starting thread ends.
 fn bound_to_this_process(under: &[&str]) -> Command {
     let bound = ["setpriv", "--pdeathsig", "KILL"];
     let works = Command::new(bound[0]).args(&bound[1..]).arg("true").stderr(Stdio::null()).status();
@@ -282,7 +283,7 @@ fn bound_to_this_process(under: &[&str]) -> Command {
     command
 }
 
-/// The first `http://address:port` in a line.
+/// Finds the first `http://address:port` in a line.
 fn address_in(line: &str) -> Option<SocketAddr> {
     let rest = &line[line.find("http://")? + "http://".len()..];
     let end = rest.find(|c: char| !matches!(c, '0'..='9' | '.' | ':' | '[' | ']')).unwrap_or(rest.len());

@@ -1,4 +1,5 @@
-//! Simulated clients that buy, pay, cancel and look around over many connections, and record every request and response.
+//! Simulated clients that buy, pay, cancel and browse over many connections, and record every request and
+//! response.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,23 +12,23 @@ use parking_lot::Mutex;
 use super::dice::Dice;
 use super::mall::{Mall, Person};
 
-/// Notes are published until there are so many: each is read again after every crash.
+/// Maximum number of notes: each is read again after every crash.
 const NOTES: usize = 40;
 
-/// What the clients want.
+/// Behaviour of the clients.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Errand {
-    /// Buy, pay, cancel, press twice, look and write, for ever.
+    /// Buy, pay, cancel, repeat claims, browse and write, without end.
     Live,
-    /// Claim, whatever was answered before, and look at orders and stock, for ever.
+    /// Claim, regardless of earlier responses, and read orders and stock, without end.
     Press,
-    /// Repeat each claim, payment and cancellation without an answer until there is one.
+    /// Repeat each claim, payment and cancellation without a response until a response arrives.
     Settle,
-    /// Claim a unit for each client without one, until there are none.
+    /// Claim a unit for each client without one, until sold out.
     SellOut,
 }
 
-/// A history of the people of a mall, in which these sales are watched.
+/// Returns a history of a mall's users, with the given sales watched.
 pub fn history(mall: &Mall, sales: &[VoucherId]) -> Arc<Mutex<History>> {
     let client = |person: &Person| Client { user: person.id.get(), token: person.token.clone() };
     let mut history = History::of(mall.people.iter().map(client).collect());
@@ -43,14 +44,14 @@ pub struct Shoppers {
     sale: u64,
     errand: Errand,
     dice: Dice,
-    /// Clients that may have something to do, and what that is if it is decided already.
+    /// Clients that may send a request, and the request if already decided.
     todo: VecDeque<(usize, Option<Request>)>,
     in_flight: Vec<Option<(usize, CallId)>>,
     notes: Vec<u64>,
 }
 
 impl Shoppers {
-    /// Every client of the history.
+    /// Creates a script for every client of the history.
     pub fn new(
         history: &Arc<Mutex<History>>,
         sale: VoucherId,
@@ -62,7 +63,7 @@ impl Shoppers {
         Self::among(all, history, sale, errand, connections, dice)
     }
 
-    /// Some clients of the history, by their index.
+    /// Creates a script for some clients of the history, given by index.
     pub fn among(
         mut clients: Vec<usize>,
         history: &Arc<Mutex<History>>,
@@ -86,7 +87,7 @@ impl Shoppers {
         }
     }
 
-    /// What a client does next, if anything.
+    /// Returns a client's next request, if any.
     fn next(&mut self, history: &History, client: usize) -> Option<Request> {
         let claim = Request::Claim { sale: self.sale };
         if self.errand == Errand::Press {
@@ -115,7 +116,7 @@ impl Shoppers {
         }
     }
 
-    /// While the claim is under way, the same client presses again or looks for the order.
+    /// Queues a repeated claim or a read by the client while the claim is in flight.
     fn press_twice(&mut self, client: usize) {
         let again = match self.dice.below(12) {
             0..5 => Request::Claim { sale: self.sale },
@@ -153,12 +154,12 @@ impl Shoppers {
             6 if someone != client => Request::Follow { user: history.clients[someone].user },
             _ => Request::SignIn,
         };
-        // A second like would take the first back; the others need no repeat.
+        // A second like would withdraw the first; the others need no repetition.
         let is_new = history.calls_of(client).all(|call| call.request != wanted);
         is_new.then_some(wanted)
     }
 
-    /// Whether a client goes on after this response.
+    /// Returns whether a client continues after the response.
     fn goes_on(&self, history: &History, client: usize, response: &Response) -> bool {
         match (self.errand, response) {
             (Errand::Live, response) => *response != Response::Unknown,
@@ -195,7 +196,8 @@ impl Script for Shoppers {
             self.notes.push(id);
         }
         if self.goes_on(&history, client, &response) {
-            // Some at once, so that payments and cancellations run among the first claims; others later.
+            // Half continue at once, so that payments and cancellations run among the first claims; the
+            // others later.
             if self.errand != Errand::Press && self.dice.chance(50) {
                 self.todo.push_front((client, None));
             } else {

@@ -1,4 +1,4 @@
-//! Orders that a Redis master answered for and took with it when it died.
+//! Orders acknowledged by a Redis master and lost in its failure.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -6,23 +6,24 @@ use std::ops::RangeInclusive;
 use crate::history::{Call, History, Request, Response};
 use crate::state::State;
 
-/// Orders that no promise covers any more.
+/// Orders excused after a failover: no promise covers them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lost {
     pub(crate) orders: BTreeSet<u64>,
-    /// When their master was dead: they held no unit afterwards.
+    /// Time at which the master was dead; lost orders hold no unit afterwards.
     pub(crate) dead: u64,
 }
 
 impl History {
-    /// Excuses the orders that a master lost, and returns them. `kill` spans the kill: [`now`](History::now) before and
-    /// after. To be called once every claim that is left is in the database.
+    /// Excuses the orders lost by a killed master, and returns their ids. `kill` spans the kill:
+    /// [`now`](History::now) before and after. Must be called once every surviving claim is in the database.
     ///
-    /// In one pass of its event loop a master writes to its replicas and to its clients, and a replica reads what was
-    /// written to it whoever died since. So a kill takes answers of the last pass alone. An order may be missing only if
-    /// its claim was sent before the master was dead, and if no response named the order before another claim was sent
-    /// that this master accepted: that claim is of a later pass. At most one claim of each connection fits. Any other
-    /// missing order stays a violation.
+    /// In one pass of the event loop a master writes to its replicas and to its clients, and a replica reads
+    /// data already written even after the master's death. A kill therefore loses acknowledgements of the
+    /// last pass alone. An order may be missing under two conditions. Its claim was sent before the master
+    /// was dead. And no response named the order before another claim was sent and then accepted by the dying
+    /// master, because the other claim belongs to a later pass. At most one claim per connection meets both
+    /// conditions. Any other missing order remains a violation.
     pub fn excuse_lost(&mut self, kill: &RangeInclusive<u64>, state: &State) -> Vec<u64> {
         let last_accepted = self.claims().filter(|call| matches!(call.response, Response::Accepted(_)));
         let last_sent = last_accepted

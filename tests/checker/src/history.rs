@@ -1,23 +1,23 @@
-//! What simulated clients asked, and what they were answered, in order.
+//! Requests of simulated clients and the responses, in order.
 
 use std::collections::BTreeMap;
 
 use crate::failover::Lost;
 use crate::wire;
 
-/// Somebody who is logged in.
+/// A logged-in user.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Client {
     /// The user's id.
     pub user: u64,
-    /// The token of a session.
+    /// Token of a session.
     pub token: String,
 }
 
-/// What a client asks.
+/// A request of a client.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Request {
-    /// One unit of a sale.
+    /// Claim one unit of a sale.
     Claim {
         /// The sale's voucher.
         sale: u64,
@@ -39,79 +39,79 @@ pub enum Request {
         /// The order's id.
         order: u64,
     },
-    /// The live figures of a sale.
+    /// The live stock of a sale.
     ShowStock {
         /// The sale's voucher.
         sale: u64,
     },
-    /// Publish a note. A title is given to one request alone, so that its note is recognised.
+    /// Publish a note. Titles are unique per request, so that the note can be recognised.
     PublishNote {
-        /// Without markup.
+        /// Plain text, unique per request.
         title: String,
     },
-    /// Like a note. A second request would take the like back, so a client sends one per note.
+    /// Like a note. A second request would withdraw the like, so a client sends one per note.
     Like {
         /// The note's id.
         note: u64,
     },
     /// Sign in today.
     SignIn,
-    /// Follow somebody.
+    /// Follow a user.
     Follow {
         /// The followed user's id.
         user: u64,
     },
-    /// Begin a session by a code that was sent to this phone number.
+    /// Log in with a code sent to a phone number.
     LogIn {
         /// A mainland mobile number.
         phone: String,
-        /// The code that was sent there.
+        /// The code sent to the phone number.
         code: String,
     },
 }
 
-/// An order as a response shows it.
+/// An order as shown in a response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OrderView {
     /// The order's id.
     pub id: u64,
-    /// The voucher's id; for an order of a sale the sale.
+    /// The voucher's id; the sale's id for an order of a sale.
     pub sale: u64,
     /// 0 pending, 1 unpaid, 2 paid, 3 used, 4 cancelled, 5 refunding, 6 refunded.
     pub status: u8,
 }
 
-/// What a client was answered.
+/// Outcome of a request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Response {
-    /// Nothing, or a 5xx: the request took effect wholly or not at all.
+    /// No response, or a 5xx: the request took effect completely or not at all.
     Unknown,
-    /// It is done.
+    /// The request took effect.
     Done,
-    /// The claim was accepted, as this order.
+    /// The claim was accepted, with the order's id.
     Accepted(u64),
-    /// The claim was refused: the client holds this order.
+    /// The claim was refused, because the client holds the order with this id.
     AlreadyBought(u64),
     /// The claim was refused: no unit is left.
     SoldOut,
-    /// Refused with this code; nothing has changed.
+    /// Refused with a code; nothing has changed.
     Refused(String),
-    /// These orders, newest first.
+    /// A list of orders, newest first.
     Orders(Vec<OrderView>),
-    /// This order.
+    /// A single order.
     Order(OrderView),
-    /// This many units are left; `None` if unlimited.
+    /// Number of units left; `None` if unlimited.
     Stock(Option<u64>),
     /// The note was published under this id.
     Note(u64),
     /// The session began, with this token.
     Session(String),
-    /// What no mall may answer.
+    /// A response that no correct mall sends.
     Senseless(String),
 }
 
 impl Response {
-    /// The orders that it names.
+    /// Returns the ids of all orders named in the response.
     pub fn orders(&self) -> Vec<u64> {
         match self {
             Self::Accepted(order) | Self::AlreadyBought(order) => vec![*order],
@@ -122,34 +122,35 @@ impl Response {
     }
 }
 
-/// Names a call of one history.
+/// Index of a call within one history.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CallId(usize);
 
-/// A request and its response. Instants are steps of the history's own clock, which every invocation and every response
-/// moves by one.
+/// A request and its response. Times are steps of the history's logical clock, which advances by one with
+/// every invocation and every response.
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// Whose, as an index into [`History::clients`].
+    /// Index into [`History::clients`].
     pub client: usize,
-    /// What was asked.
+    /// The request sent.
     pub request: Request,
-    /// When it was sent.
+    /// Time of sending.
     pub invoked: u64,
-    /// When the response came; `u64::MAX` without one, since the request may take effect at any time until then.
+    /// Time of the response; `u64::MAX` without one, since the request may still take effect.
     pub responded: u64,
-    /// When the client stopped waiting, with a response or without; `u64::MAX` while it waits.
+    /// Time at which the client stopped waiting, with a response or without; `u64::MAX` while waiting.
     pub ended: u64,
-    /// What was answered.
+    /// Outcome of the request.
     pub response: Response,
 }
 
-/// Requests and responses of all clients. Without its response a call is unknown, so a copy is true at any instant.
+/// Requests and responses of all clients. A call without a response counts as unknown, so a copy taken at any
+/// time is a valid history.
 #[derive(Clone, Debug, Default)]
 pub struct History {
-    /// Who takes part.
+    /// Clients by index.
     pub clients: Vec<Client>,
-    /// Units of the sales that are watched; `None` if that is not fixed, as in an unlimited sale.
+    /// Units of the watched sales; `None` if the number is not fixed, as in an unlimited sale.
     pub sales: BTreeMap<u64, Option<u64>>,
     calls: Vec<Call>,
     by_client: Vec<Vec<usize>>,
@@ -159,22 +160,22 @@ pub struct History {
 }
 
 impl History {
-    /// A history in which nothing has happened yet.
+    /// Returns an empty history of `clients`.
     #[must_use]
     pub fn of(clients: Vec<Client>) -> Self {
         let by_client = vec![Vec::new(); clients.len()];
         Self { clients, by_client, ..Self::default() }
     }
 
-    /// Watches a sale of this many units. Orders of other sales are nobody's business.
+    /// Watches a sale with `units`. Orders of other sales are ignored.
     pub fn open_sale(&mut self, sale: u64, units: Option<u64>) {
         self.sales.insert(sale, units);
     }
 
-    /// Records that a client asks. Returns the bytes to be sent.
+    /// Records a request. Returns the bytes to send.
     ///
     /// # Panics
-    /// If there is no such client.
+    /// If the client does not exist.
     pub fn invoke(&mut self, client: usize, request: Request) -> (CallId, Vec<u8>) {
         let bytes = wire::write(&request, &self.clients[client].token);
         self.clock += 1;
@@ -190,10 +191,10 @@ impl History {
         (CallId(self.calls.len() - 1), bytes)
     }
 
-    /// Records the response to a call, and returns it as it was understood.
+    /// Records the response to a call, and returns the parsed response.
     ///
     /// # Panics
-    /// If the call is of another history.
+    /// If the call belongs to another history.
     pub fn respond(&mut self, call: CallId, status: u16, body: &[u8]) -> &Response {
         self.clock += 1;
         let call = &mut self.calls[call.0];
@@ -207,16 +208,16 @@ impl History {
         &call.response
     }
 
-    /// Records that no response will come to a call.
+    /// Records that a call will get no response.
     ///
     /// # Panics
-    /// If the call is of another history.
+    /// If the call belongs to another history.
     pub fn lose(&mut self, call: CallId) {
         self.clock += 1;
         self.calls[call.0].ended = self.clock;
     }
 
-    /// Records that the mall is gone: whatever is in flight will not be answered.
+    /// Records the death of the mall: no call in flight will get a response.
     pub fn cut_off(&mut self) {
         self.clock += 1;
         let clock = self.clock;
@@ -225,30 +226,30 @@ impl History {
         }
     }
 
-    /// The current step of the history's clock.
+    /// Returns the current step of the logical clock.
     #[must_use]
     pub fn now(&self) -> u64 {
         self.clock
     }
 
-    /// Every call, in the order of invocation.
+    /// Returns every call, in the order of invocation.
     #[must_use]
     pub fn calls(&self) -> &[Call] {
         &self.calls
     }
 
-    /// The calls of one client, in the order of invocation.
+    /// Returns the calls of one client, in the order of invocation.
     pub fn calls_of(&self, client: usize) -> impl DoubleEndedIterator<Item = &Call> {
         self.by_client.get(client).into_iter().flatten().map(|call| &self.calls[*call])
     }
 
-    /// Responses that told nothing, by their code.
+    /// Returns the number of inconclusive responses (5xx), by code.
     #[must_use]
     pub fn unavailable(&self) -> &BTreeMap<String, u64> {
         &self.unavailable
     }
 
-    /// How many promises were made so far.
+    /// Returns the number of calls by outcome.
     #[must_use]
     pub fn summary(&self) -> Summary {
         let mut summary = Summary::default();
@@ -272,26 +273,26 @@ impl History {
     }
 }
 
-/// How many calls of a history were answered how.
+/// Number of calls of a history, by outcome.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Summary {
-    /// Accepted claims.
+    /// Number of accepted claims.
     pub claims: u64,
-    /// Claims refused since the client holds an order.
+    /// Claims refused because the client already holds an order.
     pub already_bought: u64,
-    /// Claims refused since no unit was left.
+    /// Claims refused because no unit was left.
     pub sold_out: u64,
-    /// Other refusals.
+    /// All other refusals.
     pub refused: u64,
-    /// Done payments.
+    /// Number of successful payments.
     pub payments: u64,
-    /// Done cancellations.
+    /// Number of successful cancellations.
     pub cancellations: u64,
-    /// Orders and figures shown.
+    /// Reads of orders and stock.
     pub reads: u64,
-    /// Done notes, likes, sign-ins, follows and log-ins.
+    /// Successful notes, likes, sign-ins, follows and log-ins.
     pub others: u64,
-    /// Calls without an answer.
+    /// Calls without a response.
     pub unknown: u64,
 }
 

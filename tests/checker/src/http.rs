@@ -1,4 +1,4 @@
-//! A plain HTTP/1.1 client of the checker's own, which shares no code with the mall.
+//! A minimal HTTP/1.1 client of the checker's own, without code shared with the mall.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -11,30 +11,30 @@ use serde_json::Value;
 use crate::history::{Client, History, Request, Response};
 use crate::wire;
 
-/// A mall that answers later than this does not answer.
+/// A later response counts as none.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(30);
 const BETWEEN_TRIES: Duration = Duration::from_millis(100);
 
-/// A response as it came.
+/// An HTTP response.
 #[derive(Clone, Debug)]
 pub struct Reply {
     /// The HTTP status.
     pub status: u16,
-    /// The body, complete.
+    /// The complete body.
     pub body: Vec<u8>,
 }
 
-/// One connection that is kept alive.
+/// A keep-alive connection.
 #[derive(Debug)]
 pub struct Connection {
     stream: BufReader<TcpStream>,
 }
 
 impl Connection {
-    /// Connects.
+    /// Opens a connection.
     ///
     /// # Errors
-    /// Nobody listens there.
+    /// Nothing listens at the address.
     pub fn open(address: SocketAddr) -> anyhow::Result<Self> {
         let stream = TcpStream::connect(address).with_context(|| format!("{address} cannot be reached"))?;
         stream.set_read_timeout(Some(patience::scaled(RESPONSE_TIMEOUT)))?;
@@ -42,10 +42,10 @@ impl Connection {
         Ok(Self { stream: BufReader::new(stream) })
     }
 
-    /// Sends the bytes of a request and reads the response to its end.
+    /// Sends the bytes of a request and reads the complete response.
     ///
     /// # Errors
-    /// There was no whole response. The request may have taken effect all the same.
+    /// No complete response arrived. The request may have taken effect.
     pub fn send(&mut self, request: &[u8]) -> anyhow::Result<Reply> {
         self.stream.get_mut().write_all(request)?;
         let status = self.line()?.split(' ').nth(1).and_then(|status| status.parse().ok());
@@ -72,10 +72,10 @@ impl Connection {
         Ok(line.trim_end().to_owned())
     }
 
-    /// Asks the API and returns the response, whatever it says.
+    /// Sends an API request and returns the response, including refusals.
     ///
     /// # Errors
-    /// There was no whole response.
+    /// No complete response arrived.
     pub fn ask(&mut self, method: &str, path: &str, token: &str) -> anyhow::Result<(u16, Value)> {
         let Reply { status, body } = self
             .send(&wire::message(method, path, token, &Value::Null))
@@ -83,10 +83,10 @@ impl Connection {
         Ok((status, serde_json::from_slice(&body).unwrap_or_default()))
     }
 
-    /// Asks until the mall does not say "not now".
+    /// Repeats a GET until the mall responds with a status below 500.
     ///
     /// # Errors
-    /// The mall said so all the time, or did not respond.
+    /// Every response within the timeout was a 5xx, or the mall did not respond.
     pub(crate) fn insist(&mut self, path: &str, token: &str) -> anyhow::Result<(u16, Value)> {
         let until = Instant::now() + RESPONSE_TIMEOUT;
         loop {
@@ -99,10 +99,10 @@ impl Connection {
         }
     }
 
-    /// The `data` of a response that must be granted.
+    /// Returns the `data` of a response that must be a success.
     ///
     /// # Errors
-    /// There was no response, or another.
+    /// The mall did not respond, or refused the request.
     pub(crate) fn get(&mut self, path: &str, token: &str) -> anyhow::Result<Value> {
         let (status, mut json) = self.insist(path, token)?;
         if json["success"] != true {
@@ -113,7 +113,7 @@ impl Connection {
 }
 
 impl Client {
-    /// Returns the client of a session, as the mall knows it.
+    /// Returns the client of a session, with the user id reported by the mall.
     ///
     /// # Errors
     /// The mall did not respond, or does not know the session.
@@ -124,10 +124,10 @@ impl Client {
 }
 
 impl History {
-    /// Sends a request on a connection of its own, and records and returns its response.
+    /// Sends a request on a new connection, and records and returns the response.
     ///
     /// # Panics
-    /// If there is no such client.
+    /// If the client does not exist.
     pub fn ask(&mut self, address: SocketAddr, client: usize, request: Request) -> Response {
         let (call, bytes) = self.invoke(client, request);
         match Connection::open(address).and_then(|mut connection| connection.send(&bytes)) {

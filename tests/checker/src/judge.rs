@@ -1,4 +1,4 @@
-//! Holds a mall to everything that it told its clients.
+//! Checks a mall against every response its clients got.
 
 mod community;
 mod ledger;
@@ -15,56 +15,56 @@ use crate::history::History;
 use crate::ledger_report::LedgerReport;
 use crate::state::State;
 
-/// How many violations of each kind a message shows.
+/// Number of violations of each kind shown in a message.
 const SHOWN: usize = 5;
 
-/// What a mall owes its clients.
+/// An invariant that a mall guarantees to its clients.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Promise {
-    /// A response makes sense for its request.
+    /// A response matches its request.
     ResponsesMakeSense,
-    /// An order that a response named exists from then on, in the name of that client.
+    /// An order named in a response exists from then on and belongs to the client.
     OrdersExist,
-    /// An order, a payment, a note or anything else is there only if somebody asked for it.
+    /// Every order, payment, note and other effect was requested.
     NothingIsInvented,
     /// No client holds two units of a sale.
     OneUnitPerClient,
-    /// A client is told of a second order only after the first was cancelled.
+    /// A client gets a second order of a sale only after the first was cancelled.
     OneSuccessPerClient,
-    /// A status that a response showed is only ever followed by one that can follow.
+    /// A status shown in a response is only followed by statuses reachable from it.
     StatusesAdvance,
-    /// An order is the same in the list, by its id and for an operator.
+    /// An order is identical in the list, by id and for an operator.
     OrdersAreConsistent,
-    /// No more units are held than there are.
+    /// The number of units held never exceeds the stock.
     NotOversold,
-    /// "Sold out" is said only while every unit is held by an order that exists.
+    /// "Sold out" is returned only while every unit is held by an existing order.
     SoldOutIsTrue,
-    /// A live stock was true at some instant between its request and its response.
+    /// A live stock was correct at some instant between request and response.
     StockIsTrue,
-    /// The final stock is what the orders leave.
+    /// The final stock equals the initial units minus the units held by orders.
     StockBalances,
-    /// A session that began or was in use lasts.
+    /// A session once begun or used persists.
     SessionsLast,
-    /// A published note is there once.
+    /// A published note exists exactly once.
     NotesLast,
-    /// A like is there.
+    /// An acknowledged like persists.
     LikesLast,
-    /// A sign-in is there.
+    /// An acknowledged sign-in persists.
     SignInsLast,
-    /// A follow is there.
+    /// An acknowledged follow persists.
     FollowsLast,
-    /// `mallbox verify` finds nothing.
+    /// `mallbox verify` reports no findings.
     LedgerBalances,
-    /// What `mallbox verify` counts is what clients see.
+    /// The counts of `mallbox verify` match the counts seen by clients.
     LedgerIsTrue,
 }
 
-/// A broken promise.
+/// A violation of a promise.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Violation {
-    /// Which.
+    /// The promise violated.
     pub promise: Promise,
-    /// Who was told what, and what is the case.
+    /// The client, the response and the observed state.
     pub detail: String,
 }
 
@@ -74,16 +74,16 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Every promise that was found broken.
+/// All violations found.
 #[derive(Clone, Default, Debug)]
 #[must_use]
 pub struct Verdict {
-    /// In no particular order; empty if all were kept.
+    /// In no particular order; empty if every promise was kept.
     pub violations: Vec<Violation>,
 }
 
 impl Verdict {
-    /// How often each promise was broken.
+    /// Returns the number of violations of each promise.
     #[must_use]
     pub fn counts(&self) -> BTreeMap<Promise, usize> {
         let mut counts = BTreeMap::new();
@@ -93,6 +93,7 @@ impl Verdict {
         counts
     }
 
+    /// Turns violations into an error that shows the first ones of each kind.
     /// Turns violations into an error that shows the first ones of each kind.
     ///
     /// # Errors
@@ -120,8 +121,8 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// Compares the final state of a mall, and the report of `mallbox verify` if there is one, with a history. A call without
-/// a response may have taken effect, wholly, at any instant after it was sent; or never.
+/// Compares the final state of a mall, and the report of `mallbox verify` if given, with a history. A call
+/// without a response may have taken effect completely at any instant after the request was sent, or never.
 pub fn judge(history: &History, state: &State, report: Option<&LedgerReport>) -> Verdict {
     let mut verdict = Verdict::default();
     responses::judge(history, &mut verdict);

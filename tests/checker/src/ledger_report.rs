@@ -1,4 +1,4 @@
-//! What `mallbox verify --json` reports.
+//! The report of `mallbox verify --json`.
 
 use std::collections::BTreeMap;
 use std::process::Output;
@@ -6,35 +6,35 @@ use std::process::Output;
 use anyhow::{Context as _, ensure};
 use serde_json::Value;
 
-/// The report, and whether the program called it a success.
+/// The report, and whether the exit code was a success.
 #[derive(Clone, Default, Debug)]
 pub struct LedgerReport {
     /// Exit code 0.
     pub balances: bool,
-    /// What does not balance, each as it was reported.
+    /// Findings, as reported.
     pub findings: Vec<String>,
-    /// Sales about which nothing is said, since they moved.
+    /// Sales without a verdict, because they changed during the check.
     pub unsettled: Vec<u64>,
-    /// The figures of each sale, by its voucher.
+    /// Counts of each sale, by voucher id.
     pub sales: BTreeMap<u64, SaleLedger>,
 }
 
-/// What is reported of a sale.
+/// Counts reported for a sale.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct SaleLedger {
-    /// Claims that are no rows yet, and unpaid orders.
+    /// Claims not yet persisted, and unpaid orders.
     pub open: u64,
-    /// Paid orders.
+    /// Number of paid orders.
     pub paid: u64,
-    /// Dead letters that hold a unit.
+    /// Dead letters holding a unit.
     pub dead_letters: u64,
 }
 
 impl LedgerReport {
-    /// Reads what the program has written.
+    /// Parses the output of the program.
     ///
     /// # Errors
-    /// It did not report: the mall could not be read.
+    /// The output has no report: the mall could not be read.
     pub fn of(output: &Output) -> anyhow::Result<Self> {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let (said, complaint) = (text(&output.stdout), text(&output.stderr));
@@ -45,10 +45,10 @@ impl LedgerReport {
         Self::read(&json, status.success()).with_context(|| format!("no report of verify: {said}"))
     }
 
-    /// Reads the document itself, which says whether the ledger balances.
+    /// Parses the JSON document, including its `balances` field.
     ///
     /// # Errors
-    /// It is no such document.
+    /// The document is not such a report.
     pub fn of_document(json: &Value) -> anyhow::Result<Self> {
         let balances = json["balances"].as_bool();
         balances.and_then(|balances| Self::read(json, balances)).with_context(|| format!("no report: {json}"))

@@ -1,8 +1,8 @@
-//! A consistency checker for a mall: it sees what a client sees, and nothing else.
+//! A consistency checker for a mall, limited to what clients see.
 //!
-//! A test records each request of its simulated clients and each response in a [`History`]. After a crash, a failover or
-//! a full disk, [`State::read`] reads over HTTP what the mall says now, [`LedgerReport::of`] takes what `mallbox verify`
-//! says, and [`judge`] compares both with the history:
+//! A test records each request of its simulated clients and each response in a [`History`]. After a crash, a
+//! failover or a full disk, [`State::read`] reads the current state over HTTP, [`LedgerReport::of`] parses
+//! the output of `mallbox verify`, and [`judge`] compares both with the history:
 //!
 //! ```no_run
 //! use mallbox_test_checker::{Client, History, LedgerReport, Request, State, judge};
@@ -13,7 +13,7 @@
 //! let mut history = History::of(clients);
 //! history.open_sale(7, Some(100));
 //! let (call, bytes) = history.invoke(0, Request::Claim { sale: 7 });
-//! // Send `bytes`. Without a response the call stays unknown: it took effect wholly or not at all.
+//! // Send `bytes`. Without a response the call stays unknown: it took effect completely or not at all.
 //! history.respond(call, 200, br#"{"success":true,"data":1,"dataText":"1"}"#);
 //!
 //! let state = State::read(address, &history, operator)?;
@@ -23,7 +23,7 @@
 //! # }
 //! ```
 //!
-//! The crate depends on no other crate of the workspace: a mistake of the mall cannot hide in shared code.
+//! The crate depends on no other crate of the workspace: a bug of the mall cannot hide in shared code.
 
 mod failover;
 mod history;

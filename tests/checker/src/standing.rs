@@ -1,25 +1,25 @@
-//! Where a client stands in a sale, as far as the client knows.
+//! A client's position in a sale, as far as the client knows.
 
 use std::collections::BTreeMap;
 
 use crate::history::{Call, History, Request, Response};
 
-/// What a client knows of its own unit. A simulated client decides by it what to do next.
+/// A client's knowledge of its own unit; a simulated client chooses the next request accordingly.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Standing {
-    /// No unit, and no open question.
+    /// No unit, and no request in doubt.
     Free,
-    /// A claim has no answer.
+    /// A claim without a response.
     ClaimUnknown,
-    /// An order that is neither paid nor cancelled.
+    /// An order neither paid nor cancelled.
     Holding(u64),
-    /// This payment or cancellation has no answer.
+    /// A payment or cancellation without a response.
     StepUnknown(Request),
     /// A paid order.
     Paid(u64),
 }
 
-/// What a client knows of one order.
+/// A client's knowledge of one order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Known {
     Open,
@@ -28,7 +28,7 @@ enum Known {
 }
 
 impl History {
-    /// Where a client stands in a sale.
+    /// Returns a client's standing in a sale.
     #[must_use]
     pub fn standing(&self, client: usize, sale: u64) -> Standing {
         let mut memory = Memory::default();
@@ -44,9 +44,9 @@ impl History {
 #[derive(Default)]
 struct Memory {
     orders: BTreeMap<u64, Known>,
-    /// The order that was named last.
+    /// The order named last.
     last: Option<u64>,
-    /// Until when somebody waited for a claim that has no answer.
+    /// Time until which a client waited for a claim without a response.
     unknown_claim: Option<u64>,
     unknown_step: Option<Request>,
 }
@@ -57,7 +57,7 @@ impl Memory {
             (Request::Claim { sale: of }, response) if *of == sale => self.note_claim(call, response),
             (Request::Pay { order }, Response::Order(_)) => self.settle(*order, Known::Paid),
             (Request::Cancel { order }, Response::Order(_)) => self.settle(*order, Known::Cancelled),
-            // The other step was first.
+            // The other step took effect first.
             (Request::Pay { order }, Response::Refused(code)) if code == "ORDER_STANDS" => {
                 self.settle(*order, Known::Cancelled);
             }
@@ -81,7 +81,7 @@ impl Memory {
                 self.last = Some(*order);
                 self.unknown_claim = None;
             }
-            // Says nothing of a claim that was still under way.
+            // Not conclusive for a claim that was still in flight.
             Response::SoldOut if self.unknown_claim.is_some_and(|ended| ended < call.invoked) => {
                 self.unknown_claim = None;
             }

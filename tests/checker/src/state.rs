@@ -1,4 +1,4 @@
-//! What a mall says over HTTP once the load is over.
+//! The state of a mall over HTTP after the load.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -12,73 +12,74 @@ use crate::history::{History, OrderView, Request, Response};
 use crate::http::Connection;
 use crate::wire;
 
-/// Connections that read at once.
+/// Number of concurrent reading connections.
 const READERS: usize = 4;
-/// Orders on a page of one's own, and notes.
+/// Page size of a client's own orders and notes.
 const OWN_PAGE: usize = 10;
-/// Orders on a page of an operator's.
+/// Page size of an operator's order list.
 const OPERATOR_PAGE: usize = 20;
 
 /// The final state of a mall, as its clients and an operator see it.
 #[derive(Clone, Default, Debug)]
 pub struct State {
-    /// Clients that have done anything, by their index.
+    /// Clients with at least one call, by index.
     pub clients: BTreeMap<usize, ClientState>,
-    /// The sales that are watched.
+    /// The watched sales.
     pub sales: BTreeMap<u64, SaleState>,
-    /// Every order of the watched sales that is in the database, with its user.
+    /// Every order of the watched sales in the database, with its user.
     pub orders: Vec<(u64, OrderView)>,
-    /// The notes that responses named; `None` if a note is not there.
+    /// The notes named in responses; `None` if a note does not exist.
     pub notes: BTreeMap<u64, Option<NoteState>>,
-    /// Tokens of sessions that began, and whose they are; `None` if the mall does not know one.
+    /// Tokens of sessions once begun, and their users; `None` if the mall does not know the session.
     pub sessions: BTreeMap<String, Option<u64>>,
 }
 
-/// What one client sees.
+/// State as seen by one client.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct ClientState {
-    /// Whether the mall still knows the session.
+    /// Whether the mall still accepts the session.
     pub is_logged_in: bool,
     /// Own orders of the watched sales.
     pub orders: Vec<OrderView>,
-    /// Orders that a response named, each asked for by its id.
+    /// Orders named in responses, each read by id.
     pub by_id: BTreeMap<u64, Option<OrderView>>,
-    /// Whether today or yesterday is signed.
+    /// Whether today's or yesterday's sign-in exists.
     pub has_signed: bool,
-    /// Who of those asked for is followed.
+    /// Followed users, among those the client requested to follow.
     pub follows: BTreeSet<u64>,
     /// Own notes: id and title.
     pub notes: Vec<(u64, String)>,
-    /// The notes among those asked for that the client likes.
+    /// Liked notes, among those the client requested to like.
     pub likes: BTreeSet<u64>,
 }
 
-/// The live figures of a sale.
+/// The live stock of a sale.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct SaleState {
     /// Units left; `None` if unlimited.
     pub left: Option<u64>,
-    /// Whether the mall calls it sold out.
+    /// Whether the mall reports the sale as sold out.
     pub is_sold_out: bool,
 }
 
-/// A note as everybody sees it.
+/// A note as shown publicly.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct NoteState {
     /// The author's id.
     pub author: u64,
-    /// Its title.
+    /// Title of the note.
     pub title: String,
-    /// How many like it.
+    /// Number of likes.
     pub liked: u64,
 }
 
 impl State {
-    /// Reads everything that the history speaks of. Nobody else may have requests in flight; `operator` is a token of an
-    /// operator.
+    /// Reads everything mentioned in the history. No request of another client may be in flight; `operator`
+    /// is the token of an operator.
     ///
     /// # Errors
-    /// The mall did not respond, or refused what it must grant. A lost session is no error: the verdict names it.
+    /// The mall did not respond, or refused a request it must grant. A lost session is not an error: the
+    /// verdict reports it.
     pub fn read(address: SocketAddr, history: &History, operator: &str) -> anyhow::Result<Self> {
         let mut connection = Connection::open(address)?;
         let mut state = Self { clients: read_clients(address, history)?, ..Self::default() };
@@ -101,7 +102,7 @@ impl State {
         Ok(state)
     }
 
-    /// How many orders are there that no claim was answered with.
+    /// Returns the number of orders that no response named.
     #[must_use]
     pub fn orders_without_answer(&self, history: &History) -> usize {
         let answered: BTreeSet<u64> =
@@ -175,7 +176,7 @@ fn read_client(connection: &mut Connection, history: &History, client: usize) ->
     Ok(state)
 }
 
-/// All pages of a list of one's own; `None` if the mall does not know the session.
+/// Reads all pages of a client's own list; `None` if the mall does not know the session.
 fn pages(connection: &mut Connection, path: &str, token: &str) -> anyhow::Result<Option<Vec<Value>>> {
     let mut all = Vec::new();
     for page in 1.. {
@@ -189,7 +190,7 @@ fn pages(connection: &mut Connection, path: &str, token: &str) -> anyhow::Result
     Ok(Some(all))
 }
 
-/// What a client alone may see; `None` if the mall does not know the session.
+/// Reads a resource of the client's own; `None` if the mall does not know the session.
 fn own(connection: &mut Connection, path: &str, token: &str) -> anyhow::Result<Option<Value>> {
     let (status, mut json) = connection.insist(path, token)?;
     if status == 401 {

@@ -1,13 +1,13 @@
-//! Requests as bytes, and responses as what they say.
+//! Serialization of requests and parsing of responses.
 
 use serde_json::{Value, json};
 
 use crate::history::{OrderView, Request, Response};
 
-/// What the mall's own pages send. Some rules and some statuses depend on it.
+/// Header sent by the mall's own pages. Some rules and statuses depend on it.
 const OUR_CLIENT: &str = "x-mallbox-client: checker";
 
-/// The whole HTTP/1.1 request.
+/// Returns the complete HTTP/1.1 request.
 pub(crate) fn write(request: &Request, token: &str) -> Vec<u8> {
     let (method, path, body) = match request {
         Request::Claim { sale } => ("POST", format!("/voucher-order/seckill/{sale}"), Value::Null),
@@ -32,7 +32,7 @@ pub(crate) fn write(request: &Request, token: &str) -> Vec<u8> {
     message(method, &path, token, &body)
 }
 
-/// A request of the API; `null` is no body, and an empty token nobody's.
+/// Returns an API request; `null` means no body, and an empty token no authorization.
 pub(crate) fn message(method: &str, path: &str, token: &str, body: &Value) -> Vec<u8> {
     let body = if body.is_null() { String::new() } else { body.to_string() };
     let mut head = format!("{method} /api{path} HTTP/1.1\r\nhost: mall\r\n{OUR_CLIENT}\r\n");
@@ -46,7 +46,7 @@ pub(crate) fn message(method: &str, path: &str, token: &str, body: &Value) -> Ve
     head.into_bytes()
 }
 
-/// What a response says to this request.
+/// Parses the response to a request.
 pub(crate) fn read(request: &Request, status: u16, body: &[u8]) -> Response {
     if status >= 500 {
         return Response::Unknown;
@@ -60,7 +60,7 @@ pub(crate) fn read(request: &Request, status: u16, body: &[u8]) -> Response {
     understood.unwrap_or_else(|| Response::Senseless(format!("{status} {}", String::from_utf8_lossy(body))))
 }
 
-/// The code of a refusal, or else its status.
+/// Returns the code of a refusal, or the status without a code.
 pub(crate) fn code(status: u16, body: &[u8]) -> String {
     let json: Value = serde_json::from_slice(body).unwrap_or_default();
     json["code"].as_str().map_or_else(|| status.to_string(), str::to_owned)
@@ -89,7 +89,7 @@ fn refused(request: &Request, json: &Value) -> Option<Response> {
     })
 }
 
-/// `dataText`, since a browser would round `data`.
+/// Reads `dataText`, because a browser would round `data`.
 fn order_number(json: &Value) -> Option<u64> {
     json["dataText"].as_str()?.parse().ok()
 }
@@ -98,7 +98,7 @@ fn order_at(data: &Value, order: u64, status: u8) -> Option<OrderView> {
     order_view(data).filter(|view| view.id == order && view.status == status)
 }
 
-/// An order of the API.
+/// Parses an order of the API.
 pub(crate) fn order_view(data: &Value) -> Option<OrderView> {
     Some(OrderView {
         id: data["id"].as_str()?.parse().ok()?,
@@ -111,7 +111,7 @@ pub(crate) fn order_views(data: &Value) -> Option<Vec<OrderView>> {
     data.as_array()?.iter().map(order_view).collect()
 }
 
-/// −1 is unlimited.
+/// Parses a stock; −1 means unlimited.
 pub(crate) fn stock(value: &Value) -> Option<Option<u64>> {
     match value.as_i64()? {
         -1 => Some(None),

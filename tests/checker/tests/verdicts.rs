@@ -1,4 +1,5 @@
-//! Hand-made histories: a clean one passes, and each violation is named. A checker that cannot fail proves nothing.
+//! Hand-made histories: a correct one passes, and each violation is reported. A checker that cannot fail
+//! proves nothing.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -22,7 +23,7 @@ fn view(id: u64, status: u8) -> OrderView {
     OrderView { id, sale: SALE, status }
 }
 
-/// A case: the world, its end, and the report about it.
+/// A test case: history, final state and ledger report.
 #[derive(Clone)]
 struct Case {
     history: History,
@@ -52,7 +53,7 @@ impl Case {
         self.state.clients.entry(client).or_default()
     }
 
-    /// Puts an order to everywhere it is seen.
+    /// Adds an order to every view of the state.
     fn put(&mut self, client: usize, order: OrderView) {
         let user = self.history.clients[client].user;
         self.drop_order(order.id);
@@ -74,7 +75,7 @@ impl Case {
         self.count();
     }
 
-    /// Lets stock and report follow the orders.
+    /// Recomputes stock and report from the orders.
     fn count(&mut self) {
         let mut ledger = SaleLedger::default();
         let mut live = 0;
@@ -120,8 +121,8 @@ fn stock(left: u64) -> Value {
     json!({ "success": true, "data": { "stock": left } })
 }
 
-/// Client 0 holds 100 and paid it, client 1 cancelled 101, client 2 got the unit as 102, client 3 was too late, and client
-/// 4 has a claim without an answer.
+/// Returns a correct case: client 0 holds 100 and paid, client 1 cancelled 101, client 2 got the unit as 102,
+/// client 3 was too late, and client 4 has a claim without a response.
 fn clean() -> Case {
     let done = json!({ "success": true });
     let clients = (1..=5).map(|user| Client { user, token: format!("token-{user}") }).collect();
@@ -314,11 +315,11 @@ fn each_violation_is_named() {
     }
 }
 
-/// What strangers found in a release, as the checker sees it.
+/// A failure found in a release by outside testers, from the checker's point of view.
 #[test]
 fn a_failover_that_promises_an_order_that_is_none_is_named_three_times() {
     let mut case = clean();
-    // The second success of a client, whose order became a dead letter that holds a unit.
+    // The second success of a client, whose order became a dead letter holding a unit.
     case.claim(2, &accepted(103));
     case.client(2).by_id.insert(103, None);
     let ledger = SaleLedger { open: 1, paid: 1, dead_letters: 1 };
@@ -328,7 +329,8 @@ fn a_failover_that_promises_an_order_that_is_none_is_named_three_times() {
     assert_eq!(counts, BTreeMap::from(named.map(|promise| (promise, 1))));
 }
 
-/// Client 2 hears of order 102 and client 4 of order 103 around the kill of a master; no server has 103.
+/// Returns a case around the kill of a master: client 2 gets order 102 and client 4 order 103, and no server
+/// has 103.
 fn killed_after(order_was_named: bool) -> (Case, RangeInclusive<u64>) {
     let mut case = clean();
     case.asked(2, Request::Cancel { order: 102 }, &shown(view(102, CANCELLED)));

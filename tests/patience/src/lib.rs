@@ -1,39 +1,42 @@
-//! Time limits of tests, which follow the machine: every limit is written for an idle machine and is multiplied by
-//! [`slowness`] before a test fails.
+//! Time limits of tests that adapt to the machine: every limit is written for an idle machine and multiplied
+//! by [`slowness`] before a test fails.
 //!
-//! The machine is measured when a limit is about to decide, by a fixed amount of work on the waiting thread. So a machine that
-//! becomes busy in the middle of a run is noticed, an idle one keeps its strict limits, and a wait that succeeds measures
-//! nothing.
+//! The machine is measured when a limit is about to decide, by a fixed amount of work on the waiting thread.
+//! A machine that becomes busy in the middle of a run is therefore noticed, an idle one keeps strict limits,
+//! and a successful wait measures nothing.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Wall time of [`work`] in an unoptimised build on an idle core, which is 25 ms on the machine the limits were written on.
+/// Wall time of [`work`] in an unoptimised build on an idle core; 25 ms on the machine the limits were
+/// written for.
 const WORK_IDLE: Duration = Duration::from_millis(30);
-/// Long enough for the scheduler to give the core to others several times.
+/// Long enough for the scheduler to preempt the thread several times.
 const WORK_STEPS: u64 = 5_000_000;
-/// A factor beyond this is a hiccup of one measurement.
+/// A higher factor counts as an outlier of one measurement.
 const SLOWNESS_MAX: f64 = 40.0;
-/// A measurement is used again for this time: a test that sets many limits does not burn a core.
+/// Lifetime of a measurement, so that a test with many limits does not keep a core busy.
 pub const MEASUREMENT_TTL: Duration = Duration::from_secs(2);
 
-/// Returns `limit` times [`slowness`]: for timeouts that are set beforehand, such as of a socket.
+/// Returns `limit` times [`slowness`], for timeouts set in advance, such as a socket's.
 #[must_use]
 pub fn scaled(limit: Duration) -> Duration {
     limit.mul_f64(slowness())
 }
 
-/// Returns whether `elapsed` is within `limit` on this machine. Measures the machine only if an idle one would say no.
+/// Returns whether `elapsed` is within `limit` on the current machine. Measures the machine only if an idle
+/// one would fail.
 #[must_use]
 pub fn is_within(elapsed: Duration, limit: Duration) -> bool {
     elapsed < limit || elapsed < scaled(limit)
 }
 
-/// Repeats a call until it succeeds, for `limit` at most. Returns the last error.
+/// Repeats a call until success, for `limit` at most. Returns the last error.
 ///
-/// For what a test needs and does not examine: the product's own time limits may pass on a busy machine.
+/// For preconditions of a test rather than its subject: on a busy machine the product's own timeouts may
+/// expire.
 pub fn until_ok<T, E>(limit: Duration, mut call: impl FnMut() -> Result<T, E>) -> Result<T, E> {
     const PAUSE: Duration = Duration::from_millis(100);
     let deadline = Deadline::after(limit);
@@ -45,7 +48,7 @@ pub fn until_ok<T, E>(limit: Duration, mut call: impl FnMut() -> Result<T, E>) -
     }
 }
 
-/// The end of a wait.
+/// Deadline of a wait.
 #[derive(Clone, Copy, Debug)]
 pub struct Deadline {
     began: Instant,
@@ -53,13 +56,14 @@ pub struct Deadline {
 }
 
 impl Deadline {
-    /// A wait from now on, of `limit` on an idle machine.
+    /// Returns a deadline `limit` from now, measured on an idle machine.
     #[must_use]
     pub fn after(limit: Duration) -> Self {
         Self { began: Instant::now(), limit }
     }
 
-    /// Returns whether the wait is over. Measures the machine only if it would be over on an idle one.
+    /// Returns whether the deadline has passed. Measures the machine only if the deadline would have passed
+    /// on an idle one.
     #[must_use]
     pub fn is_over(&self) -> bool {
         !is_within(self.began.elapsed(), self.limit)
@@ -71,17 +75,17 @@ impl Deadline {
         self.began.elapsed()
     }
 
-    /// Returns the rest of the wait on the machine as it is now: for calls that take a timeout.
+    /// Returns the remaining time on the machine in its current state, for calls that take a timeout.
     #[must_use]
     pub fn left(&self) -> Duration {
         scaled(self.limit).saturating_sub(self.began.elapsed())
     }
 }
 
-/// Returns how many times slower than an idle machine this one has been in this process: 1 or more.
+/// Returns the factor by which the machine has been slower than an idle one during the process: 1 or more.
 ///
-/// The highest measurement counts. A load that pauses for the moment of a measurement would otherwise end a wait that it has
-/// held up all the while.
+/// The highest measurement counts. Otherwise a load that pauses during a measurement would end a wait delayed
+/// by the load itself.
 #[must_use]
 pub fn slowness() -> f64 {
     static LATEST: Mutex<Option<(Instant, f64)>> = Mutex::new(None);
@@ -96,14 +100,15 @@ pub fn slowness() -> f64 {
     }
 }
 
-/// Returns whether the machine is at least twice as slow as an idle one: requests may have outlasted time limits of the mall.
+/// Returns whether the machine is at least twice as slow as an idle one: requests may have exceeded time
+/// limits of the mall.
 #[must_use]
 pub fn is_busy() -> bool {
     slowness() >= 2.0
 }
 
-/// Compares the wall time of fixed work with that of an idle machine, and with the CPU time that this thread got: an
-/// optimised build does the work faster and shares the core all the same.
+/// Compares the wall time of fixed work with an idle machine's, and with the CPU time of the thread: an
+/// optimised build does the work faster and shares the core just as much.
 fn measure() -> f64 {
     let (began, cpu_began) = (Instant::now(), thread_cpu());
     work();

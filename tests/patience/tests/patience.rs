@@ -1,4 +1,5 @@
-//! Limits grow on a busy machine. A process of its own: the highest measurement stays for the rest of a process.
+//! Limits grow on a busy machine. A separate process, because the highest measurement persists for the rest
+//! of a process.
 
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -20,7 +21,7 @@ fn a_busy_machine_got_the_limits_of_an_idle_one() {
                 }
             });
         }
-        // The scheduler may favour a thread for one measurement, but not for all of these.
+        // The scheduler may favour a thread for one measurement, but not for all ten.
         for _ in 0..10 {
             if !is_busy() {
                 sleep(MEASUREMENT_TTL);

@@ -1,4 +1,4 @@
-//! Certificates for servers on this machine.
+//! Certificates for servers on the local machine.
 
 use std::io;
 use std::path::Path;
@@ -8,7 +8,7 @@ use crate::process::ServerError;
 
 const PROGRAM: &str = "openssl";
 
-/// Makes `ca.crt`, an authority, and `server.crt` with `server.key`, signed by it, for 127.0.0.1.
+/// Creates the authority `ca.crt`, and `server.crt` with `server.key`, signed by the authority for 127.0.0.1.
 ///
 /// # Errors
 /// [`ServerError`].

@@ -1,4 +1,4 @@
-//! Databases of a test's own, on one MariaDB for all tests of a process.
+//! Separate databases for tests, on one MariaDB per test process.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,31 +9,31 @@ use mysql_async::prelude::Queryable as _;
 use crate::MariaDb;
 use crate::guarded::Guarded;
 
-/// A database that no other test has, dropped with it.
+/// A database for one test, dropped together with the value.
 #[derive(Debug)]
 pub struct Database {
-    /// For a mall.
+    /// Address for the mall.
     url: String,
-    /// For the test itself.
+    /// Address for the test itself.
     inside: String,
     name: String,
 }
 
-/// It ends with the process.
+/// Returns the process's MariaDB, which ends with the process.
 fn server() -> &'static MariaDb {
     static SERVER: OnceLock<MariaDb> = OnceLock::new();
     SERVER.get_or_init(|| MariaDb::start().expect("the tests of this target need MariaDB"))
 }
 
 impl Database {
-    /// It is made by whoever connects first.
+    /// Returns an unused database name. The first connection creates the database.
     #[must_use]
     pub fn fresh() -> Self {
         let (name, server) = (name(), server());
         Self { url: server.url(&name), inside: server.url(&name), name }
     }
 
-    /// One on a server that wants TLS and a password of malls; the user is made here.
+    /// Returns a database on a server that requires TLS and a password; creates the user.
     #[must_use]
     pub(crate) fn guarded() -> Self {
         let (name, servers) = (name(), Guarded::servers());
@@ -44,24 +44,24 @@ impl Database {
         database
     }
 
-    /// Its address.
+    /// Returns the address of the database for a mall.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// A connection without any of the mall's settings.
+    /// Opens a connection without any of the mall's settings.
     pub async fn conn(&self) -> Conn {
         Conn::from_url(&self.inside).await.expect("a database that a mall has made")
     }
 
-    /// Runs statements, one after the other and on one connection, from any thread.
+    /// Runs statements in order on one connection, from any thread.
     pub(crate) fn run(&self, statements: &[&str]) -> mysql_async::Result<()> {
         run(&self.inside, statements)
     }
 }
 
-/// A name that no other test of this process has.
+/// Returns a name unique within the process.
 fn name() -> String {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     format!("test_{}", NUMBER.fetch_add(1, Ordering::Relaxed))
@@ -78,7 +78,7 @@ fn run<S: AsRef<str> + Sync>(url: &str, statements: &[S]) -> mysql_async::Result
             conn.disconnect().await
         })
     };
-    // Not on this thread, which may have a runtime already.
+    // On a separate thread, because the current one may already have a runtime.
     std::thread::scope(|scope| scope.spawn(work).join()).expect("it does not panic")
 }
 

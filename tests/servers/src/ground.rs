@@ -1,4 +1,4 @@
-//! Where a test's mall is, whichever back end it has.
+//! A location for a test's mall on either back end.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,11 +11,11 @@ use crate::database::Database;
 use crate::guarded::Guarded;
 use crate::redis::{Redis, RedisCluster};
 
-/// The mall's own directory.
+/// Name of the mall's own directory.
 pub(crate) const MALL: &str = "mall";
 
-/// Room for one mall and its restarts, gone with this value: a directory, or keys and a database of its own on servers
-/// that all tests of the process share.
+/// Location of one mall and its restarts, removed on drop: a directory, or a key prefix and a database on
+/// servers shared by all tests of the process.
 #[derive(Debug)]
 pub struct Ground {
     place: Place,
@@ -29,15 +29,16 @@ pub(crate) enum Kind {
 }
 
 impl Ground {
-    /// For a test target: on servers if its name says so, as `people_on_production` does; else a directory.
+    /// Returns a location for a test target: servers if the name ends with `on_production`, as in
+    /// `people_on_production`; else a directory.
     ///
-    /// `target` is its `env!("CARGO_CRATE_NAME")`.
+    /// `target` is the target's `env!("CARGO_CRATE_NAME")`.
     #[must_use]
     pub fn of_target(target: &str) -> Self {
         if target.ends_with("on_production") { Self::on_servers() } else { Self::directory() }
     }
 
-    /// For an embedded mall.
+    /// Returns a location for an embedded mall.
     #[must_use]
     pub fn directory() -> Self {
         let dir = TempDir::new().expect("a place for temporary files");
@@ -45,7 +46,7 @@ impl Ground {
         Self { place, kind: Kind::Directory(dir) }
     }
 
-    /// For a mall on one Redis and one MariaDB, which end with the process.
+    /// Returns a location on one Redis and one MariaDB, which end with the process.
     #[must_use]
     pub fn on_servers() -> Self {
         static SERVER: OnceLock<Redis> = OnceLock::new();
@@ -54,7 +55,8 @@ impl Ground {
         )
     }
 
-    /// For a mall on a cluster of three masters, of which it is told one node, and on that MariaDB.
+    /// Returns a location on a cluster of three masters and the shared MariaDB. The mall is configured with
+    /// one node.
     #[must_use]
     pub fn on_cluster() -> Self {
         static SERVERS: OnceLock<RedisCluster> = OnceLock::new();
@@ -63,13 +65,13 @@ impl Ground {
         Self::on_redis(cluster.urls().swap_remove(1))
     }
 
-    /// For a mall on one Redis and one MariaDB that want TLS and passwords.
+    /// Returns a location on one Redis and one MariaDB that require TLS and passwords.
     #[must_use]
     pub fn on_guarded_servers() -> Self {
         Self::on(Guarded::servers().redis_url(), Database::guarded())
     }
 
-    /// For a mall on this Redis and that MariaDB.
+    /// Returns a location on the Redis at `url` and the shared MariaDB.
     #[must_use]
     pub fn on_redis(url: String) -> Self {
         Self::on(url, Database::fresh())
@@ -83,13 +85,13 @@ impl Ground {
         Self { place, kind: Kind::Servers(database) }
     }
 
-    /// Where a mall is to be opened.
+    /// Returns the options to open a mall.
     #[must_use]
     pub fn place(&self) -> &Place {
         &self.place
     }
 
-    /// Its database, if it is on servers.
+    /// Returns the database of a location on servers.
     #[must_use]
     pub fn database(&self) -> Option<&Database> {
         match &self.kind {

@@ -1,4 +1,4 @@
-//! Servers that answer over TLS alone, and to those who know a password.
+//! Servers that require TLS and a password.
 
 use std::sync::OnceLock;
 
@@ -8,7 +8,7 @@ use crate::certificates::certificates;
 use crate::process::{ServerError, free_port};
 use crate::{MariaDb, Redis, RedisOptions};
 
-/// Signs that a URL has to write otherwise are part of it.
+/// Contains characters that must be percent-encoded in a URL.
 const PASSWORD: &str = "hu/sh @1";
 const IN_URL: &str = "hu%2Fsh%20%401";
 
@@ -16,14 +16,14 @@ const IN_URL: &str = "hu%2Fsh%20%401";
 #[derive(Debug)]
 pub(crate) struct Guarded {
     _redis: Redis,
-    /// For TLS.
+    /// Redis' TLS port.
     redis_port: u16,
     mariadb: MariaDb,
     dir: TempDir,
 }
 
 impl Guarded {
-    /// The ones of this process.
+    /// Returns the servers of the process.
     pub(crate) fn servers() -> &'static Self {
         static SERVERS: OnceLock<Guarded> = OnceLock::new();
         SERVERS
@@ -55,13 +55,13 @@ impl Guarded {
         format!("rediss://:{IN_URL}@127.0.0.1:{}?ca={}", self.redis_port, self.authority())
     }
 
-    /// The address of a database for a mall, whose user is made here.
+    /// Returns the address of a database for a mall, with a user created by [`user_of`](Self::user_of).
     pub(crate) fn mysql_url(&self, database: &str) -> String {
         let (port, ca) = (self.mariadb.port(), self.authority());
         format!("mysql://{database}:{IN_URL}@127.0.0.1:{port}/{database}?require_ssl=true&ca={ca}")
     }
 
-    /// What makes the user of [`mysql_url`](Self::mysql_url).
+    /// Returns the statements that create the user of [`mysql_url`](Self::mysql_url).
     pub(crate) fn user_of(database: &str) -> [String; 2] {
         [
             format!("CREATE USER {database} IDENTIFIED BY '{PASSWORD}' REQUIRE SSL"),
@@ -69,7 +69,7 @@ impl Guarded {
         ]
     }
 
-    /// The server without a guard, for what a test does behind the mall's back.
+    /// Returns the MariaDB with unrestricted access, for changes a test makes behind the mall's back.
     pub(crate) fn mariadb(&self) -> &MariaDb {
         &self.mariadb
     }

@@ -1,9 +1,9 @@
-//! Where a test's mall is: a directory, or real servers on free ports of this machine and with throw-away data.
+//! Location of a test's mall: a directory, or real servers on free local ports with temporary data.
 //!
-//! A server ends with the value that stands for it, and with the process that started it, however that ends: a shell
-//! holds the server's process and a pipe from ours, and kills the one when the other closes.
+//! A server ends when its value is dropped, and with the process that started it, even after a kill. A shell
+//! holds the server's process and a pipe from the test process, and kills the server when the pipe closes.
 //!
-//! [`Ground`] is room for one mall on either back end, of which as many as there are tests share a pair of servers.
+//! [`Ground`] is a location for one mall on either back end. Any number of tests share a pair of servers.
 
 mod certificates;
 mod database;

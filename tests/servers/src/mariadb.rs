@@ -10,12 +10,12 @@ use crate::process::{Process, ServerError, answers, on_a_free_port};
 
 const PROGRAM: &str = "mariadbd";
 const INSTALLER: &str = "mariadb-install-db";
-/// Where Linux keeps files in memory.
+/// Directory of Linux's in-memory file system.
 const MEMORY: &str = "/dev/shm";
-/// What a server with the databases of many tests may need there, in bytes.
+/// Space needed in memory by a server with the databases of many tests, in bytes.
 const ROOM: u64 = 1 << 30;
 
-/// A MariaDB server whose `root` needs no password.
+/// A MariaDB server with a passwordless `root`.
 #[derive(Debug)]
 pub struct MariaDb {
     process: Process,
@@ -25,7 +25,7 @@ pub struct MariaDb {
 }
 
 impl MariaDb {
-    /// Starts one that does not wait for the disk: what it holds is thrown away.
+    /// Starts a server that does not wait for the disk, as its data is temporary.
     ///
     /// # Errors
     /// [`ServerError`].
@@ -33,13 +33,13 @@ impl MariaDb {
         Self::start_careless(&[])
     }
 
-    /// The same, with further flags.
+    /// Starts a server as [`start`](Self::start) does, with further flags.
     pub(crate) fn start_careless(flags: &[&str]) -> Result<Self, ServerError> {
         let careless = ["--innodb-flush-log-at-trx-commit=0", "--innodb-doublewrite=0", "--sync-binlog=0"];
         Self::start_in(in_memory, &[&careless, flags].concat())
     }
 
-    /// Starts one with these flags; without any it is as durable as MariaDB is by itself.
+    /// Starts a server with `flags`; without any flag the server has MariaDB's default durability.
     ///
     /// # Errors
     /// [`ServerError`].
@@ -57,40 +57,40 @@ impl MariaDb {
         })
     }
 
-    /// Its port on 127.0.0.1.
+    /// Returns the port on 127.0.0.1.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// The address of one of its databases, which need not be there yet.
+    /// Returns the address of a database, which need not exist yet.
     #[must_use]
     pub fn url(&self, database: &str) -> String {
         format!("mysql://root@127.0.0.1:{}/{database}", self.port)
     }
 
-    /// Ends it at once. Its data stays.
+    /// Kills the server immediately. The data stays.
     pub fn kill(&mut self) {
         self.process.kill();
     }
 
-    /// Stops it where it stands: it keeps its connections and answers nothing, until it is resumed or killed.
+    /// Suspends the process (SIGSTOP): connections stay open without responses, until resume or kill.
     ///
     /// # Errors
-    /// [`ServerError`]: it does not run.
+    /// [`ServerError`]: the server does not run.
     pub fn pause(&self) -> Result<(), ServerError> {
         self.process.pause()
     }
 
-    /// Lets it go on.
+    /// Resumes a suspended process.
     ///
     /// # Errors
-    /// [`ServerError`]: it does not run.
+    /// [`ServerError`]: the server does not run.
     pub fn resume(&self) -> Result<(), ServerError> {
         self.process.resume()
     }
 
-    /// Starts it again where it was, with what it has on disk.
+    /// Restarts the server on its port with its data.
     ///
     /// # Errors
     /// [`ServerError`].
@@ -101,8 +101,8 @@ impl MariaDb {
     }
 }
 
-/// In memory if there is room. MariaDB syncs each table that it makes, whatever it is told: a mall's database takes 0.02 s
-/// there, and 0.25 s on a disk.
+/// Returns a directory in memory if space permits. MariaDB syncs each table it creates, regardless of
+/// settings: creating a mall's database takes 0.02 s in memory, and 0.25 s on a disk.
 fn in_memory() -> io::Result<TempDir> {
     let room = rustix::fs::statvfs(MEMORY).map_or(0, |found| found.f_bavail.saturating_mul(found.f_frsize));
     let dir = (room >= ROOM).then(|| TempDir::new_in(MEMORY));

@@ -1,4 +1,4 @@
-//! What a test does to a mall's record from outside, as nobody else does.
+//! Manipulations of a mall's database from outside, reserved for tests.
 
 use std::time::Duration;
 
@@ -8,43 +8,43 @@ use rusqlite::Connection;
 
 use crate::ground::{Ground, Kind, MALL};
 
-/// The file of an embedded mall's record.
+/// File name of an embedded mall's database.
 const RECORD: &str = "mall.sqlite";
-/// For the mall's own writes.
+/// Time limit for the mall's own writes.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// SQL, in the words of each record.
+/// SQL in the dialects of both databases.
 #[derive(Clone, Copy, Debug)]
 pub struct Sql<'a> {
-    /// Of SQLite.
+    /// Statements for SQLite.
     pub sqlite: &'a str,
-    /// Of MySQL: one statement each.
+    /// Statements for MySQL, one per element.
     pub mysql: &'a [&'a str],
 }
 
-/// A record that others cannot write to at present.
+/// A database locked against other writers.
 #[derive(Debug)]
 #[must_use]
 pub enum Busy {
-    /// In a file.
+    /// An SQLite connection in a write transaction.
     Sqlite(Connection),
-    /// On a server.
+    /// A MySQL connection in a write transaction.
     Mysql(mysql_async::Conn),
 }
 
 impl Ground {
-    /// Runs one statement that each record understands.
+    /// Runs one statement valid in both dialects.
     ///
     /// # Panics
-    /// If it fails.
+    /// If the statement fails.
     pub fn sql(&self, sql: &str) {
         self.sql_of_each(Sql { sqlite: sql, mysql: &[sql] });
     }
 
-    /// Runs SQL.
+    /// Runs the statements of the database's dialect.
     ///
     /// # Panics
-    /// If it fails.
+    /// If a statement fails.
     pub fn sql_of_each(&self, sql: Sql<'_>) {
         match self.kind() {
             Kind::Directory(_) => self.sqlite().execute_batch(sql.sqlite).expect(sql.sqlite),
@@ -54,10 +54,10 @@ impl Ground {
         }
     }
 
-    /// The record refuses from now on new rows of this table for which the condition holds, in these words.
+    /// Makes the database refuse new rows of a table that meet the condition, with the error text `words`.
     ///
     /// # Panics
-    /// If it cannot be made to.
+    /// If the trigger cannot be created.
     pub fn refuse_rows(&self, table: &str, condition: &str, words: &str) {
         let drop_it = format!("DROP TRIGGER IF EXISTS refused_{table}");
         let create = format!("CREATE TRIGGER refused_{table} BEFORE INSERT ON {table}");
@@ -70,18 +70,18 @@ impl Ground {
         self.sql_of_each(Sql { sqlite: &sqlite, mysql: &[&drop_it, &mysql] });
     }
 
-    /// The record takes new rows of this table again.
+    /// Makes the database accept new rows of the table again.
     ///
     /// # Panics
-    /// If it cannot be made to.
+    /// If the trigger cannot be dropped.
     pub fn take_rows(&self, table: &str) {
         self.sql(&format!("DROP TRIGGER refused_{table}"));
     }
 
-    /// Somebody else writes, and takes long: no order is written meanwhile.
+    /// Holds a write transaction, so that no order can be written meanwhile.
     ///
     /// # Panics
-    /// If nobody can.
+    /// If the transaction cannot be started.
     pub async fn keep_busy(&self) -> Busy {
         match self.kind() {
             Kind::Directory(_) => {
@@ -108,10 +108,10 @@ impl Ground {
 }
 
 impl Busy {
-    /// It can be written to again.
+    /// Commits the transaction and allows writes again.
     ///
     /// # Panics
-    /// If the record is gone.
+    /// If the database is gone.
     pub async fn end(self) {
         match self {
             Self::Sqlite(connection) => connection.execute_batch("COMMIT").expect("a record"),

@@ -1,4 +1,4 @@
-//! A server's process, and the watch that ends it.
+//! A server's process, and the watchdog shell that ends it.
 
 use std::io::{self, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -8,37 +8,38 @@ use std::time::Duration;
 
 use mallbox_test_patience::Deadline;
 
-/// Why a server is not there.
+/// Reason why a server could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
-    /// Its program is not installed.
+    /// The program is not installed.
     #[error("{program} is not here: {source}; `tests/run` installs it")]
     Missing {
-        /// What was looked for.
+        /// Name of the program.
         program: &'static str,
-        /// What the system said.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// It did not come up.
+    /// The server did not start.
     #[error("{program} did not start: {said}")]
     Failed {
-        /// Which.
+        /// Name of the program.
         program: &'static str,
-        /// The end of its log.
+        /// The end of the server's log.
         said: String,
     },
-    /// Its directory could not be made.
+    /// The directory could not be created.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
-/// How long a server may take to come up.
+/// Time limit for a server to start.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Runs `"$@"` in the directory `$0` until it ends, or somebody wants its end; `-KILL`, since what it holds is thrown away.
-/// As root a server gets a higher priority than everything else here: it stands for another machine, and its clients' time
-/// limits are about that machine. A line on standard input is [`Process::kill`]. The end of it is the end of the test,
-/// which nobody but the watch cleans up after.
+/// Runs `"$@"` in the directory `$0` until the server ends or has to end; kills with `-KILL`, since the data
+/// is temporary. If run as root, the server gets a higher priority than other processes: it stands for
+/// another machine, and its clients' timeouts assume another machine. A line on standard input is
+/// [`Process::kill`]. The end of standard input is the end of the test, after which only the watchdog can
+/// clean up.
 const WATCH: &str = r#"renice -n -10 -p $$ >&- 2>&-
 "$@" <&- & server=$!
 echo $server >"$0/server.pid"
@@ -61,7 +62,7 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts a program below the watch. Its output goes to a file in `dir`, where its data is too.
+    /// Starts a program below the watchdog. Output goes to a file in `dir`, beside the data.
     pub(crate) fn start(program: &'static str, args: &[String], dir: &Path) -> Result<Self, ServerError> {
         let found =
             Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
@@ -99,12 +100,13 @@ impl Process {
         ServerError::Failed { program: self.program, said }
     }
 
-    /// Stops it where it stands: it keeps its connections and answers nothing, until it is [resumed](Self::resume) or killed.
+    /// Suspends the process (SIGSTOP): connections stay open without responses, until [resumed](Self::resume)
+    /// or killed.
     pub(crate) fn pause(&self) -> Result<(), ServerError> {
         self.signal("STOP")
     }
 
-    /// Lets it go on.
+    /// Resumes a suspended process.
     pub(crate) fn resume(&self) -> Result<(), ServerError> {
         self.signal("CONT")
     }
@@ -117,13 +119,13 @@ impl Process {
         if sent.success() { Ok(()) } else { Err(said()) }
     }
 
-    /// Ends it at once, as a power cut would. Its directory stays.
+    /// Kills the process immediately, as a power cut would. The directory stays.
     pub(crate) fn kill(&mut self) {
         if let Some(mut watch) = self.watch.stdin.take() {
-            // An error means that it is gone already.
+            // An error means that the process is already gone.
             let _ = watch.write_all(b"kill\n");
         }
-        // An error means that it is gone already.
+        // An error means that the process is already gone.
         let _ = self.watch.wait();
     }
 }
@@ -134,8 +136,8 @@ impl Drop for Process {
     }
 }
 
-/// A port that was free a moment ago. Another process may take it first: then the server fails, and is started on the
-/// next.
+/// Returns a currently free port. Another process may take the port first; the server then fails and is
+/// started on another port.
 pub(crate) fn free_port() -> io::Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }
@@ -144,7 +146,7 @@ pub(crate) fn answers(port: u16) -> bool {
     TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok()
 }
 
-/// Tries on a few ports.
+/// Retries `start` on a few ports.
 pub(crate) fn on_a_free_port<T>(
     mut start: impl FnMut(u16) -> Result<T, ServerError>,
 ) -> Result<T, ServerError> {

@@ -1,4 +1,5 @@
-//! Something between a mall and one of its servers that passes bytes on, late or not at all, and counts.
+//! A TCP proxy between a mall and a server that can delay, withhold or refuse bytes, and counts forwarded
+//! pieces.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
@@ -6,20 +7,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// What a [`Proxy`] does with what it is sent.
+/// Behaviour of a [`Proxy`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Line {
-    /// Passes it on.
+    /// Forwards immediately.
     Good,
-    /// Ends every connection at once, also those there are.
+    /// Closes every connection immediately, including existing ones.
     Refused,
-    /// Keeps it, until the line is another.
+    /// Withholds bytes until the behaviour changes.
     Silent,
-    /// Passes it on so much later.
+    /// Forwards after a delay.
     Slow(Duration),
 }
 
-/// A proxy on a free port of this machine, for as long as this value lives.
+/// A proxy on a free local port, for the lifetime of the value.
 #[derive(Debug)]
 pub struct Proxy {
     port: u16,
@@ -30,14 +31,14 @@ pub struct Proxy {
 struct State {
     line: Mutex<Line>,
     changed: Condvar,
-    /// Pieces that were sent to the server, whatever became of them.
+    /// Pieces forwarded to the server, successfully or not.
     sent: AtomicU64,
-    /// Those there are, to be ended.
+    /// Open connections, to be closed on refusal.
     open: Mutex<Vec<TcpStream>>,
 }
 
 impl Proxy {
-    /// Before the server on this port of 127.0.0.1.
+    /// Starts a proxy for the server at a port of 127.0.0.1.
     ///
     /// # Errors
     /// No port is free.
@@ -47,12 +48,12 @@ impl Proxy {
         let (line, changed) = (Mutex::new(Line::Good), Condvar::new());
         let state = Arc::new(State { line, changed, sent: AtomicU64::new(0), open: Mutex::default() });
         let its_state = Arc::downgrade(&state);
-        // Ends with the test's process: it waits for the next connection.
+        // Ends with the test's process: the thread waits for the next connection.
         std::thread::spawn(move || {
             for near in listener.incoming().filter_map(Result::ok) {
                 let Some(state) = its_state.upgrade() else { return };
                 if state.line() != Line::Refused {
-                    // A server that is away is refused by its own port.
+                    // An unreachable server refuses through its own port.
                     let _ = state.join(near, server);
                 }
             }
@@ -60,13 +61,13 @@ impl Proxy {
         Ok(Self { port, state })
     }
 
-    /// Its port on 127.0.0.1.
+    /// Returns the proxy's port on 127.0.0.1.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// From now on, does this.
+    /// Changes the behaviour, effective immediately.
     pub fn set(&self, line: Line) {
         *self.state.line.lock().unwrap_or_else(PoisonError::into_inner) = line;
         self.state.changed.notify_all();
@@ -75,7 +76,7 @@ impl Proxy {
         }
     }
 
-    /// How many pieces were sent to the server since the start: a call is one or a few.
+    /// Returns the number of pieces forwarded to the server since the start: a call is one or a few.
     #[must_use]
     pub fn sent(&self) -> u64 {
         self.state.sent.load(Ordering::SeqCst)
@@ -119,12 +120,12 @@ impl State {
             }
         }
         for stream in [from, to] {
-            // It may be closed by its other half.
+            // The other direction may have closed the stream.
             let _ = stream.shutdown(Shutdown::Both);
         }
     }
 
-    /// As long as the line has it.
+    /// Waits as long as the current behaviour demands.
     fn wait(&self) {
         let line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
         match *line {
@@ -138,7 +139,7 @@ impl State {
 
     fn end_all(&self) {
         for stream in self.open.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
-            // It may be closed already.
+            // The stream may already be closed.
             let _ = stream.shutdown(Shutdown::Both);
         }
     }

@@ -1,4 +1,4 @@
-//! Redis: one server, and a cluster of masters.
+//! Redis: a single server, and a cluster of masters.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
@@ -12,18 +12,18 @@ use crate::process::{Process, ServerError, answers, on_a_free_port};
 
 const PROGRAM: &str = "redis-server";
 const SLOTS: u32 = 16_384;
-/// How long a cluster may take to agree on itself.
+/// Time limit for a cluster to reach the state `ok`.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What is not as Redis has it by itself.
+/// Settings that differ from Redis' defaults.
 #[derive(Clone, Debug, Default)]
 pub struct RedisOptions {
-    /// Pairs of redis.conf, such as `("appendonly", "yes")`.
+    /// Directives of redis.conf, such as `("appendonly", "yes")`.
     pub config: Vec<(String, String)>,
 }
 
 impl RedisOptions {
-    /// With one setting more.
+    /// Adds a setting.
     #[must_use]
     pub fn with(mut self, name: &str, value: &str) -> Self {
         self.config.push((name.to_owned(), value.to_owned()));
@@ -41,7 +41,7 @@ pub struct Redis {
 }
 
 impl Redis {
-    /// Starts one that keeps nothing on disk.
+    /// Starts a server without persistence.
     ///
     /// # Errors
     /// [`ServerError`].
@@ -49,7 +49,7 @@ impl Redis {
         Self::start_with(RedisOptions::default())
     }
 
-    /// Starts one.
+    /// Starts a server with `options`.
     ///
     /// # Errors
     /// [`ServerError`].
@@ -61,46 +61,46 @@ impl Redis {
         })
     }
 
-    /// Its port on 127.0.0.1.
+    /// Returns the port on 127.0.0.1.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// Its address, without a password.
+    /// Returns the address, without a password.
     #[must_use]
     pub fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
     }
 
-    /// Where it keeps what it keeps.
+    /// Returns the data directory.
     #[must_use]
     pub fn dir(&self) -> &Path {
         self.dir.path()
     }
 
-    /// Ends it at once. Its directory stays.
+    /// Kills the server immediately. The directory stays.
     pub fn kill(&mut self) {
         self.process.kill();
     }
 
-    /// Stops it where it stands: it keeps its connections and answers nothing, until it is resumed or killed.
+    /// Suspends the process (SIGSTOP): connections stay open without responses, until resume or kill.
     ///
     /// # Errors
-    /// [`ServerError`]: it does not run.
+    /// [`ServerError`]: the server does not run.
     pub fn pause(&self) -> Result<(), ServerError> {
         self.process.pause()
     }
 
-    /// Lets it go on.
+    /// Resumes a suspended process.
     ///
     /// # Errors
-    /// [`ServerError`]: it does not run.
+    /// [`ServerError`]: the server does not run.
     pub fn resume(&self) -> Result<(), ServerError> {
         self.process.resume()
     }
 
-    /// Starts it again where it was, with what its directory holds.
+    /// Restarts the server on its port with its directory.
     ///
     /// # Errors
     /// [`ServerError`].
@@ -126,7 +126,7 @@ fn launch(port: u16, options: &RedisOptions, dir: &Path) -> Result<Process, Serv
     .collect();
     args.extend(options.config.iter().flat_map(|(name, value)| [format!("--{name}"), value.clone()]));
     let mut process = Process::start(PROGRAM, &args, dir)?;
-    // A server without a plain port is asked through its TLS port.
+    // A server without a plain port is probed through the TLS port.
     let tls = options.config.iter().find(|(name, _)| name == "tls-port");
     match tls.and_then(|(_, value)| value.parse().ok()) {
         Some(tls) => process.wait_until(|| answers(tls))?,
@@ -135,19 +135,19 @@ fn launch(port: u16, options: &RedisOptions, dir: &Path) -> Result<Process, Serv
     Ok(process)
 }
 
-/// Whether it still reads what it has on disk, and refuses everything meanwhile.
+/// Returns whether the server is still loading its data set, during which every command is refused.
 fn is_loading(port: u16) -> bool {
     ask(port, "PING").is_err_and(|error| error.to_string().contains("LOADING"))
 }
 
-/// Three masters or more that share the slots, without replicas.
+/// Three or more masters that share the slots, without replicas.
 #[derive(Debug)]
 pub struct RedisCluster {
     nodes: Vec<Redis>,
 }
 
 impl RedisCluster {
-    /// Starts so many masters and waits until they are one.
+    /// Starts `masters` masters and waits until they form a cluster.
     ///
     /// # Errors
     /// [`ServerError`].
@@ -162,7 +162,7 @@ impl RedisCluster {
         Ok(cluster)
     }
 
-    /// A node listens on a second port too, for the other nodes.
+    /// Starts a node on two free ports; the second is the cluster bus.
     fn node(options: &RedisOptions) -> Result<Redis, ServerError> {
         const TRIES: usize = 50;
         let mut last = None;
@@ -185,7 +185,7 @@ impl RedisCluster {
         for (index, node) in (0_u32..).zip(&self.nodes) {
             let (first, last) = (SLOTS * index / count, SLOTS * (index + 1) / count - 1);
             ask(node.port, &format!("CLUSTER ADDSLOTSRANGE {first} {last}"))?;
-            // Else two nodes that begin at the same epoch have to settle it first.
+            // Distinct epochs avoid the conflict resolution between nodes starting at epoch 0.
             ask(node.port, &format!("CLUSTER SET-CONFIG-EPOCH {}", index + 1))?;
         }
         if let Some((first, others)) = self.nodes.split_first() {
@@ -205,7 +205,7 @@ impl RedisCluster {
         Ok(())
     }
 
-    /// Whether every node knows all of them and all slots.
+    /// Returns whether every node knows all nodes and all slots.
     fn is_whole(&self) -> Result<bool, ServerError> {
         for node in &self.nodes {
             let info = ask(node.port, "CLUSTER INFO")?;
@@ -217,13 +217,13 @@ impl RedisCluster {
         Ok(true)
     }
 
-    /// The address of each node.
+    /// Returns the address of each node.
     #[must_use]
     pub fn urls(&self) -> Vec<String> {
         self.nodes.iter().map(Redis::url).collect()
     }
 
-    /// One of its nodes.
+    /// Returns the node at an index.
     #[must_use]
     pub fn node_mut(&mut self, index: usize) -> Option<&mut Redis> {
         self.nodes.get_mut(index)
@@ -235,7 +235,7 @@ fn bus_port(options: &RedisOptions) -> String {
     found.map(|(_, value)| value.clone()).unwrap_or_default()
 }
 
-/// Sends one inline command and reads a status or a bulk answer.
+/// Sends one inline command and reads a status or bulk reply.
 pub(crate) fn ask(port: u16, command: &str) -> Result<String, ServerError> {
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
     stream.set_read_timeout(Some(patience::scaled(Duration::from_secs(5))))?;

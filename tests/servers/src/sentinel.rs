@@ -1,4 +1,4 @@
-//! A Redis Sentinel: watches a master, and makes its replica the master when it dies.
+//! A Redis Sentinel: monitors a master, and promotes its replica when the master fails.
 
 use tempfile::TempDir;
 
@@ -6,7 +6,7 @@ use crate::process::{Process, ServerError, answers, on_a_free_port};
 
 const PROGRAM: &str = "redis-server";
 
-/// One sentinel that decides alone, half a second after it last heard of the master.
+/// One sentinel with a quorum of one, which declares the master down after half a second of silence.
 #[derive(Debug)]
 pub struct RedisSentinel {
     _process: Process,
@@ -15,14 +15,14 @@ pub struct RedisSentinel {
 }
 
 impl RedisSentinel {
-    /// Starts one that watches the master on this port of 127.0.0.1 under a name.
+    /// Starts a sentinel for the master at a port of 127.0.0.1, under `name`.
     ///
     /// # Errors
     /// [`ServerError`].
     pub fn start(name: &str, master: u16) -> Result<Self, ServerError> {
         on_a_free_port(|port| {
             let dir = TempDir::new()?;
-            // It writes what it finds out into its configuration.
+            // The sentinel writes discovered instances into its configuration.
             let config = dir.path().join("sentinel.conf");
             let text = format!(
                 "port {port}\nbind 127.0.0.1\ndir {}\nsentinel monitor {name} 127.0.0.1 {master} 1\n\
@@ -37,7 +37,7 @@ impl RedisSentinel {
         })
     }
 
-    /// Its port on 127.0.0.1.
+    /// Returns the port on 127.0.0.1.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port

@@ -10,10 +10,10 @@ use crate::sentinel::RedisSentinel;
 
 const PROGRAM: &str = "redis-server";
 const NAME: &str = "mall";
-/// How long servers may take to find each other: a sentinel makes an old master a replica after some ten seconds.
+/// Time limit for the servers to agree: a sentinel turns an old master into a replica after some ten seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A master, its replica, and the sentinel that watches both.
+/// A master, its replica, and the sentinel that monitors both.
 #[derive(Debug)]
 pub struct WatchedRedis {
     first: Redis,
@@ -22,7 +22,7 @@ pub struct WatchedRedis {
 }
 
 impl WatchedRedis {
-    /// Starts them, and returns when the sentinel knows the replica.
+    /// Starts the servers, and returns once the sentinel knows the replica.
     ///
     /// # Errors
     /// [`ServerError`].
@@ -38,28 +38,28 @@ impl WatchedRedis {
         Ok(watched)
     }
 
-    /// The address under which a mall follows the master.
+    /// Returns the address through which a mall follows the master.
     #[must_use]
     pub fn url(&self) -> String {
         format!("redis+sentinel://127.0.0.1:{}/{NAME}", self.sentinel.port())
     }
 
-    /// The server that was the master first.
+    /// Returns the server that was the first master.
     pub fn first_mut(&mut self) -> &mut Redis {
         &mut self.first
     }
 
-    /// Waits until one server is the master by the sentinel's word and its own, and the other one follows it. Returns
-    /// whether that is a failover: the second one is the master.
+    /// Waits until one server is the master according to the sentinel and to itself, and the other follows
+    /// it. Returns true after a failover: the second server is the master.
     ///
     /// # Errors
-    /// [`ServerError`]: they did not agree in time.
+    /// [`ServerError`]: no agreement in time.
     pub fn agreed(&self) -> Result<bool, ServerError> {
         until("the servers do not agree on a master", || self.master().is_some())?;
         Ok(self.master() == Some(self.second.port()))
     }
 
-    /// The port of the master that all of them agree on.
+    /// Returns the port of the master that all servers agree on.
     fn master(&self) -> Option<u16> {
         let said = ask(self.sentinel.port(), "INFO sentinel").ok()?;
         let named =

@@ -1,4 +1,4 @@
-//! The servers come up, keep what they are told to keep, and go with whoever started them.
+//! The servers start, keep data as configured, and end with the process that started them.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 
@@ -61,7 +61,7 @@ fn a_server_goes_with_the_process_that_started_it_and_leaves_no_file() {
     if std::env::var_os(CHILD).is_some() {
         let redis = Redis::start().unwrap();
         println!("\nserver {} {}", redis.port(), redis.dir().display());
-        // As a value that lives as long as the process does.
+        // Stands for a value that lives as long as the process.
         std::mem::forget(redis);
         return;
     }

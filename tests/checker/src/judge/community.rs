@@ -21,7 +21,7 @@ pub(super) fn judge(history: &History, state: &State, verdict: &mut Verdict) {
     sessions(history, state, verdict);
 }
 
-/// Something that was done and is not there.
+/// Returns the violation if an acknowledged effect is missing.
 fn lost(call: &Call, found: &ClientState) -> Option<(Promise, String)> {
     match (&call.request, &call.response) {
         (Request::Like { note }, Response::Done) if !found.likes.contains(note) => {
@@ -37,7 +37,8 @@ fn lost(call: &Call, found: &ClientState) -> Option<(Promise, String)> {
     }
 }
 
-/// A note is there once if its request was answered, once or not at all if it was not, and only if there was one.
+/// Checks notes. A note exists exactly once if the request got a response, at most once if not, and never
+/// without a request.
 fn notes(history: &History, client: usize, found: &ClientState, verdict: &mut Verdict) {
     let user = history.clients[client].user;
     let mut asked = BTreeMap::<&str, Option<u64>>::new();
@@ -74,7 +75,7 @@ fn notes(history: &History, client: usize, found: &ClientState, verdict: &mut Ve
     }
 }
 
-/// Whoever asked to like a note and likes it is counted, and nobody else.
+/// Checks likes: exactly the users who requested a like and have it are counted.
 fn likes(history: &History, state: &State, verdict: &mut Verdict) {
     for (id, note) in &state.notes {
         let Some(note) = note else {
@@ -96,7 +97,8 @@ fn likes(history: &History, state: &State, verdict: &mut Verdict) {
     }
 }
 
-/// A session that began lasts; a phone number is one user, and a user has one phone number.
+/// Checks log-ins: a session once begun persists; a phone number belongs to one user, and a user has one phone
+/// number.
 fn sessions(history: &History, state: &State, verdict: &mut Verdict) {
     let (mut by_phone, mut by_user) = (BTreeMap::<&str, u64>::new(), BTreeMap::<u64, &str>::new());
     for call in history.calls() {

@@ -1,4 +1,4 @@
-//! The report of `mallbox verify`: it finds nothing, and counts what clients see.
+//! Checks of the report of `mallbox verify`: no findings, and the counts that clients see.
 
 use crate::history::History;
 use crate::ledger_report::{LedgerReport, SaleLedger};

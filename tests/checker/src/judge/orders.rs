@@ -1,4 +1,4 @@
-//! Orders: those that were named exist as they were named, and those that exist were asked for.
+//! Checks of orders: an order named in a response exists as shown, and every existing order was requested.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,8 @@ use crate::state::{ClientState, State};
 
 use super::{Promise, Verdict};
 
-/// What an order looks like to a client. Between pending and unpaid lies only the mall's own work.
+/// Stage of an order as clients see it. Pending and unpaid are one stage: only the mall's own work lies
+/// between.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
     Open,
@@ -30,7 +31,7 @@ impl Stage {
         }
     }
 
-    /// Whether an order at this stage may later be at that one.
+    /// Returns whether an order may reach stage `later` from this stage.
     fn leads_to(self, later: Self) -> bool {
         use Stage::{Cancelled, Open, Paid, Refunded, Refunding, Used};
         self == later
@@ -43,7 +44,7 @@ impl Stage {
     }
 }
 
-/// Whether an order holds a unit of its sale.
+/// Returns whether an order holds a unit of its sale.
 pub(super) fn is_live(status: u8) -> bool {
     matches!(status, 0..=3 | 5)
 }
@@ -60,7 +61,7 @@ pub(super) fn judge(history: &History, state: &State, verdict: &mut Verdict) {
     what_operators_see(history, state, verdict);
 }
 
-/// One client's orders.
+/// The orders of one client.
 struct Case<'a> {
     history: &'a History,
     client: usize,
@@ -68,12 +69,12 @@ struct Case<'a> {
     verdict: &'a mut Verdict,
 }
 
-/// What responses said of an order.
+/// Statements about an order in responses.
 #[derive(Default)]
 struct Told {
-    /// Stages with the instants of request and response.
+    /// Stages with the times of request and response.
     stages: Vec<(u64, u64, u8)>,
-    /// By a claim, and not by an accident of a list.
+    /// Named by a claim, not only in a list.
     by_claim: bool,
 }
 
@@ -145,7 +146,7 @@ impl Case<'_> {
         self.broken(Promise::OrdersExist, &format!("order {order}, {of} {as_what}, does not exist"));
     }
 
-    /// Each stage that was shown leads to those shown later, and to the final one.
+    /// Checks that each stage shown leads to all later stages and to the final one.
     fn advanced(&mut self, view: &OrderView, told: &Told) {
         let last = (u64::MAX, u64::MAX, view.status);
         let later: Vec<_> = told.stages.iter().chain([&last]).collect();
@@ -162,7 +163,7 @@ impl Case<'_> {
         }
     }
 
-    /// Nobody pays or cancels but its client: no order falls due while a test runs.
+    /// Checks that only the client paid or cancelled: no order expires while a test runs.
     fn was_asked(&mut self, view: &OrderView) {
         let asked = |wanted: &Request| self.history.calls_of(self.client).any(|call| call.request == *wanted);
         let is_asked = match Stage::of(view.status) {
@@ -177,7 +178,8 @@ impl Case<'_> {
         }
     }
 
-    /// An order that no claim was answered with needs a claim without an answer. At most one order is live.
+    /// Checks that an order unknown to any claim's response matches a claim without a response, and that at
+    /// most one order is live.
     fn is_explained(&mut self, sale: u64, there: &BTreeMap<u64, OrderView>, told: &BTreeMap<u64, Told>) {
         let of_sale: Vec<_> = there.values().filter(|view| view.sale == sale).collect();
         let live: Vec<_> = of_sale.iter().filter(|view| is_live(view.status)).map(|view| view.id).collect();
@@ -211,7 +213,7 @@ impl Case<'_> {
     }
 }
 
-/// What an operator sees is what the clients see, and nothing else.
+/// Checks that an operator sees the clients' orders, and no others.
 fn what_operators_see(history: &History, state: &State, verdict: &mut Verdict) {
     let mut clients = BTreeMap::new();
     for (index, client) in history.clients.iter().enumerate() {

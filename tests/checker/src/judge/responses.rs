@@ -1,4 +1,4 @@
-//! Responses by themselves: each makes sense for its request, and none takes back an earlier one.
+//! Checks of responses alone: each matches its request, and none contradicts an earlier one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,14 +6,14 @@ use crate::history::{Call, History, Request, Response};
 
 use super::{Promise, Verdict};
 
-/// Refusals that say "not now" and promise nothing.
+/// Codes of temporary refusals, which promise nothing.
 const COME_AGAIN: [&str; 4] = ["RATE_LIMITED", "BUSY", "NOT_YET", "REQUEST_TIMEOUT"];
 
 pub(super) fn judge(history: &History, verdict: &mut Verdict) {
     let steps = Steps::of(history);
     for (client, someone) in history.clients.iter().enumerate() {
         let user = someone.user;
-        // Orders by the instant at which a response named them first.
+        // Order ids by the time of the first response to name them.
         let mut named = BTreeMap::<u64, u64>::new();
         for call in history.calls_of(client) {
             for order in call.response.orders() {
@@ -35,7 +35,7 @@ pub(super) fn judge(history: &History, verdict: &mut Verdict) {
     }
 }
 
-/// When each order was first asked to be paid, and to be cancelled.
+/// Time of the first request to pay, and of the first to cancel, by order.
 struct Steps {
     pay: BTreeMap<u64, u64>,
     cancel: BTreeMap<u64, u64>,
@@ -87,7 +87,7 @@ fn refused(
     }
 }
 
-/// Whoever was told of one order of a sale is told of another one only after asking for the first to be cancelled.
+/// Checks that a client with an order of a sale gets another order only after a request to cancel the first.
 fn one_success_at_a_time(history: &History, client: usize, steps: &Steps, verdict: &mut Verdict) {
     let mut told = BTreeMap::<u64, Vec<(u64, u64)>>::new();
     for call in history.calls_of(client) {

@@ -1,4 +1,4 @@
-//! Units: what was said of a sale's stock, against the orders that could hold its units at that time.
+//! Checks of stock: each statement about a sale's units against the orders that could hold units at the time.
 
 use std::collections::BTreeMap;
 
@@ -34,16 +34,16 @@ fn live(state: &State, sale: u64) -> u64 {
     orders.filter(|order| order.sale == sale && is_live(order.status)).count() as u64
 }
 
-/// When an order held its unit: surely within these bounds.
+/// Bounds of the period in which an order held its unit.
 #[derive(Clone, Copy)]
 struct Holding {
-    /// Not before its claim was sent.
+    /// Time of sending the claim: no earlier begin.
     earliest_begin: u64,
-    /// By the time at which a response named it.
+    /// Time of the first response naming the order: no later begin.
     latest_begin: u64,
-    /// Not before its cancellation was sent.
+    /// Time of sending the cancellation: no earlier end.
     earliest_end: u64,
-    /// By the time at which its cancellation was answered.
+    /// Time of the cancellation's response: no later end.
     latest_end: u64,
 }
 
@@ -56,7 +56,7 @@ impl Holding {
     };
 }
 
-/// The holdings by sale of every order that exists in the end, and of those that a master lost.
+/// Returns the holdings, by sale, of every order in the final state and of the orders lost by a master.
 fn holdings(history: &History, state: &State) -> BTreeMap<u64, Vec<Holding>> {
     let mut holdings = BTreeMap::<u64, Vec<Holding>>::new();
     for (client, found) in &state.clients {
@@ -67,14 +67,14 @@ fn holdings(history: &History, state: &State) -> BTreeMap<u64, Vec<Holding>> {
     }
     for (order, (client, sale)) in lost(history) {
         let claimed = holding(history, client, order, sale).earliest_begin;
-        // Until its master was dead, as far as anybody knows.
+        // The holding may last until the death of the master.
         let holding = Holding { earliest_begin: claimed, latest_end: history.lost.dead, ..Holding::UNKNOWN };
         holdings.entry(sale).or_default().push(holding);
     }
     holdings
 }
 
-/// The client and the sale of each order that a master lost.
+/// Returns the client and the sale of each order lost by a master.
 fn lost(history: &History) -> BTreeMap<u64, (usize, u64)> {
     let mut lost = BTreeMap::new();
     for call in history.calls() {
@@ -116,7 +116,7 @@ fn holding(history: &History, client: usize, order: u64, sale: u64) -> Holding {
     holding
 }
 
-/// Counts holdings within an interval.
+/// Counts of holdings within an interval.
 struct Held {
     earliest_begins: Vec<u64>,
     latest_ends: Vec<u64>,
@@ -135,14 +135,14 @@ impl Held {
         Self { earliest_begins, latest_ends, sure }
     }
 
-    /// At most so many units were held at any one instant of the interval.
+    /// Returns an upper bound of the units held at any instant of the interval.
     fn at_most(&self, from: u64, to: u64) -> u64 {
         let begun = self.earliest_begins.partition_point(|begin| *begin < to);
         let ended = self.latest_ends.partition_point(|end| *end < from);
         begun.saturating_sub(ended) as u64
     }
 
-    /// At least so many units were held throughout the interval.
+    /// Returns a lower bound of the units held throughout the interval.
     fn at_least(&self, from: u64, to: u64) -> u64 {
         let begun = self.sure.partition_point(|(begin, _)| *begin < from);
         self.sure[..begun].iter().filter(|(_, end)| *end > to).count() as u64
