@@ -1,4 +1,4 @@
-//! What operators did: a log that only grows, each entry chained to the last by hash.
+//! Audit log: append-only, each entry chained to the previous entry by hash.
 
 use std::fmt;
 
@@ -7,43 +7,45 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{StoreError, Timestamp, UserId};
 
-/// Who did something.
+/// Author of an audited action.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Actor {
     /// An operator who was logged in.
     User(UserId),
-    /// Whoever may open the data directory, with a command.
+    /// A command, run by anyone with access to the data directory.
     CommandLine,
 }
 
-/// One line of the log.
+/// One entry of the audit log.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AuditEntry {
-    /// Its place: 1, 2, 3 and so on, without a gap.
+    /// Sequence number: 1, 2, 3 and so on, without a gap.
     pub number: u64,
-    /// The mall's time. Numbers and not times say what came first: a clock may have been set back.
+    /// Time of the action on the mall's clock. Sequence numbers, not times, define the order: a clock may be
+    /// set back.
     pub at: Timestamp,
-    /// Who.
+    /// Author of the action.
     pub actor: Actor,
-    /// What was done, in a word.
+    /// Name of the action, in one word.
     pub action: String,
-    /// To what.
+    /// Object of the action.
     pub subject: String,
-    /// How, as JSON.
+    /// Details of the action, as JSON.
     pub detail: String,
-    /// Over all of the above and the hash of the entry before: see [`AuditEntry::hash_after`].
+    /// Hash of all fields above and of the previous entry's hash: see [`AuditEntry::hash_after`].
     pub hash: [u8; 32],
 }
 
 impl AuditEntry {
-    /// The hash before the first entry.
+    /// Hash before the first entry (all zeros).
     pub const BEGINNING: [u8; 32] = [0; 32];
 
-    /// The hash that this entry must have behind an entry with the hash `previous`.
+    /// Computes the hash of this entry after an entry with the hash `previous`.
     ///
-    /// SHA-256 over `mallbox audit 1`, the previous hash, number, time (milliseconds since 1970), actor (1 and the user's
-    /// id, or 0 and 0 for the command line), action, subject and detail. Numbers are 8 bytes, the largest first; a text
-    /// is its length in bytes, as such a number, and its bytes, so that no two entries are written alike.
+    /// The hash is SHA-256 over `mallbox audit 1`, the previous hash, number, time (milliseconds since 1970),
+    /// actor (1 and the user's id, or 0 and 0 for the command line), action, subject and detail. Numbers are
+    /// 8 bytes, big-endian. Texts are length-prefixed: the length in bytes, as an 8-byte number, then the
+    /// bytes. No two different entries have the same encoding.
     #[must_use]
     pub fn hash_after(&self, previous: &[u8; 32]) -> [u8; 32] {
         let (kind, user) = match self.actor {
@@ -68,18 +70,19 @@ impl AuditEntry {
     }
 }
 
-/// What a walk along the chain found.
+/// Result of verifying the chain.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AuditCheck {
-    /// Entries that fit, from the first on.
+    /// Number of valid entries, counted from the first.
     pub entries: u64,
-    /// The hash of the last of them. Who notes it elsewhere can tell later whether the log was written anew.
+    /// Hash of the last valid entry. An operator who stores the hash elsewhere can later detect a rewritten
+    /// log.
     pub head: [u8; 32],
-    /// The first that does not fit.
+    /// The first invalid entry; `None` if the whole chain is valid.
     pub fault: Option<AuditFault>,
 }
 
-/// A walk along the chain, entry by entry from the first on.
+/// Verifier of the chain: reads entries one by one from the first.
 pub(crate) struct ChainWalk {
     check: AuditCheck,
 }
@@ -89,13 +92,13 @@ impl ChainWalk {
         Self { check: AuditCheck { entries: 0, head: AuditEntry::BEGINNING, fault: None } }
     }
 
-    /// The number that the next entry has to have.
+    /// Returns the sequence number expected next.
     pub(crate) fn next(&self) -> u64 {
         self.check.entries + 1
     }
 
-    /// Meets the next entry there is; `None` for one that cannot be read, which no mall wrote. `false` if it does not fit:
-    /// then the walk is over.
+    /// Checks the next entry; `None` for an unreadable entry, which no mall writes. Returns `false` if the
+    /// entry is invalid and verification is over.
     pub(crate) fn meets(&mut self, number: u64, entry: Option<&AuditEntry>) -> bool {
         let fits =
             entry.filter(|entry| number == self.next() && entry.hash == entry.hash_after(&self.check.head));
@@ -107,7 +110,7 @@ impl ChainWalk {
         self.check.fault.is_none()
     }
 
-    /// The last entry was met. `head` is what is kept apart of it: number and hash.
+    /// Finishes after the last entry. `head` is the separately stored number and hash of the last entry.
     pub(crate) fn end(mut self, head: (u64, [u8; 32])) -> AuditCheck {
         if self.check.fault.is_some() {
             return self.check;
@@ -121,31 +124,32 @@ impl ChainWalk {
         self.check
     }
 
-    /// The entry after those that fit is the first that does not.
+    /// Records the entry after the last valid one as the fault.
     fn stumble(&mut self, what: AuditWrong) {
         self.check.fault = Some(AuditFault { number: self.next(), what });
     }
 }
 
-/// The first entry that does not fit, and why.
+/// The first invalid entry, and what is wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AuditFault {
-    /// Which.
+    /// Sequence number of the invalid entry.
     pub number: u64,
-    /// What is wrong with it.
+    /// Kind of the fault.
     pub what: AuditWrong,
 }
 
-/// What can be wrong with an entry.
+/// Kind of fault in the chain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AuditWrong {
-    /// Its hash is not that of its content behind the entry before: one of the two was changed.
+    /// The hash does not match the content and the previous hash: the entry or its predecessor was changed.
     Changed,
-    /// It is not there, though a later one is.
+    /// The entry is missing, although a later entry exists.
     Missing,
-    /// It is not there, nor is any later one, and the head that is kept apart says that there was.
+    /// The entry and all later ones are missing, although the separately stored head proves that they
+    /// existed.
     CutOff,
-    /// It is the last one, and the head that is kept apart knows nothing of it, or has another hash for it.
+    /// The last entry is unknown to the separately stored head, or has another hash there.
     NotTheHead,
 }
 
@@ -168,22 +172,24 @@ impl fmt::Display for AuditFault {
     }
 }
 
-/// What operators did: a log that only grows.
+/// Audit log of operators' actions, append-only.
 ///
-/// - Entries are numbered from 1 without a gap, in the order in which they were appended; concurrent appends all get in.
-/// - An entry's hash covers its content and the hash of the entry before. Number and hash of the last entry are also
-///   kept apart, and written together with the entry.
-/// - There is no call that changes or removes an entry, and the store itself refuses it as far as it can.
-/// - What the chain shows: that somebody changed, took out, put in, or cut off entries. What it cannot show: that
-///   somebody who may write to the store rewrote every entry from some place on, and the head. For that, number and hash
-///   of an entry have to be known elsewhere.
-/// - A log that was tampered with can still be appended to, and [`verify`](Audit::verify) goes on to find the place.
+/// - Entries are numbered from 1 without a gap, in the order of their appends. Concurrent appends all
+///   succeed.
+/// - An entry's hash covers its content and the previous entry's hash. Number and hash of the last entry (the
+///   head) are also stored separately, in the same transaction as the entry.
+/// - No call changes or removes an entry, and the database itself refuses such changes as far as possible.
+/// - The chain detects changed, removed, inserted and truncated entries. The chain cannot detect an attacker
+///   with write access to the database who rewrites every entry from some point on, and the head. Against
+///   such an attacker, store number and hash of an entry elsewhere.
+/// - A log that was tampered with still accepts appends, and [`verify`](Audit::verify) still finds the place.
 #[async_trait]
 pub trait Audit: Send + Sync {
-    /// Appends an entry; it is durable when this answers. A repeat is another entry.
+    /// Appends an entry; the entry is durable when the call returns. A repeated call appends another entry.
     ///
     /// # Errors
-    /// [`StoreError`]: nothing was appended, or the answer was lost; what was to be recorded must not be done.
+    /// Any [`StoreError`]: nothing was appended, or the response was lost. The action to be audited must not
+    /// be performed.
     async fn append(
         &self,
         at: Timestamp,
@@ -193,17 +199,18 @@ pub trait Audit: Send + Sync {
         detail: &str,
     ) -> Result<AuditEntry, StoreError>;
 
-    /// The newest entries, or those numbered below `before`; the newest first, at most `max`.
+    /// Returns up to `max` entries, newest first; only entries numbered below `before`, if given.
     ///
     /// # Errors
-    /// [`StoreError`]: call again; [`StoreError::Corrupt`] for an entry that cannot be read.
+    /// - [`StoreError::Corrupt`]: an entry cannot be read.
+    /// - Any other [`StoreError`]: call again.
     async fn page(&self, before: Option<u64>, max: u32) -> Result<Vec<AuditEntry>, StoreError>;
 
-    /// Walks the chain from its beginning; reads every entry. One that cannot be read does not fit, which is an answer
-    /// and no error.
+    /// Verifies the chain from the first entry; reads every entry. An unreadable entry is reported as a fault
+    /// in the result, not as an error.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn verify(&self) -> Result<AuditCheck, StoreError>;
 }
 
@@ -223,7 +230,8 @@ mod tests {
         }
     }
 
-    /// Computed by another program from the description alone: a chain outlives the program that wrote it.
+    /// Computed by an independent program from the description alone: a chain outlives the program that wrote
+    /// it.
     #[test]
     fn the_encoding_stays_as_it_is_described() {
         let hex = entry().hash_after(&[1; 32]).map(|byte| format!("{byte:02x}")).concat();

@@ -1,63 +1,67 @@
-//! When unpaid orders are to be cancelled.
+//! Payment deadlines of unpaid orders.
 
 use async_trait::async_trait;
 
 use crate::{NO_DEADLINE, OrderId, Orders, StoreError, Timestamp};
 
-/// "Cancel order X at T".
+/// Timer queue of "cancel order X at T".
 ///
-/// - One deadline an order; setting another replaces it.
-/// - An entry is due from its instant on. What [`due`](Deadlines::due) hands out is not handed out again for
-///   [`LEASE_MS`](crate::deadlines::LEASE_MS) of the mall's time, unless it is set anew or cleared: a handler that
-///   dies loses nothing, and two handlers do nothing twice.
-/// - The record is the truth: what is missing here is set anew from the unpaid orders at start.
+/// - An order has at most one deadline; setting another replaces the first.
+/// - An entry is due from its instant on. Orders returned by [`due`](Deadlines::due) are leased to the caller
+///   for [`LEASE_MS`](crate::deadlines::LEASE_MS) of the mall's time and not returned again meanwhile, unless
+///   set anew or cleared. A handler that dies therefore loses nothing, and two handlers do no work twice.
+/// - The database is the source of truth: entries missing from the queue are restored from the unpaid orders
+///   at start.
 #[async_trait]
 pub trait Deadlines: Send + Sync {
-    /// Sets or moves the deadlines of these orders: as many at once as the caller has, since a call may be a round trip.
+    /// Sets or moves the deadlines of the given orders. Pass as many as are at hand: a call may cost a
+    /// network round trip.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`]: some may be set; call again.
+    /// [`StoreError::Unavailable`]: some deadlines may be set; call again.
     async fn set(&self, deadlines: &[(OrderId, Timestamp)]) -> Result<(), StoreError>;
 
-    /// Removes the deadlines of these orders; no error for an order without one.
+    /// Removes the deadlines of the given orders. An order without a deadline is no error.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`]: some may be set still; call again.
+    /// [`StoreError::Unavailable`]: some deadlines may still be set; call again.
     async fn clear(&self, orders: &[OrderId]) -> Result<(), StoreError>;
 
-    /// Up to `max` orders whose deadline is at or before `now`, earliest first; those of one instant by id.
+    /// Returns and leases up to `max` orders whose deadline is at or before `now`, ordered by deadline, then
+    /// id.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`]: call again.
     async fn due(&self, now: Timestamp, max: usize) -> Result<Vec<OrderId>, StoreError>;
 
-    /// The earliest instant at which something falls due.
+    /// Returns the earliest deadline or lease end; `None` if no deadline is set.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`]: call again.
     async fn next(&self) -> Result<Option<Timestamp>, StoreError>;
 
-    /// How many deadlines are set.
+    /// Returns the number of deadlines set.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`]: call again.
     async fn count(&self) -> Result<u64, StoreError>;
 }
 
-/// How long a due order is its handler's alone, in milliseconds of the mall's time.
+/// Length of the lease on a due order, in milliseconds of the mall's time.
 pub const LEASE_MS: i64 = 30_000;
 
-/// Sets the deadlines of unpaid orders anew from the record: of all that have one, or of those that should have been
-/// cancelled before an instant. Answers how many. One of an order that was paid or closed meanwhile is cleared when it comes.
+/// Restores the deadlines of unpaid orders from the database: all of them, or only deadlines earlier than
+/// `before`. Returns the number restored. A deadline restored for an order that was paid or closed meanwhile
+/// is cleared when due.
 ///
 /// # Errors
-/// [`StoreError`]: an order whose deadline is not set would not be cancelled; call again.
+/// Any [`StoreError`]: an order whose deadline is not set would never be cancelled; call again.
 pub async fn restore(
     deadlines: &dyn Deadlines,
     orders: &dyn Orders,
     before: Option<Timestamp>,
 ) -> Result<u64, StoreError> {
-    /// Rows read at once: 64 KB.
+    /// Rows per read: 64 KB.
     const PAGE: u32 = 4_096;
     let (mut after, mut restored) = (OrderId::new(0), 0);
     loop {

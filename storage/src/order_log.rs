@@ -1,4 +1,4 @@
-//! Accepted claims on their way to the record.
+//! The order log: accepted claims on their way to the database.
 
 use std::time::Duration;
 
@@ -6,108 +6,119 @@ use async_trait::async_trait;
 
 use crate::{Claim, OrderId, StoreError, Timestamp, UserId, VoucherId};
 
-/// Where a claim stands in the log. Only the log reads anything into it.
+/// Position of a claim in the log. Opaque to everything but the log itself.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct LogPosition {
-    /// The commit, or the message's milliseconds.
+    /// Number of the group commit (embedded), or milliseconds of the stream entry's id (Redis).
     pub major: u64,
-    /// The place in it.
+    /// Place within `major`, from 0.
     pub minor: u64,
 }
 
-/// A claim that waits in the log, as handed to a worker.
+/// A pending claim, as handed to a worker.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Logged {
-    /// Where it stands.
+    /// Position in the log.
     pub position: LogPosition,
-    /// The claim.
+    /// The accepted claim.
     pub claim: Claim,
-    /// How often the record has refused it so far.
+    /// Number of times the database has refused the claim so far.
     pub attempts: u32,
 }
 
-/// How the log is.
+/// Health and load of the order log.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LogState {
-    /// Claims not yet settled, those being written among them: the log's load, not a statement about any claim.
+    /// Claims not yet settled, including claims being written. A measure of load, not a statement about any
+    /// claim.
     pub pending: u64,
-    /// When the oldest of them was made.
+    /// Time of the oldest pending claim; `None` if none is pending.
     pub oldest: Option<Timestamp>,
-    /// Why claims are refused at present, if they are.
+    /// Why claims are refused at present; `None` if the log is healthy.
     pub trouble: Option<String>,
-    /// Whether the cause is too little room on the disk: nothing is damaged, and claims resume once there is room.
+    /// Whether the cause is a lack of disk space. Nothing is damaged then, and claims resume once space is
+    /// free.
     pub is_short_of_space: bool,
 }
 
-/// Pending claims of a sale.
+/// Pending claims of a sale, by durability.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PendingClaims {
-    /// Durable ones.
+    /// Claims that survive a crash.
     pub durable: u64,
-    /// Being written, or of a group commit that failed: a crash may lose them. None on servers.
+    /// Claims in doubt: being written, or part of a failed group commit. A crash may lose them. Always 0 on
+    /// servers.
     pub in_doubt: u64,
 }
 
-/// Accepted claims until they are in the record.
+/// Queue of accepted claims, from their claim until they are in the database.
 ///
-/// - [`Sales::claim`](crate::Sales::claim) appends. What was answered `Accepted` is here, or in the record, or in
-///   the dead letters, after any crash.
-/// - [`take`](OrderLog::take) hands each claim to one worker. What a worker has taken and neither
-///   [`done`](OrderLog::done) nor [`put_back`](OrderLog::put_back) is its own until
+/// - [`Sales::claim`](crate::Sales::claim) appends. After any crash, an `Accepted` claim is in the log, in
+///   the database or among the dead letters.
+/// - [`take`](OrderLog::take) delivers each claim to one worker. A claim taken and neither settled by
+///   [`done`](OrderLog::done) nor returned by [`put_back`](OrderLog::put_back) stays with the worker until
 ///   [`reclaim`](OrderLog::reclaim).
-/// - After a crash, claims that were settled shortly before may be handed out again: settling is idempotent
-///   by order id.
-/// - A pending claim is found by its order and by its user as soon as the claim was answered.
-/// - Nothing that is not durable is shown, or handed to a worker: [`find`](OrderLog::find) and [`of_user`](OrderLog::of_user)
-///   wait for the group commit of a claim being written, and are [`StoreError::Unavailable`] at once after a failed one. On
-///   servers, durable is what their configuration promises (Redis: `appendfsync`, replicas).
+/// - Delivery is at least once: after a crash, claims settled shortly before may be delivered again. Settling
+///   is idempotent by order id.
+/// - A pending claim can be found by order and by user as soon as [`Sales::claim`](crate::Sales::claim) has
+///   returned.
+/// - Only durable claims are visible or delivered. [`find`](OrderLog::find) and
+///   [`of_user`](OrderLog::of_user) wait for the group commit of a claim being written; after a failed group
+///   commit they return [`StoreError::Unavailable`] at once. On servers, durable means whatever their
+///   configuration promises (Redis: `appendfsync`, replicas).
 #[async_trait]
 pub trait OrderLog: Send + Sync {
-    /// Up to `max` claims, oldest first; waits up to `wait` (real time) for the first.
+    /// Takes up to `max` claims for `worker`, oldest first. Waits up to `wait` (real time) for the first
+    /// claim.
     ///
     /// # Errors
-    /// [`StoreError`] if the log cannot be read.
+    /// Any [`StoreError`] if the log cannot be read.
     async fn take(&self, worker: &str, max: usize, wait: Duration) -> Result<Vec<Logged>, StoreError>;
 
-    /// These are in the record or in the dead letters, and leave the log. Answers the orders of those that the worker does
-    /// not have in hand, which changes nothing for them: it let them go before, another one has them since, or a log on
-    /// another machine lost what it had answered last. Then the [`Sales`](crate::Sales) of that machine may have lost the
-    /// unit too, and whoever has made it an order [reserves](crate::Sales::reserve) it.
+    /// Acknowledges claims that are settled (in the database or among the dead letters), and removes them
+    /// from the log.
+    ///
+    /// Returns the orders of claims that `worker` does not hold; nothing changes for them. Causes: the worker
+    /// gave the claim up before, another worker holds the claim now, or a log on another machine lost its
+    /// latest writes. In the last case the [`Sales`](crate::Sales) of the other machine may have lost the
+    /// unit too, so the caller must [reserve](crate::Sales::reserve) a unit for each order written.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`]: they may be handed out again.
+    /// [`StoreError::Unavailable`]: the claims may be delivered again.
     async fn done(&self, worker: &str, settled: &[Logged]) -> Result<Vec<OrderId>, StoreError>;
 
-    /// Hands these out again. `refused`: the record refused each of them, which counts as an attempt.
+    /// Returns claims to the queue, to be delivered again. `refused`: the database refused each of them,
+    /// which counts as an attempt.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`]: they stay with the worker until reclaimed.
+    /// [`StoreError::Unavailable`]: the claims stay with the worker until reclaimed.
     async fn put_back(&self, worker: &str, claims: &[Logged], refused: bool) -> Result<(), StoreError>;
 
-    /// Hands out again whatever a worker that died had taken. Answers how many.
+    /// Re-queues all claims held by a dead worker. Returns their number.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`]: call again.
     async fn reclaim(&self, worker: &str) -> Result<usize, StoreError>;
 
-    /// A pending claim by its order.
+    /// Returns a pending claim by its order id.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`]: call again.
     async fn find(&self, order: OrderId) -> Result<Option<Claim>, StoreError>;
 
-    /// The pending claims of a user, newest first by their orders.
+    /// Returns the pending claims of a user, newest order first.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`]: call again.
     async fn of_user(&self, user: UserId) -> Result<Vec<Claim>, StoreError>;
 
-    /// Counts the pending claims of a sale one by one, for the books. Waits for none.
+    /// Counts the pending claims of a sale one by one, for the ledger check. Does not wait for claims being
+    /// written.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`]: call again.
     async fn count(&self, voucher: VoucherId) -> Result<PendingClaims, StoreError>;
 
-    /// How the log is, now.
+    /// Returns the current state of the log.
     async fn state(&self) -> LogState;
 }

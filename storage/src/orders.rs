@@ -1,4 +1,4 @@
-//! Orders: the record of who bought what.
+//! Orders in the database.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,28 +10,28 @@ use crate::{
     VoucherId,
 };
 
-/// Where an order stands. The numbers are hm-dianping's; 0 is mallbox's own.
+/// Status of an order. The numbers are hm-dianping's; 0 is mallbox's own.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u8)]
 pub enum OrderStatus {
-    /// Accepted, not in the record yet.
+    /// Accepted in the order log, not yet in the database.
     Pending = 0,
-    /// Waits for its payment.
+    /// Waiting for payment.
     Unpaid = 1,
-    /// Paid.
+    /// Paid and not yet redeemed.
     Paid = 2,
     /// Redeemed in the shop.
     Used = 3,
-    /// Cancelled, by its owner or at its deadline.
+    /// Cancelled, by the owner or at the deadline.
     Cancelled = 4,
-    /// Its payment is on the way back.
+    /// Refund requested, money not yet returned.
     Refunding = 5,
-    /// Its payment has been given back.
+    /// Money returned to the buyer.
     Refunded = 6,
 }
 
 impl OrderStatus {
-    /// The status with this number.
+    /// Returns the status with this number; `None` above 6.
     #[must_use]
     pub fn numbered(number: u8) -> Option<Self> {
         Some(match number {
@@ -46,73 +46,73 @@ impl OrderStatus {
         })
     }
 
-    /// Whether the order holds its unit, and its buyer's right to one.
+    /// Returns whether the order is live: whether it holds a unit, and counts as its buyer's one purchase.
     #[must_use]
     pub fn is_live(self) -> bool {
         !matches!(self, Self::Cancelled | Self::Refunded)
     }
 }
 
-/// An order.
+/// An order of a voucher or flash sale.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Order {
-    /// Which.
+    /// Order id, unique for ever.
     pub id: OrderId,
-    /// Of what.
+    /// The voucher bought.
     pub voucher: VoucherId,
-    /// Whose.
+    /// The buyer.
     pub user: UserId,
-    /// Where it stands.
+    /// Current status of the order.
     pub status: OrderStatus,
-    /// What it costs, as the voucher said when it was written.
+    /// Price in cents, copied from the voucher when the order was written.
     pub pay_value: Cents,
-    /// 1 balance, 2 Alipay, 3 WeChat; as hm-dianping counts.
+    /// hm-dianping's payment type: 1 balance, 2 Alipay, 3 WeChat.
     pub pay_type: u8,
-    /// How it is paid for.
+    /// Payment mode, fixed when the order was written.
     pub payment: PaymentMode,
-    /// When it was claimed.
+    /// Time of the claim or purchase.
     pub created: Timestamp,
-    /// Until when it can be paid; [`NO_DEADLINE`] for ever. Means nothing in [`PaymentMode::None`].
+    /// Payment deadline; [`NO_DEADLINE`] for none. Meaningless in [`PaymentMode::None`].
     pub deadline: Timestamp,
-    /// When its payment was captured; never set in [`PaymentMode::None`].
+    /// Time at which the payment was captured; always `None` in [`PaymentMode::None`].
     pub paid: Option<Timestamp>,
-    /// When it was redeemed.
+    /// Time of redemption in the shop.
     pub used: Option<Timestamp>,
-    /// When its money went back.
+    /// Time at which the money was returned.
     pub refunded: Option<Timestamp>,
 }
 
-/// What became of a claim in the record.
+/// Outcome of persisting one claim.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Persisted {
-    /// It is an order now.
+    /// The claim became an order.
     Written {
-        /// Until when the order can be paid; `None` in [`PaymentMode::None`].
+        /// Payment deadline of the order; `None` in [`PaymentMode::None`].
         deadline: Option<Timestamp>,
     },
-    /// It already was an order, or a dead letter: the log handed it out twice.
+    /// The claim was already an order or a dead letter: the log delivered the claim twice.
     Repeat,
-    /// The record does not allow it; it is a dead letter now.
+    /// The claim broke a rule of the database and became a dead letter.
     DeadLetter(DeadReason),
 }
 
-/// A step in an order's life. Each is a compare-and-set of the status.
+/// A status transition of an order. Each is a compare-and-set of the status.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// Unpaid → paid, and the payment's row → captured, in one transaction.
+    /// Unpaid → paid, and the payment row → captured, in one transaction.
     Pay(PaymentId),
-    /// Unpaid → cancelled: its owner's wish, or its deadline.
+    /// Unpaid → cancelled: at the owner's request, or at the deadline.
     Cancel,
     /// Paid → used.
     Use,
-    /// Paid → refunding; in [`PaymentMode::None`], where no money goes back, paid → refunded at once.
+    /// Paid → refunding. In [`PaymentMode::None`], where no money is returned, paid → refunded at once.
     StartRefund,
-    /// Refunding → refunded, and its captured payment's row → refunded, in one transaction.
+    /// Refunding → refunded, and the captured payment row → refunded, in one transaction.
     FinishRefund,
 }
 
 impl Step {
-    /// From where it leads, and to where.
+    /// Returns the status required before the transition and the status after.
     pub(crate) fn change(self, payment: PaymentMode) -> (OrderStatus, OrderStatus) {
         match self {
             Self::StartRefund if payment == PaymentMode::None => (OrderStatus::Paid, OrderStatus::Refunded),
@@ -125,60 +125,60 @@ impl Step {
     }
 }
 
-/// What became of a step.
+/// Outcome of a [`Step`].
 #[must_use]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Stepped {
-    /// This call did it. The order as it is now.
+    /// This call changed the order; the order after the change.
     Done(Order),
-    /// The order stands elsewhere, and nothing changed. The order as it is.
+    /// The order has another status than the transition requires; nothing changed. The order as stored.
     Stands(Order),
-    /// There is no such order.
+    /// The order does not exist.
     Unknown,
 }
 
-/// Orders of one sale counted row by row, for the books.
+/// Row-by-row order counts of one sale, for the ledger check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct OrderCounts {
-    /// Status 1.
+    /// Orders of status 1.
     pub unpaid: u64,
-    /// Status 2.
+    /// Orders of status 2.
     pub paid: u64,
-    /// Status 3.
+    /// Orders of status 3.
     pub used: u64,
-    /// Status 4.
+    /// Orders of status 4.
     pub cancelled: u64,
-    /// Status 5.
+    /// Orders of status 5.
     pub refunding: u64,
-    /// Status 6.
+    /// Orders of status 6.
     pub refunded: u64,
     /// Dead letters that hold a unit.
     pub dead_letters: u64,
-    /// Users with more than one live order of this sale: must be 0.
+    /// Users with more than one live order of the sale: must be 0.
     pub doubles: u64,
 }
 
 impl OrderCounts {
-    /// Units that orders and dead letters in the record hold.
+    /// Returns the units held by orders and dead letters in the database.
     #[must_use]
     pub fn held(&self) -> u64 {
         self.unpaid + self.paid + self.used + self.refunding + self.dead_letters
     }
 }
 
-/// Which orders a list is to hold: those that agree with every part that is set.
+/// Filter of an order list: an order must match every field that is set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct OrderFilter {
-    /// Whose.
+    /// Only orders of this user.
     pub user: Option<UserId>,
-    /// Of what.
+    /// Only orders of this voucher.
     pub voucher: Option<VoucherId>,
-    /// Where they stand. None is [`OrderStatus::Pending`] in the record.
+    /// Only orders of this status. [`OrderStatus::Pending`] matches nothing in the database.
     pub status: Option<OrderStatus>,
 }
 
 impl OrderFilter {
-    /// Whether an order belongs in the list.
+    /// Returns whether `order` matches the filter.
     #[must_use]
     pub fn admits(&self, order: &Order) -> bool {
         self.user.is_none_or(|user| user == order.user)
@@ -187,14 +187,14 @@ impl OrderFilter {
     }
 }
 
-/// The deadline of an unpaid order that no time cancels. Below 2^53, as every number in JSON has to be.
+/// Deadline of an unpaid order that never times out. Below 2^53, the limit for exact integers in JSON.
 pub const NO_DEADLINE: Timestamp = Timestamp::from_millis(253_402_300_799_000);
 
-/// A late order leaves its buyer this long to pay, or the sale's whole time to pay where that is shorter.
+/// Minimum time to pay that a late order leaves its buyer, or the sale's whole time to pay if shorter.
 const LATE_ORDER_MIN_TO_PAY: Duration = Duration::from_secs(5 * 60);
 
-/// Until when the order of a claim can be paid. An order is late if more than half of its time to pay has passed when it is
-/// written.
+/// Returns the payment deadline of a claim. An order is late if more than half of its time to pay has passed
+/// when the order is written.
 pub(crate) fn deadline(claimed: Timestamp, pay_within: Duration, now: Timestamp) -> Timestamp {
     let deadline = claimed + pay_within;
     let is_late = now > claimed + pay_within / 2;
@@ -202,7 +202,7 @@ pub(crate) fn deadline(claimed: Timestamp, pay_within: Duration, now: Timestamp)
 }
 
 impl PaymentMode {
-    /// Until when the order of a claim can be paid, if it has to be.
+    /// Returns the payment deadline of a claim; `None` if the mode requires no payment.
     pub(crate) fn deadline(
         self,
         claimed: Timestamp,
@@ -216,34 +216,39 @@ impl PaymentMode {
     }
 }
 
-/// Orders: their record, and the second lock of every sale.
+/// Orders in the database, the second lock of every sale (after [`Sales`](crate::Sales)).
 ///
-/// - [`persist`](Orders::persist) is one transaction: orders, dead letters, stock, and the mark of what has been
-///   taken from the log. It is idempotent by order id.
-/// - At most one live order per sale and user; what breaks that, or the stock, becomes a dead letter at once.
-/// - Closing an order (cancelled, refunded) gives its unit back to the record's stock in the same transaction, and leaves
-///   in the [`Outbox`](crate::Outbox) that it is to be given back to [`Sales`](crate::Sales) too.
-/// - Every call is durable when it answers.
+/// - [`persist`](Orders::persist) is one transaction: orders, dead letters, stock and the log position
+///   reached. Idempotent by order id.
+/// - At most one live order per sale and user. A claim that would break this rule or the stock becomes a dead
+///   letter at once.
+/// - Closing an order (cancelled, refunded) returns its unit to the database's stock in the same transaction,
+///   and writes an [`Outbox`](crate::Outbox) entry that releases the unit in [`Sales`](crate::Sales).
+/// - Every call is durable when it returns.
 #[async_trait]
 pub trait Orders: Send + Sync {
-    /// Writes claims as orders. Answers one [`Persisted`] a claim, in their order; all are settled by it.
+    /// Writes a batch of claims as orders. Returns one [`Persisted`] per claim, in the order of `claims`;
+    /// every claim is then settled.
     ///
-    /// Orders take the mall's [`PaymentMode`], read in the same transaction. A claim's deadline, where the mode has one, is
-    /// its time + the sale's time to pay. One that comes late, after more than half of that time, still has all of it from
-    /// `now`, or 5 minutes where it is longer.
+    /// Orders take the mall's [`PaymentMode`], read in the same transaction. A claim's deadline, if the mode
+    /// has deadlines, is its time + the sale's time to pay. A claim that arrives late, after more than half
+    /// of that period, gets the whole period counted from `now`, or 5 minutes if the period is longer.
     ///
     /// # Errors
-    /// Transient: nothing was written, or the answer was lost; call again. [`StoreError::Refused`]: the record
-    /// refuses one of them for a reason of its own; nothing was written; halve the batch to find which.
+    /// - Transient: nothing was written, or the response was lost; call again.
+    /// - [`StoreError::Refused`]: the database refuses one claim for a reason of its own, and nothing was
+    ///   written. Bisect the batch to find the claim.
     async fn persist(&self, claims: &[Logged], now: Timestamp) -> Result<Vec<Persisted>, StoreError>;
 
-    /// How long one [`persist`](Orders::persist) should take, since others wait for its end: batches are made to fit.
+    /// Returns the target duration of one [`persist`](Orders::persist). Callers size batches to fit, since
+    /// other work waits for the end of the transaction.
     fn batch_takes(&self) -> Duration;
 
-    /// Makes a [dead letter](crate::DeadLetters) of a claim that the record keeps refusing. Idempotent by order id.
+    /// Makes a [dead letter](crate::DeadLetters) of a claim that the database keeps refusing. Idempotent by
+    /// order id.
     ///
     /// # Errors
-    /// [`StoreError`]: nothing was written, or the answer was lost; call again.
+    /// Any [`StoreError`]: nothing was written, or the response was lost; call again.
     async fn bury(
         &self,
         claim: &Logged,
@@ -252,22 +257,23 @@ pub trait Orders: Send + Sync {
         now: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Writes the order of an ordinary voucher, as it is given: unpaid, or paid in [`PaymentMode::None`]. Such orders are not limited to one a user. A repeat changes
-    /// nothing. Answers the order that there is now.
+    /// Inserts the order of an ordinary voucher as given: unpaid, or paid in [`PaymentMode::None`]. Such
+    /// orders are not limited to one per user. Returns the id of the stored order. Idempotent by order id.
     ///
-    /// Under the name of a request that the user made for this voucher before, nothing is written, and the answer is the
-    /// order of that time, whatever became of it. The name is written in the order's own transaction: of two calls at once
-    /// one writes.
+    /// `request` is an idempotency key per user and voucher. If the user already used the key for the
+    /// voucher, nothing is written, and the id of the earlier order is returned, whatever its status. The key
+    /// is stored in the order's transaction: of two concurrent calls, one inserts.
     ///
     /// # Errors
-    /// [`StoreError`]: nothing was written, or the answer was lost; call again. [`StoreError::Refused`]: the voucher is
-    /// not known or is a sale, or another order has this id.
+    /// - [`StoreError::Refused`]: the voucher is unknown or a flash sale, or another order has the same id.
+    /// - Any other [`StoreError`]: nothing was written, or the response was lost; call again.
     async fn insert(&self, order: &Order, request: Option<&str>) -> Result<OrderId, StoreError>;
 
-    /// The order that a user bought of an ordinary voucher by a request of this name; `None` if there was none.
+    /// Returns the order that a user bought of an ordinary voucher under an idempotency key; `None` if the
+    /// key was never used.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn requested(
         &self,
         user: UserId,
@@ -275,83 +281,88 @@ pub trait Orders: Send + Sync {
         request: &str,
     ) -> Result<Option<OrderId>, StoreError>;
 
-    /// An order by id.
+    /// Returns an order by id.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn get(&self, order: OrderId) -> Result<Option<Order>, StoreError>;
 
-    /// A user's orders, newest first.
+    /// Returns a page of a user's orders, newest first.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn of_user(&self, user: UserId, page: Page) -> Result<Vec<Order>, StoreError>;
 
-    /// A page of the orders that a filter admits, newest first, and how many it admits in all.
+    /// Returns a page of the orders that match `filter`, newest first, and the total number of matches.
     ///
-    /// Without a user it looks at every order there is, or at all between the sale's first and last.
+    /// Without a user in the filter, the call scans all orders, or all orders between the sale's first and
+    /// last.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn find(&self, filter: OrderFilter, page: Page) -> Result<(Vec<Order>, u64), StoreError>;
 
-    /// The live order of a user in a sale, else the open dead letter that stands for one.
+    /// Returns the user's live order in a sale, or else the open dead letter in place of an order.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn holding(&self, voucher: VoucherId, user: UserId) -> Result<Option<OrderId>, StoreError>;
 
-    /// The orders, live or dead, by which a user holds units of a sale: at most one is live, and hardly ever is there a
-    /// dead letter.
+    /// Returns the orders and open dead letters under which a user holds units of a sale. At most one is a
+    /// live order; dead letters are rare.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn holdings(&self, voucher: VoucherId, user: UserId) -> Result<Vec<OrderId>, StoreError>;
 
-    /// Takes a step. Exactly one of two steps that exclude each other is `Done`.
+    /// Performs a status transition (compare-and-set). Of two mutually exclusive transitions, exactly one is
+    /// `Done`.
     ///
     /// # Errors
-    /// [`StoreError`]: nothing changed, or the answer was lost; call again. [`StoreError::Refused`]: the payment named by
-    /// [`Step::Pay`] is no open payment of this order.
+    /// - [`StoreError::Refused`]: the payment named by [`Step::Pay`] is not an open payment of the order.
+    /// - Any other [`StoreError`]: nothing changed, or the response was lost; call again.
     async fn step(&self, order: OrderId, step: Step, now: Timestamp) -> Result<Stepped, StoreError>;
 
-    /// Cancels those of these orders that are unpaid, each as [`Step::Cancel`] does, all in one transaction. Returns one
-    /// [`Stepped`] an order, in their order; an order named twice is `Done` once.
+    /// Cancels the unpaid orders among `orders`, each as [`Step::Cancel`] does, in one transaction. Returns
+    /// one [`Stepped`] per order, in the order of `orders`; an order listed twice is `Done` once.
     ///
     /// # Errors
-    /// [`StoreError`]: nothing changed, or the answer was lost; call again.
+    /// Any [`StoreError`]: nothing changed, or the response was lost; call again.
     async fn cancel(&self, orders: &[OrderId], now: Timestamp) -> Result<Vec<Stepped>, StoreError>;
 
-    /// Unpaid orders above `after` by id, at most `max`, with their deadlines.
+    /// Returns up to `max` unpaid orders with an id above `after`, by id, with their deadlines.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn unpaid(&self, after: OrderId, max: u32) -> Result<Vec<(OrderId, Timestamp)>, StoreError>;
 
     /// Counts the orders and dead letters of a sale row by row.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn count(&self, voucher: VoucherId) -> Result<OrderCounts, StoreError>;
 
-    /// The same, for showing: may rest on what the sale says of itself about where its orders are, and need not look at
-    /// others.
+    /// Counts like [`count`](Orders::count), but for display: may trust the sale's own id range of its live
+    /// orders, and skip all other rows.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn tally(&self, voucher: VoucherId) -> Result<OrderCounts, StoreError>;
 
-    /// [`count`](Orders::count) for every voucher that has orders or dead letters, in one look at all rows.
+    /// Counts like [`count`](Orders::count) for every voucher with orders or dead letters, in one scan of all
+    /// rows.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn count_all(&self) -> Result<BTreeMap<VoucherId, OrderCounts>, StoreError>;
 
-    /// For each [`OrderId::day`] that has orders or dead letters: the highest count in their ids, by day; for the
-    /// books. Looks at every row, but for those that moved in with ids of another form.
-    /// An id is taken for one of [`OrderId::compose`]'s form if its second is within a day of the order's.
+    /// Returns, for the ledger check, the highest sequence number in the ids of each [`OrderId::day`] with
+    /// orders or dead letters, by day.
+    ///
+    /// Scans every row, but skips rows imported with ids of another form. An id counts as made by
+    /// [`OrderId::compose`] if its seconds are within a day of the order's time.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn highest_counts(&self) -> Result<Vec<(u64, u64)>, StoreError>;
 }

@@ -1,42 +1,44 @@
-//! What the record's changes ask to be done elsewhere.
+//! Transactional outbox: follow-up actions of database changes.
 
 use async_trait::async_trait;
 
 use crate::{OrderId, StoreError, UserId, VoucherId};
 
-/// Something to be done because the record was changed. Doing it twice does what doing it once does.
+/// Outbox entry: an idempotent action made necessary by a change of the database.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Errand {
-    /// The order of a sale was closed, or its claim died beside another order of its user: [`Sales::release`](crate::Sales::release) its unit.
+    /// [Release](crate::Sales::release) the unit of a closed order of a sale, or of a claim that became a
+    /// dead letter because its user had another order.
     Release {
-        /// Of what.
+        /// The voucher on sale.
         voucher: VoucherId,
-        /// Whose.
+        /// The holder of the unit.
         user: UserId,
-        /// Which.
+        /// The order that held the unit.
         order: OrderId,
     },
 }
 
-/// Errands that are still to be run.
+/// Outbox entries still to be executed.
 ///
-/// - An errand is written in the transaction that makes it necessary: whatever crashes after that, it is here until it is
-///   [`done`](Outbox::done).
-/// - [`Orders::step`](crate::Orders::step) leaves [`Errand::Release`] when it closes an order of a sale,
-///   [`DeadLetters::void`](crate::DeadLetters::void) for one that holds a unit, and whatever lets a claim die as
-///   [`DeadReason::Double`](crate::DeadReason::Double); nothing else does. An ordinary voucher has no units.
-/// - Several may run the same errand at the same time; nothing is handed out to one alone.
+/// - An entry is written in the transaction that makes the action necessary. Whatever crashes afterwards, the
+///   entry remains until marked [`done`](Outbox::done).
+/// - Three places write [`Errand::Release`], and no others: [`Orders::step`](crate::Orders::step) when
+///   closing an order of a sale, [`DeadLetters::void`](crate::DeadLetters::void) for a dead letter with a
+///   unit, and every path that makes a claim a dead letter as
+///   [`DeadReason::Double`](crate::DeadReason::Double). An ordinary voucher has no units.
+/// - Entries are not leased: several workers may execute the same entry at the same time.
 #[async_trait]
 pub trait Outbox: Send + Sync {
-    /// Errands, oldest first, at most `max`.
+    /// Returns up to `max` open entries, oldest first.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn open(&self, max: u32) -> Result<Vec<Errand>, StoreError>;
 
-    /// These were run. No error for one that is not here.
+    /// Removes executed entries. An entry already removed is no error.
     ///
     /// # Errors
-    /// [`StoreError`]: some may be here still, to be run again.
+    /// Any [`StoreError`]: some entries may remain and be executed again.
     async fn done(&self, errands: &[Errand]) -> Result<(), StoreError>;
 }

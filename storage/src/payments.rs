@@ -1,29 +1,31 @@
-//! The record of payments.
+//! Payments in the database.
 
 use async_trait::async_trait;
 
 use crate::stored::Numbered as _;
 use crate::{Cents, OrderId, OrderStatus, PaymentId, StoreError, Timestamp};
 
-/// How an order is paid for: a setting of the mall, and a property of each order.
+/// Payment mode: a setting of the mall, and a property of each order.
 ///
-/// An order takes the mode that the mall has when the order is written, and keeps it for ever: a changed setting touches
-/// no existing order.
+/// An order takes the mode in force when the order is written, and keeps that mode for ever. Changing the
+/// setting touches no existing order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum PaymentMode {
-    /// No payment: an order is written as [`Paid`](crate::OrderStatus::Paid), without deadline and without payment row.
+    /// No payment: orders are written as [`Paid`](crate::OrderStatus::Paid), without deadline and without
+    /// payment row.
     None,
-    /// Imaginary money: an order is unpaid until a payment is captured or its deadline cancels it. The mode of malls that
-    /// were made before modes were stored.
+    /// Simulated money: an order is unpaid until a payment is captured or its deadline cancels the order. The
+    /// mode of malls created before modes were stored.
     #[default]
     Sandbox,
 }
 
 impl PaymentMode {
-    /// The name of the mall's [setting](crate::Upkeep::setting). Without one, new orders are [`PaymentMode::Sandbox`].
+    /// Name of the mall's [setting](crate::Upkeep::setting). Without the setting, new orders are
+    /// [`PaymentMode::Sandbox`].
     pub const SETTING: &str = "payment";
 
-    /// The value of the setting.
+    /// Returns the stored value of the setting.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -32,7 +34,7 @@ impl PaymentMode {
         }
     }
 
-    /// Parses the value of the setting; `None` for a mode that this version does not know.
+    /// Parses the stored value of the setting; `None` for a mode unknown to this version.
     #[must_use]
     pub fn from_setting(value: Option<&str>) -> Option<Self> {
         match value {
@@ -41,7 +43,7 @@ impl PaymentMode {
         }
     }
 
-    /// The status of a new order.
+    /// Returns the status of a new order.
     #[must_use]
     pub fn first_status(self) -> OrderStatus {
         match self {
@@ -51,21 +53,21 @@ impl PaymentMode {
     }
 }
 
-/// Where a payment stands.
+/// State of a payment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PaymentState {
-    /// Written before the gateway is called; what the gateway did is not known.
+    /// Written before the gateway is called; the gateway's outcome is in doubt.
     Started,
     /// The gateway took the money.
     Captured,
-    /// The gateway gave the money back.
+    /// The gateway returned the money.
     Refunded,
     /// The gateway did not take the money.
     Failed,
 }
 
 impl PaymentState {
-    /// The state with this number in a row; `None` for a number that no mall writes.
+    /// Returns the state stored under `number`; `None` for a number that no mall writes.
     #[must_use]
     pub fn in_row(number: i64) -> Option<Self> {
         Self::numbered(number)
@@ -75,46 +77,49 @@ impl PaymentState {
 /// One attempt to pay for an order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Payment {
-    /// Which; the gateway's idempotency key.
+    /// Id of the payment; also the idempotency key for the gateway.
     pub id: PaymentId,
-    /// For what.
+    /// The order to pay for.
     pub order: OrderId,
-    /// How much.
+    /// Amount to pay, in cents.
     pub amount: Cents,
-    /// Where it stands.
+    /// Current state of the payment.
     pub state: PaymentState,
-    /// When it was started.
+    /// Time at which the payment was started.
     pub started: Timestamp,
 }
 
-/// What [`PaymentRows`] say does not add up.
+/// Contradictions between orders and payments found by [`PaymentRows::faults`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PaymentFaults {
-    /// Paid, used or refunding orders without a captured payment, unless their mode is [`PaymentMode::None`].
+    /// Number of paid, used or refunding orders without a captured payment, except orders in
+    /// [`PaymentMode::None`].
     pub paid_without_payment: u64,
-    /// Cancelled orders whose payment is captured and not refunded.
+    /// Number of cancelled orders whose payment is captured and not refunded.
     pub captured_on_cancelled: u64,
 }
 
-/// Payments: a row is there, durably, before the gateway is called.
+/// Payment rows. A row exists durably before the gateway is called.
 ///
-/// - An order has at most one payment that is started or captured; starting again answers that one.
-/// - [`Step::Pay`](crate::Step::Pay) and [`Step::FinishRefund`](crate::Step::FinishRefund) move the row together
-///   with the order; [`settle`](PaymentRows::settle) moves it alone.
+/// - An order has at most one started or captured payment; starting again returns the existing payment.
+/// - [`Step::Pay`](crate::Step::Pay) and [`Step::FinishRefund`](crate::Step::FinishRefund) change the row
+///   together with the order; [`settle`](PaymentRows::settle) changes the row alone.
 #[async_trait]
 pub trait PaymentRows: Send + Sync {
-    /// The order's open payment, made if there is none.
+    /// Returns the order's open payment, inserting a started one if there is none.
     ///
     /// # Errors
-    /// [`StoreError`]: the gateway must not be called; call again. [`StoreError::Refused`]: no such order in the record.
+    /// - [`StoreError::Refused`]: the order is not in the database.
+    /// - Any other [`StoreError`]: the gateway must not be called; call again.
     async fn start(&self, order: OrderId, amount: Cents, now: Timestamp) -> Result<Payment, StoreError>;
 
-    /// Moves a row to another state. `false` if there is no such row, or if that would undo a capture: a captured payment
-    /// never becomes failed, and becomes refunded here only on an order that is not paid, used or refunding.
+    /// Changes the state of a payment row. Returns `false` if the row does not exist, or if the change would
+    /// undo a capture: a captured payment never becomes failed, and becomes refunded here only if its order
+    /// is not paid, used or refunding.
     ///
     /// # Errors
-    /// [`StoreError`]: nothing changed, or the answer was lost; call again. [`StoreError::Refused`]: its order has another
-    /// payment that is open.
+    /// - [`StoreError::Refused`]: the order has another open payment.
+    /// - Any other [`StoreError`]: nothing changed, or the response was lost; call again.
     async fn settle(
         &self,
         payment: PaymentId,
@@ -122,22 +127,22 @@ pub trait PaymentRows: Send + Sync {
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// An order's payments, oldest first.
+    /// Returns the payments of an order, oldest first.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn of_order(&self, order: OrderId) -> Result<Vec<Payment>, StoreError>;
 
-    /// Payments that need a look, oldest first, at most `max`: started before an instant and still so, or captured on
-    /// an order that is cancelled or refunding.
+    /// Returns up to `max` payments that need reconciliation, oldest first: payments started before
+    /// `started_before` and still in that state, and captured payments of a cancelled or refunding order.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn unsettled(&self, started_before: Timestamp, max: u32) -> Result<Vec<Payment>, StoreError>;
 
-    /// Counts what does not add up between orders and payments, row by row.
+    /// Counts contradictions between orders and payments, row by row.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn faults(&self) -> Result<PaymentFaults, StoreError>;
 }

@@ -1,64 +1,66 @@
-//! Flash sales: units, and who holds one.
+//! Flash sales: stock, buyers and the atomic claim of one unit.
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use crate::{OrderId, StoreError, Timestamp, UserId, VoucherId};
 
-/// One person's attempt to buy in a sale.
+/// One user's attempt to buy in a flash sale.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Claim {
-    /// The id the order will have. Unique for ever; a repeat of the same attempt carries the same one.
+    /// Id of the future order, unique for ever. A retry of the same attempt carries the same id (idempotency
+    /// key).
     pub order: OrderId,
-    /// The sale.
+    /// The sale to buy in.
     pub voucher: VoucherId,
-    /// Who wants to buy.
+    /// The buyer.
     pub user: UserId,
-    /// When.
+    /// Time of the attempt; decides whether the sale is open.
     pub at: Timestamp,
 }
 
-/// What became of a claim. Each is an answer, so none of them is an `Err`.
+/// Outcome of a claim. A refusal is an outcome too, not an `Err`.
 #[must_use]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ClaimAnswer {
-    /// One unit is the user's, and that is durable.
+    /// The user holds one unit, durably.
     Accepted,
-    /// The user holds one already, by this order; who holds several is told of any. Said even when the sale is sold out.
+    /// The user already holds a unit under the returned order; of several held orders, any may be returned.
+    /// Takes precedence over [`SoldOut`](Self::SoldOut).
     AlreadyBought(OrderId),
-    /// At some instant of the call no unit was left.
+    /// No unit was left at some instant during the call.
     SoldOut,
     /// The sale has not begun.
     NotOpen,
-    /// The sale is over.
+    /// The sale has ended.
     Ended,
-    /// The operator holds the sale.
+    /// An operator has paused the sale.
     Paused,
-    /// No such sale was [`put`](Sales::put).
+    /// The sale was never [`put`](Sales::put), or was [forgotten](Sales::forget) since.
     Unknown,
 }
 
-/// When a sale may be bought in, and how much there is.
+/// Terms of a flash sale: window, pause and number of units.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Terms {
-    /// The sale.
+    /// The voucher on sale.
     pub voucher: VoucherId,
-    /// First instant at which a claim is taken.
+    /// First instant at which claims are accepted.
     pub begin: Timestamp,
-    /// First instant at which none is taken any more.
+    /// First instant at which claims are refused again (exclusive end).
     pub end: Timestamp,
-    /// Whether the operator holds it.
+    /// Whether an operator has paused the sale.
     pub paused: bool,
-    /// Units of the whole sale: initial + added. `None` = unlimited.
+    /// Total units of the sale: initial + added. `None` = unlimited.
     pub units: Option<u64>,
 }
 
-/// Why a sale takes no claims at some instant, whoever claims.
+/// Reason why a sale refuses every claim at some instant, independent of the user.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Closed {
     /// Before the window.
     NotOpen,
-    /// In the window, and the operator has paused the sale.
+    /// Inside the window, but paused by an operator.
     Paused,
     /// After the window.
     Ended,
@@ -75,8 +77,9 @@ impl From<Closed> for ClaimAnswer {
 }
 
 impl Terms {
-    /// Returns why the sale is closed at `now`, or `None` while the sale is open. The window takes precedence over a
-    /// pause: a sale that is paused before its begin is [`Closed::NotOpen`].
+    /// Returns why the sale is closed at `now`, or `None` while the sale is open.
+    ///
+    /// The window takes precedence over a pause: a sale paused before its begin is [`Closed::NotOpen`].
     #[must_use]
     pub fn closed(&self, now: Timestamp) -> Option<Closed> {
         if now >= self.end {
@@ -91,110 +94,120 @@ impl Terms {
     }
 }
 
-/// The units of one sale.
+/// Unit counts of one sale.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Units {
-    /// In all. `None` = unlimited.
+    /// Total units; `None` = unlimited.
     pub units: Option<u64>,
-    /// In somebody's hands.
+    /// Units currently held by users.
     pub taken: u64,
 }
 
 impl Units {
-    /// Still to be had. `None` = unlimited.
+    /// Returns the units still available; `None` = unlimited.
     #[must_use]
     pub fn left(&self) -> Option<u64> {
         self.units.map(|units| units.saturating_sub(self.taken))
     }
 }
 
-/// What [`Sales::release`] did.
+/// Outcome of [`Sales::release`].
 #[must_use]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Release {
-    /// The unit is back, and the user may buy again.
+    /// The unit returned to the stock, and the user may buy again.
     Released,
-    /// The user does not hold a unit by that order; nothing changed.
+    /// The user does not hold a unit under the given order; nothing changed.
     NotHeld,
-    /// The unit went at once to the next in the waiting list, by this new order.
+    /// The unit passed directly to the next user of the waiting list, under this new order.
     PassedTo(UserId, OrderId),
 }
 
-/// What [`Sales::reserve`] did.
+/// Outcome of [`Sales::reserve`].
 #[must_use]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reservation {
-    /// One unit more is the user's.
+    /// The user holds one more unit.
     Taken,
-    /// The user holds it already, or the sale is not known and has nothing to take from; nothing changed.
+    /// Nothing changed: the user already holds the unit, or the sale is unknown and has no stock to take
+    /// from.
     Held,
     /// No unit was left; nothing changed.
     SoldOut,
 }
 
-/// Units of flash sales, at most one per user and sale.
+/// Stock of flash sales, at most one unit per user and sale.
 ///
-/// - Invariant: units left + units taken = units put, at every instant and under any interleaving;
-///   a unit is granted once, and a user is granted at most one per sale. (Who holds two all the same, because the
-///   buyers were lost in the middle of a sale, gives back one at a time.)
-/// - [`claim`](Sales::claim) takes one unit, remembers the buyer and appends to the
-///   [`OrderLog`](crate::OrderLog) in one atomic step, and answers when that is durable.
-///   Dropping the returned future undoes nothing.
-/// - `SoldOut` is said only if at some instant of the call no unit was left.
-/// - Nothing that is not durable is shown: a refusal rests on durable claims only, and [`units`](Sales::units) counts no
-///   others. A call whose answer depends on a claim that is being written waits for its group commit; after a failed one it
-///   is [`StoreError::Unavailable`] at once. `SoldOut` waits only while the last claim of its sale is not durable. What an
-///   operator changes (terms, a [reservation](Sales::reserve)) counts from the call on, before its caller has told the
-///   record. On servers, durable is what their configuration promises (Redis: `appendfsync`, replicas).
-/// - A refusal changes nothing.
-/// - Repeating a claim with the same order id is `Accepted` again, once it is durable, and takes no second unit.
-/// - A sale is known after [`put`](Sales::put) until [`forget`](Sales::forget). `put` finds the buyers of
-///   a sale by itself: in the order log, and in the record.
-/// - Refusals are decided in the order: unknown, already bought, ended, paused, not open, sold out.
+/// - **Conservation.** Units left + units taken = units put, at every instant and under any interleaving. A
+///   unit is granted once, and a user is granted at most one per sale. (If the set of buyers was lost in the
+///   middle of a sale, a user can hold two units; [`release`](Sales::release) then returns one at a time.)
+/// - **Atomic claim.** [`claim`](Sales::claim) takes one unit, records the buyer and appends to the
+///   [`OrderLog`](crate::OrderLog) in one atomic step, and returns once the step is durable. Dropping the
+///   returned future undoes nothing.
+/// - **`SoldOut`** is returned only if no unit was left at some instant during the call.
+/// - **Only durable state is visible.** A refusal rests on durable claims only, and [`units`](Sales::units)
+///   counts no others. A call whose outcome depends on a claim still being written waits for the group commit
+///   of the claim; after a failed group commit the call returns [`StoreError::Unavailable`] at once.
+///   `SoldOut` waits only while the last claim of the sale is not durable. On servers, durable means whatever
+///   their configuration promises (Redis: `appendfsync`, replicas).
+/// - **Operator changes** (terms, a [reservation](Sales::reserve)) take effect with the call, before the
+///   caller has written them to the database.
+/// - **A refusal changes nothing.**
+/// - **Idempotent by order id.** A repeated claim is `Accepted` again, once durable, and takes no second
+///   unit.
+/// - A sale is known from [`put`](Sales::put) to [`forget`](Sales::forget). `put` loads the buyers of the
+///   sale itself, from the order log and the database.
+/// - Refusals are decided in this order: unknown, already bought, ended, paused, not open, sold out.
 #[async_trait]
 pub trait Sales: Send + Sync {
-    /// Takes one unit for the user.
+    /// Claims one unit for the user.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`] leaves it open whether the unit was taken. Call again: the answer is then
-    /// `Accepted` or `AlreadyBought` if it was. [`StoreError::Full`]: it was not taken.
+    /// - [`StoreError::Unavailable`]: the claim is in doubt, and the unit may have been taken. Call again: if
+    ///   the unit was taken, the retry returns `Accepted` or `AlreadyBought`.
+    /// - [`StoreError::Full`]: no unit was taken.
     async fn claim(&self, claim: Claim) -> Result<ClaimAnswer, StoreError>;
 
-    /// Returns the order of a user who holds a unit, as [`claim`](Sales::claim) would, for a claim that is refused for a
-    /// reason of its caller's. Takes nothing; one step, of the cost of a refused claim. `None` for a sale that is not known.
+    /// Returns the order under which the user holds a unit, like [`claim`](Sales::claim) but without taking
+    /// one. For claims that the caller refuses for its own reasons. Costs one step, like a refused claim.
+    /// `None` if the user holds no unit or the sale is unknown.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`]: call again.
     async fn held(&self, voucher: VoucherId, user: UserId) -> Result<Option<OrderId>, StoreError>;
 
-    /// Sets a sale's window, pause and units, all absolute, so that a repeat changes nothing.
+    /// Sets the window, pause and units of a sale. All values are absolute, so a repeated call changes
+    /// nothing.
     ///
-    /// Units cannot fall below what is taken: the answer says what is in force.
+    /// Units never fall below the number taken; the returned [`Units`] are those in force.
     ///
     /// # Errors
-    /// [`StoreError`] if the buyers of a sale that was not known could not be read.
+    /// Any [`StoreError`] if the sale was unknown and its buyers could not be loaded.
     async fn put(&self, terms: Terms) -> Result<Units, StoreError>;
 
-    /// Gives back the unit that the user held by this order. Does nothing unless the user holds more units here than
-    /// other pending claims, live orders and dead letters account for; so a repeat gives nothing back. (A unit for which
-    /// nothing stands any more, since its claim died and holds none in the record, may come back by any order of its user's.)
+    /// Releases the unit that the user held under this order. Changes nothing unless the user holds more
+    /// units than other pending claims, live orders and dead letters account for; a repeated call therefore
+    /// releases nothing. (A unit that nothing accounts for any more, because its claim became a dead letter
+    /// without a unit in the database, may be released under any order of its user.)
     ///
-    /// Call it after the record has closed the order, or voided its dead letter: what a user holds is looked up there.
+    /// Call after the database has closed the order or voided its dead letter: the user's holdings are looked
+    /// up in the database.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`]: call again.
     async fn release(&self, voucher: VoucherId, user: UserId, order: OrderId) -> Result<Release, StoreError>;
 
-    /// Gives back the units of several closed orders, each as [`release`](Sales::release) does.
+    /// Releases the units of several closed orders, each as [`release`](Sales::release) does. Not atomic
+    /// across orders.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`]: some may be back; call again.
+    /// [`StoreError::Unavailable`]: some units may have been released; call again.
     async fn release_all(&self, closed: &[(VoucherId, UserId, OrderId)]) -> Result<(), StoreError>;
 
-    /// Sees to it that the user holds a unit for this order, which is not in the record yet: a dead letter that holds
-    /// none and is to be replayed. Takes one, unless the user holds it already; so a repeat takes nothing.
+    /// Reserves a unit for an order that is not in the database yet: a dead letter without a unit, about to
+    /// be replayed. Idempotent: takes nothing if the user already holds the unit.
     ///
-    /// [`release`](Sales::release) undoes it, should the record refuse the order.
+    /// [`release`](Sales::release) undoes the reservation if the database then refuses the order.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`]: call again.
@@ -205,21 +218,22 @@ pub trait Sales: Send + Sync {
         order: OrderId,
     ) -> Result<Reservation, StoreError>;
 
-    /// The units of a sale; `None` if it is not known. Waits for claims being written; leaves out those of a failed group
-    /// commit, whose units are in nobody's hands for certain.
+    /// Returns the units of a sale; `None` if the sale is unknown. Waits for claims being written. Leaves out
+    /// claims of a failed group commit, whose units are in doubt.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`]: call again.
     async fn units(&self, voucher: VoucherId) -> Result<Option<Units>, StoreError>;
 
-    /// Returns those of `users` who hold no unit of a sale. Means nothing for a sale that is not known.
+    /// Returns the subset of `users` who hold no unit of the sale. The result is meaningless for an unknown
+    /// sale.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`]: call again.
     async fn without_unit(&self, voucher: VoucherId, users: &[UserId]) -> Result<Vec<UserId>, StoreError>;
 
-    /// Drops a sale from memory: one that is over, or one that the next [`put`](Sales::put) is to load anew, from the record
-    /// and from what waits in the log. Its orders stay in the record.
+    /// Evicts a sale from memory: either an ended sale, or one to be reloaded by the next [`put`](Sales::put)
+    /// from the database and the pending claims of the log. Orders in the database are not touched.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`]: call again.
