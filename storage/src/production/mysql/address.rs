@@ -1,4 +1,4 @@
-//! Where MySQL is, from its URL, and what every connection to it is set to.
+//! The address of MySQL, parsed from its URL, and the settings of every connection.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,38 +7,40 @@ use mysql_async::{Opts, OptsBuilder, PoolConstraints, SslOpts, UrlError};
 
 use crate::OpenError;
 
-/// Connections of one process, unless the URL says otherwise: more than a few dozen make a server slower, not faster.
+/// Connections per process, unless the URL says otherwise: more than a few dozen make a server slower, not
+/// faster.
 const CONNECTIONS: usize = 16;
-/// Statements that a connection keeps prepared, those it used last: what claims, orders and their pages need. A server
-/// allows 16,382 on all connections together, unless told otherwise, and 151 connections: these run out first.
+/// Prepared statements cached per connection, least recently used out first: enough for claims, orders and
+/// their pages. By default, a server allows 16,382 prepared statements over all connections, and 151
+/// connections: the connections run out first.
 pub(super) const STATEMENTS: usize = 64;
-/// A connection that nobody needs is closed after so long.
+/// An idle connection is closed after this time.
 const IDLE: Duration = Duration::from_secs(60);
-/// A peer that went without a word is found out by this even if nobody asks it anything.
+/// TCP keepalive interval: detects a dead peer even on an idle connection.
 const KEEPALIVE: Duration = Duration::from_secs(30);
 
-/// Every connection begins with these.
+/// Initial settings of every connection.
 ///
-/// READ COMMITTED: a statement sees what others have committed by then, which is what a retry and a look under a lock need,
-/// and the gaps between rows are not locked. A lock is waited for one second (the least there is): who has given up on us by
-/// then must not be waited for by others.
+/// READ COMMITTED: a statement sees all earlier commits of other transactions, as retries and reads under a
+/// lock require, and the gaps between rows are not locked. The lock wait timeout is one second (the minimum):
+/// after that time the caller has given up, and a longer wait would only hold up other transactions.
 const SETTINGS: [&str; 2] = [
     "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
     "SET SESSION autocommit = 1, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', innodb_lock_wait_timeout = 1",
 ];
 
-/// Where MySQL is. Has no `Debug`: there may be a password in it.
+/// The address of MySQL. Has no `Debug`, since it may contain a password.
 #[derive(Clone)]
 pub(super) struct Address {
-    /// How to connect to its database.
+    /// How to connect to the mall's database.
     pub(super) opts: Opts,
-    /// The database's name.
+    /// Name of the database.
     pub(super) database: String,
 }
 
 impl Address {
-    /// Reads `mysql://[user[:password]@]host[:port]/database[?require_ssl=true][&ca=FILE]`, and the driver's further
-    /// parameters.
+    /// Parses `mysql://[user[:password]@]host[:port]/database[?require_ssl=true][&ca=FILE]`, and the driver's
+    /// further parameters.
     pub(super) fn parse(url: &str) -> Result<Self, OpenError> {
         let bad = |detail: String| OpenError::BadUrl { what: "MySQL", detail };
         if url.split_once('?').is_some_and(|(_, query)| query.contains('@')) {
@@ -49,7 +51,7 @@ impl Address {
         let database = opts.db_name().map(str::to_owned).ok_or_else(|| {
             bad("it names no database; it has the form mysql://user:password@host:3306/database".into())
         })?;
-        // A reset would forget what is prepared, and costs a round trip.
+        // A reset would drop the prepared statements, and costs a round trip.
         let pool = opts.pool_opts().clone().with_constraints(connections).with_reset_connection(false);
         let ssl = opts.ssl_opts().cloned();
         if ca.is_some() && ssl.is_none() {
@@ -58,9 +60,9 @@ impl Address {
         let builder = OptsBuilder::from_opts(opts)
             .pool_opts(pool.with_inactive_connection_ttl(IDLE))
             .ssl_opts(ssl.map(|ssl| trusting(ssl, ca)))
-            // What the URL says, and not the socket of whatever else runs on this machine.
+            // Connects to the address in the URL, and not to the local socket of another server.
             .prefer_socket(false)
-            // An update of a row that is already so has found its row.
+            // An update that changes nothing still counts its row as found.
             .client_found_rows(true)
             .stmt_cache_size(STATEMENTS)
             .tcp_keepalive(Some(KEEPALIVE))
@@ -68,23 +70,23 @@ impl Address {
         Ok(Self { opts: builder.into(), database })
     }
 
-    /// Host, port and database, without user and password.
+    /// Returns host, port and database, without user and password.
     pub(super) fn place(&self) -> String {
         format!("{}:{}/{}", self.opts.ip_or_hostname(), self.opts.tcp_port(), self.database)
     }
 
-    /// The same for messages.
+    /// Returns the address for messages: host, port and database.
     pub(super) fn shown(&self) -> String {
         format!("MySQL at {}", self.place())
     }
 
-    /// How to connect to the server when the database is not there yet.
+    /// Returns the options for a connection without a database, for the time before the database exists.
     pub(super) fn of_server(&self) -> Opts {
         OptsBuilder::from_opts(self.opts.clone()).db_name(None::<String>).into()
     }
 }
 
-/// What is wrong with a URL, without its values: one may be a password.
+/// Describes the error in a URL without the values of parameters, since a value may be a password.
 fn words(error: UrlError) -> String {
     match error {
         UrlError::UnknownParameter { param } => format!("its parameter {param} is not known"),
@@ -94,13 +96,13 @@ fn words(error: UrlError) -> String {
     }
 }
 
-/// Parameters that the driver does not know, or knows as half of a pair.
+/// Parameters unknown to the driver, or known to the driver only as half of a pair.
 struct Ours {
     ca: Option<PathBuf>,
     connections: PoolConstraints,
 }
 
-/// Takes them out of the URL.
+/// Splits mallbox's own parameters from the URL.
 fn without_ours(url: &str) -> Result<(String, Ours), String> {
     let (before, query) = url.split_once('?').unwrap_or((url, ""));
     let (mut ca, mut connections, mut others) = (None, CONNECTIONS, Vec::new());
@@ -117,7 +119,7 @@ fn without_ours(url: &str) -> Result<(String, Ours), String> {
     Ok((url, Ours { ca, connections }))
 }
 
-/// Whoever names a certificate trusts that one, and nobody else.
+/// Trusts only the named certificate, if the URL names one.
 fn trusting(ssl: SslOpts, ca: Option<PathBuf>) -> SslOpts {
     match ca {
         Some(file) => ssl.with_root_certs(vec![file.into()]).with_disable_built_in_roots(true),

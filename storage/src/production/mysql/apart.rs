@@ -1,4 +1,4 @@
-//! A connection that is nobody else's, for a transaction that lives over many calls.
+//! A dedicated connection for a transaction over many calls.
 
 use std::time::Duration;
 
@@ -10,8 +10,9 @@ use super::database::{Database, QUICK};
 use super::job::Job;
 use super::trouble::Fault;
 
-/// A connection that keeps its state from one job to the next. It is closed, and the server undoes its transaction, when
-/// it is dropped, when a job fails, and when the future of one is dropped.
+/// A dedicated connection, which keeps its state between jobs. The connection is closed, and the server rolls
+/// back the transaction, when the value is dropped, when a job fails, and when the future of a job is
+/// dropped.
 pub(super) struct Apart {
     open: Option<Open>,
 }
@@ -22,13 +23,13 @@ struct Open {
 }
 
 impl Apart {
-    /// Connects.
+    /// Opens a dedicated connection.
     pub(super) async fn connect(database: &Database) -> Result<Self, Fault> {
         let conn = Some(database.connect_apart().await?);
         Ok(Self { open: Some(Open { database: database.clone(), conn }) })
     }
 
-    /// Runs a job once. A dead server is found out long before the limit.
+    /// Runs a job once, for at most `limit`. A dead server is detected long before `limit`.
     pub(super) async fn run<'a, T>(&mut self, limit: Duration, job: impl Job<'a, T>) -> Result<T, Fault> {
         let mut open = self.open.take().ok_or(Fault::Closed)?;
         let conn = open.conn.as_mut().ok_or(Fault::Closed)?;

@@ -1,4 +1,4 @@
-//! [`Audit`] in the record.
+//! [`Audit`] in MySQL.
 
 use async_trait::async_trait;
 use mysql_async::Conn;
@@ -12,12 +12,12 @@ use crate::{Actor, Audit, AuditCheck, AuditEntry, StoreError, Timestamp, UserId}
 
 pub(super) struct MysqlAudit(pub(super) Database);
 
-/// Every query for entries begins with it; [`entry`] reads it, from the second column on.
+/// Start of every query for entries; [`entry`] reads the columns from the second on.
 const SELECT: &str = "SELECT number, at_ms, user_id, action, subject, detail, hash FROM audit";
-/// Entries that are read at once on a walk along the chain.
+/// Entries per page of a chain verification.
 const STRETCH: u64 = 5_000;
 
-/// An entry's number and hash.
+/// Number and hash of an entry.
 type Place = (u64, [u8; 32]);
 
 #[async_trait]
@@ -58,10 +58,11 @@ impl Audit for MysqlAudit {
     }
 }
 
-/// What the next entry follows. Where head and entries disagree, whichever goes further, and the head if neither does:
-/// so an append never makes good what was tampered with. Nobody else appends until the transaction ends.
+/// Returns the place that the next entry follows, and keeps other appends out until the transaction ends.
+/// Where head and entries disagree, the greater number counts, and the head if the numbers are equal: an
+/// append never repairs the traces of tampering.
 async fn end(conn: &mut Conn) -> Result<Place, Fault> {
-    // This locks the head, made here if it is not there.
+    // Inserts the head if missing, and locks the row.
     let sql = "INSERT INTO audit_head (one, number, hash) VALUES (1, 0, ?) ON DUPLICATE KEY UPDATE one = one";
     execute(conn, sql, (AuditEntry::BEGINNING.as_slice(),)).await?;
     let last = "SELECT number, hash FROM audit ORDER BY number DESC LIMIT 1";
@@ -75,7 +76,7 @@ async fn head(conn: &mut Conn) -> Result<Place, Fault> {
     Ok(head.unwrap_or((0, AuditEntry::BEGINNING)))
 }
 
-/// Whatever was put there: what no mall wrote must not stop the log, and fits nothing.
+/// Reads any stored value: a hash of the wrong length must not stop the log, and then matches no entry.
 fn place(row: &mut Columns) -> Result<Place, Fault> {
     let (number, hash): (u64, Vec<u8>) = (row.next()?, row.next()?);
     Ok((number, hash.try_into().unwrap_or(AuditEntry::BEGINNING)))

@@ -1,4 +1,4 @@
-//! Claims die: what the order transactions write of dead letters, and look up among them.
+//! Dead-lettering of claims: the rows that the order transactions write and look up.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use super::trouble::Fault;
 use super::{many, outbox, persist};
 use crate::{DeadReason, Logged, OrderId, Timestamp, UserId, VoucherId};
 
-/// A dead letter that is to be written.
+/// A dead letter to be written.
 pub(super) struct Burial {
     pub(super) logged: Logged,
     pub(super) reason: DeadReason,
@@ -18,9 +18,10 @@ pub(super) struct Burial {
     pub(super) holds_unit: bool,
 }
 
-/// Makes a dead letter of a claim that is neither that nor an order.
+/// Writes a dead letter for a claim, unless the claim is an order or a dead letter already.
 ///
-/// The claim has taken a unit in Redis, so it takes one here too if there is one; none is left for an oversold one.
+/// The claim has taken a unit in Redis, so the dead letter takes a unit in the database too, if any is left;
+/// an oversold claim finds none.
 pub(super) async fn bury(
     conn: &mut Conn,
     logged: &Logged,
@@ -29,9 +30,9 @@ pub(super) async fn bury(
     now: Timestamp,
 ) -> Result<(), Fault> {
     let claim = &logged.claim;
-    // From here on nobody writes it as an order. A sale that is not known has no orders.
+    // From here on no other transaction can write the claim as an order. An unknown sale has no orders.
     let sale = sale_rows::get(conn, claim.voucher, Lock::Yes).await?;
-    // An order that was written although its answer was lost must not die as well.
+    // An order that was written although the response was lost must not become a dead letter as well.
     let is_order = persist::owner(conn, claim.order).await? == Some((claim.user, claim.voucher));
     let key = (claim.order, claim.user, claim.voucher);
     if is_order || among(conn, &[claim.order]).await?.contains(&key) {
@@ -43,7 +44,7 @@ pub(super) async fn bury(
     insert(conn, &[Burial { logged: *logged, reason, detail: detail.to_owned(), holds_unit }], now).await
 }
 
-/// Writes dead letters, and the errands that give back what memory took for doubles.
+/// Writes dead letters, and the outbox entries that release the units taken in Redis by doubles.
 pub(super) async fn insert(conn: &mut Conn, burials: &[Burial], now: Timestamp) -> Result<(), Fault> {
     let head = "INSERT INTO dead_letters
       (order_id, user_id, voucher_id, claimed_ms, reason, detail, holds_unit, buried_ms, attempts)";
@@ -68,12 +69,12 @@ fn row(burial: &Burial, now: Timestamp) -> [Value; 9] {
         detail.into(),
         (*holds_unit).into(),
         now.as_millis().into(),
-        // Those that were counted, and the one that it dies of.
+        // Earlier attempts and the fatal one.
         attempts.saturating_add(1).into(),
     ]
 }
 
-/// Which claims with one of these orders' ids have died.
+/// Returns the dead-lettered claims among those with the ids of `orders`.
 pub(super) async fn among(
     conn: &mut Conn,
     orders: &[OrderId],
@@ -86,8 +87,8 @@ pub(super) async fn among(
     Ok(found.await?.into_iter().collect())
 }
 
-/// Whether any claim died whose id lies between the least and the greatest of these: hardly ever, which saves a look for
-/// each.
+/// Whether any dead letter's id lies between the least and the greatest id of `claims`. Hardly ever true, and
+/// saves a lookup per claim.
 pub(super) async fn any_among(conn: &mut Conn, claims: &[Logged]) -> Result<bool, Fault> {
     let orders = || claims.iter().map(|logged| logged.claim.order.get());
     let Some(span) = orders().min().zip(orders().max()) else { return Ok(false) };
@@ -95,7 +96,7 @@ pub(super) async fn any_among(conn: &mut Conn, claims: &[Logged]) -> Result<bool
     Ok(first(conn, sql, span, Columns::next::<i64>).await?.is_some())
 }
 
-/// The open dead letter that stands for a user in a sale: one that holds a unit, if there is one.
+/// Returns the open dead letter of a user in a sale: preferably one that holds a unit.
 pub(super) async fn holding(
     conn: &mut Conn,
     voucher: VoucherId,

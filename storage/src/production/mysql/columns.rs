@@ -1,4 +1,4 @@
-//! How values stand in columns, and how rows are read, in one place for all tables.
+//! Conversion of values and rows, in one place for all tables.
 
 use std::time::Duration;
 
@@ -9,19 +9,19 @@ use super::trouble::Fault;
 use crate::stored::Numbered;
 use crate::{OrderStatus, PaymentMode, Timestamp};
 
-/// All rows of an answer.
+/// Returns all rows of a result.
 pub(super) async fn all<T>(
     conn: &mut Conn,
     sql: impl StatementLike,
     params: impl Into<Params> + Send,
     read: impl Fn(&mut Columns) -> Result<T, Fault>,
 ) -> Result<Vec<T>, Fault> {
-    // As rows: the driver's own conversion panics at what it does not expect.
+    // Fetches raw rows, because the driver's own conversion panics at unexpected values.
     let rows: Vec<Row> = conn.exec(sql, params).await?;
     rows.into_iter().map(|row| read(&mut Columns::of(row))).collect()
 }
 
-/// The first row of an answer, if there is one.
+/// Returns the first row of a result, if any.
 pub(super) async fn first<T>(
     conn: &mut Conn,
     sql: impl StatementLike,
@@ -32,7 +32,7 @@ pub(super) async fn first<T>(
     row.map(|row| read(&mut Columns::of(row))).transpose()
 }
 
-/// Runs a statement; answers how many rows it found or wrote.
+/// Runs a statement. Returns the number of rows found or written.
 pub(super) async fn execute(
     conn: &mut Conn,
     sql: impl StatementLike,
@@ -53,7 +53,7 @@ impl Columns {
         Self { row, next: 0 }
     }
 
-    /// The next column.
+    /// Returns the next column.
     pub(super) fn next<T: FromValue>(&mut self) -> Result<T, Fault> {
         let index = self.next;
         self.next += 1;
@@ -63,40 +63,40 @@ impl Columns {
         }
     }
 
-    /// A number that is never negative.
+    /// Returns the next column, a number that is never negative.
     pub(super) fn count(&mut self) -> Result<u64, Fault> {
         let number: i64 = self.next()?;
         u64::try_from(number).map_err(|_| self.unreadable_last(number))
     }
 
-    /// An instant.
+    /// Returns the next column, a time in milliseconds.
     pub(super) fn time(&mut self) -> Result<Timestamp, Fault> {
         self.next().map(Timestamp::from_millis)
     }
 
-    /// An instant that may be missing.
+    /// Returns the next column, a time in milliseconds or NULL.
     pub(super) fn time_if_any(&mut self) -> Result<Option<Timestamp>, Fault> {
         Ok(self.next::<Option<i64>>()?.map(Timestamp::from_millis))
     }
 
-    /// A span.
+    /// Returns the next column, a duration in milliseconds.
     pub(super) fn span(&mut self) -> Result<Duration, Fault> {
         self.count().map(Duration::from_millis)
     }
 
-    /// Something that is stored as a number.
+    /// Returns the next column, an enum stored as a number.
     pub(super) fn known<T: Numbered>(&mut self) -> Result<T, Fault> {
         self.read_number(T::numbered)
     }
 
-    /// The mall's setting of how new orders are paid for.
+    /// Returns the next column, the mall's setting for the payment of new orders.
     pub(super) fn payment_setting(&mut self) -> Result<PaymentMode, Fault> {
         let setting: Option<String> = self.next()?;
         PaymentMode::from_setting(setting.as_deref())
             .ok_or_else(|| self.unreadable_last(setting.unwrap_or_default()))
     }
 
-    /// An order's status in a row. No row is pending.
+    /// Returns the next column, the status of an order's row. Pending orders have no row.
     pub(super) fn status(&mut self) -> Result<OrderStatus, Fault> {
         self.read_number(OrderStatus::in_row)
     }
@@ -106,7 +106,7 @@ impl Columns {
         from_number(number).ok_or_else(|| self.unreadable_last(number))
     }
 
-    /// The column that was read last holds what nothing writes there.
+    /// Returns a fault for an unexpected value in the column read last.
     pub(super) fn unreadable_last(&self, found: impl std::fmt::Display) -> Fault {
         self.unreadable(self.next.saturating_sub(1), found)
     }

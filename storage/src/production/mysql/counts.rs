@@ -1,4 +1,4 @@
-//! Orders and dead letters counted row by row, for the books.
+//! Row-by-row counts of orders and dead letters, for the ledger check.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,11 @@ use super::columns::{Columns, all};
 use super::trouble::Fault;
 use crate::{OrderCounts, OrderId, OrderStatus, VoucherId};
 
-/// All orders there are: whatever their ids.
+/// The range of all ids.
 pub(super) const ALL: (u64, u64) = (u64::MIN, u64::MAX);
 
-/// Counts one voucher's, or everybody's, of all orders or of those between two ids. The caller's transaction sees one state
-/// of the record.
+/// Counts orders with ids from `first` to `last`, and dead letters, of one voucher or of all. The caller's
+/// transaction is a consistent snapshot.
 pub(super) async fn count(
     conn: &mut Conn,
     only: Option<VoucherId>,
@@ -30,7 +30,7 @@ pub(super) async fn count(
     let params = params! { "only" => only, "first" => first, "last" => last };
     for (voucher, status, found) in all(conn, sql, params.clone(), of_status).await? {
         let counts = counts.entry(voucher).or_default();
-        // A status that no mall writes is the ledger check's to name.
+        // A status that no mall writes is reported by the ledger check.
         if let Some(count) = status.and_then(|status| counts.of_status(status)) {
             *count += found;
         }
@@ -53,8 +53,9 @@ pub(super) async fn count(
     Ok(counts)
 }
 
-/// What [`OrderId::compose`] put into the ids, by day. An order that moved in may have an id of another form, whose bits
-/// say nothing: its second is not the order's own, give or take a day.
+/// Returns the highest count per day, read from the ids of [`OrderId::compose`]. An imported order may have
+/// an id of another form, whose bits mean nothing: such an id's time differs from the order's time by more
+/// than a day.
 pub(super) async fn highest(conn: &mut Conn) -> Result<Vec<(u64, u64)>, Fault> {
     let mut highest: BTreeMap<u64, u64> = BTreeMap::new();
     for sql in [

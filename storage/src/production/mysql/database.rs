@@ -1,4 +1,4 @@
-//! The record's server, and the connections to it.
+//! The MySQL server and the connections to it.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -17,32 +17,36 @@ use super::trouble::Fault;
 use crate::production::breaker::{Breaker, Pass};
 use crate::{CircuitHealth, StoreError};
 
-/// How long a call may take for which somebody waits, and every other one until it has a server that answers.
+/// Time limit of a call with a waiting caller, and of every call until a connection is ready.
 pub(super) const QUICK: Duration = Duration::from_millis(700);
-/// A batch of orders on a busy server. Nobody waits for it; what it writes is written or not, and found out by a repeat.
+/// Time limit of a batch of orders on a busy server. No user waits for a batch. Each claim of it is written
+/// or not, and a repeat finds out which.
 const BATCH: Duration = Duration::from_secs(5);
-/// A look at every row there is, for the books: some ten million.
+/// Time limit of a check that reads every row, such as the ledger check: some ten million rows.
 const LOOK: Duration = Duration::from_secs(600);
-/// While an answer may take long, the server is asked this often whether it is there at all.
+/// Interval of pings to the server while a long call runs.
 const WATCH_EVERY: Duration = Duration::from_secs(1);
-/// How often a job is tried that the server ended in favour of another, and the first pause, four times longer each time.
+/// Attempts per job when the server rolls back a job in favour of another. The first pause is [`PAUSE`], and
+/// each further pause is four times longer.
 const TRIES: u32 = 4;
 const PAUSE: Duration = Duration::from_millis(2);
-/// A read that takes longer is slow: a call of the API has room for three of them.
+/// A read that takes longer counts as slow: an API call has time for three such reads.
 const SLOW: Duration = Duration::from_millis(450);
-/// To say good-bye on a connection that is not to be used again.
+/// Time limit for closing a connection that will not be reused.
 const GOOD_BYE: Duration = Duration::from_millis(100);
 
-/// The connections to the record's server. Cheap to clone.
+/// The connections to the MySQL server. Cheap to clone.
 ///
-/// - Every call ends: with an answer, or with [`StoreError::Unavailable`] after [`QUICK`] if the server is dead, however it
-///   died. The next call tries anew; nothing has to be mended.
-/// - A job that the server ends because of another (locks in a circle) is tried again here: it counts for nobody.
-/// - A connection goes back into the pool only if it is known to be in order. Dropping a call's future ends the connection,
-///   and what the server then makes of the call is as open as after a lost answer.
-/// - Each call passes a [circuit breaker](crate::production::breaker). Only a read's time speaks about the server: a write may
-///   wait for rows that others hold, and a look takes as long as there are rows.
-/// - Calls may come from any runtime; the connections are driven by the one that opened the record.
+/// - Every call ends, with a result or with [`StoreError::Unavailable`] after [`QUICK`] if the server is
+///   dead, however the server died. The next call tries again; nothing has to be repaired.
+/// - A job that the server rolls back in favour of another (deadlock) is retried in this module. Such a
+///   rollback counts as no failure.
+/// - A connection returns to the pool only if known to be in order. Dropping a call's future closes the
+///   connection. The outcome of the call is then in doubt, as after a lost response.
+/// - Each call passes a [circuit breaker](crate::production::breaker). Only the duration of reads counts as
+///   the server's response time: a write may wait for row locks of other transactions, and the duration of a
+///   full check depends on the number of rows.
+/// - Calls may come from any runtime; the runtime that opened the database drives the connections.
 #[derive(Clone)]
 pub(crate) struct Database {
     inner: Arc<Inner>,
@@ -54,22 +58,23 @@ struct Inner {
     home: Handle,
     breaker: Arc<Breaker>,
     connections: Semaphore,
-    /// Batches and looks have half of the connections at the most: the rest is for those who wait.
+    /// Batches and checks get at most half of the connections: the rest serves calls with a waiting caller.
     slow: Semaphore,
     trouble: Mutex<Option<Trouble>>,
 }
 
-/// Why the last call failed.
+/// Cause of the last failed call.
 struct Trouble {
     words: String,
-    /// The server answers, but does not write: that calls are read means nothing then.
+    /// The server responds but refuses writes. A successful read does not clear such trouble.
     is_of_writing: bool,
 }
 
-/// To have something slow to do, and to have a connection.
+/// The permits of a call: one for slow calls only, and one for a connection.
 type Permits<'a> = (Option<SemaphorePermit<'a>>, SemaphorePermit<'a>);
 
-/// A connection on loan. Dropped before [`end`](Lease::end), it is closed: it may be in the middle of something.
+/// A connection on loan. Dropped before [`end`](Lease::end), the connection is closed, since a statement may
+/// be in progress.
 struct Lease<'a> {
     conn: Option<Conn>,
     home: &'a Handle,
@@ -77,7 +82,8 @@ struct Lease<'a> {
 }
 
 impl Database {
-    /// Does not connect yet. The current runtime drives the connections, and has to outlive them. `address` is for operators.
+    /// Creates the pool without connecting. The current runtime drives the connections, and has to outlive
+    /// them. `address` is shown to operators.
     pub(super) fn new(opts: Opts, address: String) -> Self {
         let connections = opts.pool_opts().constraints().max();
         let inner = Arc::new_cyclic(|inner: &Weak<Inner>| {
@@ -102,12 +108,12 @@ impl Database {
         Self { inner }
     }
 
-    /// Reads, for somebody who waits. Asked twice if the connection turns out to be lost.
+    /// Runs a read with a waiting caller. Tries again if the connection turns out to be lost.
     pub(super) async fn read<'a, T>(&self, op: &'static str, job: impl Job<'a, T>) -> Result<T, StoreError> {
         self.run(op, Form::Read, QUICK, job).await
     }
 
-    /// Writes with one statement, which is its own transaction.
+    /// Runs a write of one statement, which is its own transaction.
     pub(super) async fn write_at_once<'a, T>(
         &self,
         op: &'static str,
@@ -116,49 +122,49 @@ impl Database {
         self.run(op, Form::Statement, QUICK, job).await
     }
 
-    /// Writes in one transaction, for somebody who waits.
+    /// Runs a write in one transaction, with a waiting caller.
     pub(super) async fn write<'a, T>(&self, op: &'static str, job: impl Job<'a, T>) -> Result<T, StoreError> {
         self.run(op, Form::Transaction, QUICK, job).await
     }
 
-    /// Writes much in one transaction, for nobody who waits. Leaves the fault to the caller.
+    /// Runs a large write in one transaction, without a waiting caller. Leaves the fault to the caller.
     pub(super) async fn try_bulk<'a, T>(&self, job: impl Job<'a, T>) -> Result<T, Fault> {
         self.tries(Form::Transaction, BATCH, job).await
     }
 
-    /// Reads much of one state of the record.
+    /// Runs a long read in one consistent snapshot.
     pub(super) async fn look<'a, T>(&self, op: &'static str, job: impl Job<'a, T>) -> Result<T, StoreError> {
         self.run(op, Form::Snapshot, LOOK, job).await
     }
 
-    /// Runs a task where the connections are driven, for work that outlives its caller.
+    /// Spawns a task on the runtime of the connections, for work that outlives its caller.
     pub(super) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         self.inner.home.spawn(task);
     }
 
-    /// Has the pool make its first connection.
+    /// Has the pool open its first connection.
     pub(super) async fn first_call(&self) -> Result<(), Fault> {
         self.tries(Form::Read, QUICK, |conn: &mut Conn| run(async move { Ok(conn.ping().await?) })).await
     }
 
-    /// What does not work at present: asks the server, and knows what became of the last writes.
+    /// Returns the present trouble, if any: pings the server, and remembers the outcome of the last writes.
     pub(crate) async fn trouble(&self) -> Option<String> {
         let asked = self.read("ping", |conn| run(async move { Ok(conn.ping().await?) })).await;
         let stored = || self.inner.trouble.lock().as_ref().map(|trouble| trouble.words.clone());
         asked.err().map(|error| error.to_string()).or_else(stored)
     }
 
-    /// The circuit breaker.
+    /// Returns the state of the circuit breaker.
     pub(super) fn circuit(&self) -> CircuitHealth {
         self.inner.breaker.health()
     }
 
-    /// Lets go of the connections. Calls after it fail.
+    /// Closes the connections. Later calls fail.
     pub(crate) async fn close(&self) -> Result<(), StoreError> {
         self.inner.connections.close();
         let (pool, limit) = (self.inner.pool.clone(), QUICK);
         let closed = self.inner.home.spawn(async move { timeout(limit, pool.disconnect()).await });
-        // What is still in use is closed by its user. Everything that was answered is in the record.
+        // Connections in use are closed by their users. All acknowledged writes are in the database.
         match closed.await {
             Ok(Ok(Err(error))) => Err(Fault::from(error).explain("close")),
             _ => Ok(()),
@@ -205,7 +211,8 @@ impl Database {
     ) -> Result<T, Fault> {
         let is_slow = limit > QUICK;
         let soon = if is_slow { Instant::now() } else { begun } + QUICK;
-        // A server that hangs is not the only one that keeps others waiting here.
+        // The wait for a permit has causes besides a hanging server, so the circuit breaker does not count
+        // the time.
         let permits = timeout_at(soon, self.permits(is_slow)).await.map_err(|_| Fault::Silence(QUICK))??;
         let pass = self.inner.breaker.admit().map_err(Fault::NotCalled)?;
         let lease = timeout_at(soon, self.connect(permits)).await;
@@ -214,7 +221,7 @@ impl Database {
             Err(fault) => return Err(lost(pass, fault)),
         };
         if is_slow && let Err(fault) = lease.ping(soon).await {
-            // A dead server is found out before it is waited for.
+            // Detects a dead server before the long wait.
             return Err(lost(pass, fault));
         }
         let pass = if is_slow || form.writes() { pass.lenient() } else { pass };
@@ -232,7 +239,7 @@ impl Database {
         done
     }
 
-    /// A connection beside the pool, which no other call waits for. To be closed by [`part`](Self::part).
+    /// Opens a connection outside the pool, for the caller alone. To be closed by [`part`](Self::part).
     pub(super) async fn connect_apart(&self) -> Result<Conn, Fault> {
         if self.inner.connections.is_closed() {
             return Err(Fault::Closed);
@@ -242,12 +249,12 @@ impl Database {
         Ok(conn.await.map_err(|_| Fault::Closed)?.map_err(|_| Fault::Silence(QUICK))??)
     }
 
-    /// Closes a connection, whatever it is in the middle of.
+    /// Closes a connection, even in the middle of a statement.
     pub(super) fn part(&self, conn: Conn) {
         part(&self.inner.home, conn);
     }
 
-    /// Ends when the server, of which an answer may take long, does not answer anything else either.
+    /// Pings the server during a long call. Returns only when the server does not respond to a ping either.
     pub(super) async fn watch(&self) -> Fault {
         loop {
             sleep(WATCH_EVERY).await;
@@ -257,7 +264,8 @@ impl Database {
         }
     }
 
-    /// Whether the server answers at all; `None` while all connections are in use: their users will find out.
+    /// Pings the server. Returns `None` while all connections are in use: the calls in progress will detect a
+    /// dead server.
     async fn asked(&self) -> Option<Result<(), Fault>> {
         let permit = self.inner.connections.try_acquire().ok()?;
         Some(match self.connect((None, permit)).await {
@@ -275,7 +283,7 @@ impl Database {
 
     async fn connect<'a>(&'a self, permits: Permits<'a>) -> Result<Lease<'a>, Fault> {
         let pool = self.inner.pool.clone();
-        // Made there, a connection lives as long as that runtime, and not as its first user's.
+        // A connection opened on this runtime lives as long as the runtime, not as long as the first user's.
         let conn = self.inner.home.spawn(async move { timeout(QUICK, pool.get_conn()).await });
         let conn = conn.await.map_err(|_| Fault::Closed)?.map_err(|_| Fault::Unreachable(QUICK))??;
         Ok(Lease { conn: Some(conn), home: &self.inner.home, _permits: permits })
@@ -296,11 +304,11 @@ impl Database {
     }
 }
 
-/// Tells the circuit breaker of a connection that could not be had.
+/// Reports a failed connection attempt to the circuit breaker.
 fn lost(pass: Pass<'_>, fault: Fault) -> Fault {
     match &fault {
         Fault::Closed => pass.unused(),
-        // The server says why, such as that it has too many connections.
+        // The server responded with an error, such as too many connections.
         Fault::Driver(Error::Server(_)) => pass.answered(),
         fault => pass.lost(fault),
     }
@@ -317,7 +325,7 @@ impl Lease<'_> {
         Ok(answered.map_err(|_| Fault::Silence(QUICK))??)
     }
 
-    /// Gives the connection back if it is in order.
+    /// Returns the connection to the pool if in order.
     fn end<T>(mut self, done: Result<T, Fault>) -> Result<T, Fault> {
         if !done.as_ref().err().is_some_and(Fault::spoils_connection) {
             self.conn = None;
@@ -335,6 +343,6 @@ impl Drop for Lease<'_> {
 }
 
 fn part(home: &Handle, conn: Conn) {
-    // From its first step on, the pool takes the connection for a closed one.
+    // At the first poll of `disconnect`, the pool counts the connection as closed.
     home.spawn(async move { timeout(GOOD_BYE, conn.disconnect()).await });
 }

@@ -1,4 +1,4 @@
-//! [`DeadLetters`] in the record: what becomes of them.
+//! [`DeadLetters`] in MySQL: listing, replay and voiding.
 
 use async_trait::async_trait;
 use mysql_async::{Conn, params};
@@ -17,7 +17,7 @@ use crate::{
 
 pub(super) struct MysqlDeadLetters(pub(super) Database);
 
-/// Every query for dead letters begins with it; [`dead_letter`] reads it.
+/// Start of every query for dead letters; read by [`dead_letter`].
 const SELECT: &str =
     "SELECT entry, order_id, voucher_id, user_id, claimed_ms, reason, detail, attempts, holds_unit, buried_ms,
     state, closed_ms FROM dead_letters";
@@ -95,7 +95,7 @@ async fn void(conn: &mut Conn, which: DeadLetterId, now: Timestamp) -> Result<Vo
     }
 }
 
-/// The letter as it is until the transaction ends. Its sale is locked first, as whoever lets a claim die does it.
+/// Locks and returns the letter. Locks its sale first, in the order of dead-lettering.
 async fn lock(conn: &mut Conn, which: DeadLetterId) -> Result<Option<DeadLetter>, Fault> {
     let sql = "SELECT voucher_id FROM dead_letters WHERE entry = ?";
     let Some(voucher) = first(conn, sql, (which.get(),), Columns::next::<u64>).await? else {
@@ -105,7 +105,7 @@ async fn lock(conn: &mut Conn, which: DeadLetterId) -> Result<Option<DeadLetter>
     first(conn, format!("{SELECT} WHERE entry = ? FOR UPDATE"), (which.get(),), dead_letter).await
 }
 
-/// It holds nothing any more: its unit is the order's, or was given back.
+/// Closes the letter. A closed letter holds no unit: the unit belongs to the order or was given back.
 async fn close(conn: &mut Conn, which: DeadLetterId, state: DeadState, now: Timestamp) -> Result<(), Fault> {
     let sql = "UPDATE dead_letters SET state = ?, holds_unit = 0, closed_ms = ? WHERE entry = ?";
     execute(conn, sql, (state.number(), now.as_millis(), which.get())).await.map(drop)

@@ -27,7 +27,7 @@ impl EpochRows for MysqlEpochs {
     }
 
     async fn begin(&self, scopes: &[(EpochScope, u64)], server: &str) -> Result<(), StoreError> {
-        // A key that is taken is another instance's epoch, or an earlier one of this server.
+        // A taken key belongs to the epoch of another instance, or to an earlier epoch of this server.
         let rows = scopes.iter().map(|(scope, after)| {
             format!("({}, {}, :server, 0, {NOW_MS})", scope.get(), after.saturating_add(1))
         });

@@ -1,4 +1,4 @@
-//! What MySQL has done so far.
+//! Metrics of the MySQL server.
 
 use std::collections::HashMap;
 use std::ops::Sub;
@@ -8,20 +8,20 @@ use mysql_async::Conn;
 use super::columns::all;
 use super::trouble::Fault;
 
-/// What MySQL has done since it started. Whoever else uses it is counted as well.
+/// Counters of the MySQL server since its start. The work of other clients counts too.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct MysqlFigures {
-    /// Statements that clients sent: a round trip each.
+    /// Statements sent by clients, each a round trip.
     pub statements: u64,
-    /// Transactions that ended well.
+    /// Committed transactions.
     pub commits: u64,
     /// Rows inserted, updated or deleted.
     pub rows: u64,
-    /// Times the disk was waited for.
+    /// Calls of `fsync` by InnoDB.
     pub syncs: u64,
-    /// Bytes that clients sent.
+    /// Bytes received from clients.
     pub bytes_in: u64,
-    /// Bytes that clients were answered with.
+    /// Bytes sent to clients.
     pub bytes_out: u64,
 }
 

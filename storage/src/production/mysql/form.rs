@@ -1,4 +1,4 @@
-//! How a job runs: in a transaction or not.
+//! Transaction modes of jobs.
 
 use mysql_async::Conn;
 use mysql_async::prelude::Queryable as _;
@@ -6,21 +6,21 @@ use mysql_async::prelude::Queryable as _;
 use super::job::Job;
 use super::trouble::Fault;
 
-/// How a job runs.
+/// The transaction mode of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Form {
-    /// It reads, and may be asked twice.
+    /// A read, outside a transaction. May be retried after a lost connection.
     Read,
-    /// It is one statement.
+    /// A write of one statement.
     Statement,
-    /// All it writes is one.
+    /// Writes in one transaction.
     Transaction,
-    /// It reads one state of the record.
+    /// Reads in one consistent snapshot.
     Snapshot,
 }
 
 impl Form {
-    /// Whether anything may be written.
+    /// Whether the mode permits writes.
     pub(super) fn writes(self) -> bool {
         matches!(self, Self::Statement | Self::Transaction)
     }
@@ -31,7 +31,7 @@ impl Form {
             Self::Read | Self::Statement => return job(conn).await,
             Self::Transaction => conn.query_drop("START TRANSACTION").await?,
             Self::Snapshot => {
-                // For the next transaction alone.
+                // Applies only to the next transaction.
                 conn.query_drop("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ").await?;
                 conn.query_drop("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY").await?;
             }
@@ -39,7 +39,7 @@ impl Form {
         let done = job(conn).await;
         match &done {
             Ok(_) => conn.query_drop("COMMIT").await?,
-            // With a connection of which nobody knows the state, the server undoes it.
+            // The server rolls back when the connection in unknown state is closed.
             Err(fault) if fault.spoils_connection() => {}
             Err(_) => conn.query_drop("ROLLBACK").await?,
         }

@@ -1,4 +1,4 @@
-//! [`Holders`] in the record.
+//! [`Holders`] in MySQL.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use super::{burial, persist};
 use crate::production::{Holder, Holders};
 use crate::{Claim, OrderId, StoreError, UserId, VoucherId};
 
-/// Rows of one page of each kind.
+/// Rows per page, for orders and for dead letters each.
 const PAGE: u32 = 10_000;
 
 pub(super) struct MysqlHolders(pub(super) Database);
@@ -54,7 +54,7 @@ async fn page(conn: &mut Conn, voucher: VoucherId, after: OrderId) -> Result<Vec
         let span = (from, complete_to, voucher.get(), PAGE);
         let found = all(conn, sql, span, |row| holder(row, is_order)).await?;
         if found.len() == PAGE as usize {
-            // Where this list breaks off, the page ends for both.
+            // The shorter list ends the page for both.
             complete_to = found.last().map_or(complete_to, |last| last.order.get());
         }
         holders.extend(found);
@@ -64,7 +64,8 @@ async fn page(conn: &mut Conn, voucher: VoucherId, after: OrderId) -> Result<Vec
     Ok(holders)
 }
 
-/// A sale's first order and its last: outside of them there is no order, and no dead letter that holds a unit.
+/// Returns the ids of a sale's first and last order. All orders, and all dead letters that hold a unit, lie
+/// within.
 pub(super) async fn ends(conn: &mut Conn, voucher: VoucherId) -> Result<Option<(u64, u64)>, Fault> {
     let sql = "SELECT first_order, last_order FROM sales WHERE voucher_id = ?";
     let ends = first(conn, sql, (voucher.get(),), |row| {

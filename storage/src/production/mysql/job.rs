@@ -1,4 +1,4 @@
-//! What is handed to the record: a closure that makes a future, as often as it has to be tried.
+//! Jobs for the database: closures that return a future, called once per attempt.
 
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -7,20 +7,20 @@ use mysql_async::Conn;
 
 use super::trouble::Fault;
 
-/// A job: called once a try.
+/// A job, called once per attempt.
 pub(super) trait Job<'a, T>: for<'c> Fn(&'c mut Conn) -> Run<'a, 'c, T> {}
 
 impl<'a, T, F: for<'c> Fn(&'c mut Conn) -> Run<'a, 'c, T>> Job<'a, T> for F {}
 
-/// One run of a job on a connection that is lent for `'c`, with what the job itself has borrowed for `'a`.
+/// One run of a job, on a connection borrowed for `'c`, with the job's own borrows of lifetime `'a`.
 pub(super) struct Run<'a, 'c, T> {
     future: Pin<Box<dyn Future<Output = Result<T, Fault>> + Send + 'c>>,
-    /// Tells the compiler that what the job has borrowed outlives each loan, which an `AsyncFn` cannot yet be told
-    /// together with `Send`.
+    /// Tells the compiler that the job's borrows outlive each loan of the connection. An `AsyncFn` cannot yet
+    /// express this bound together with `Send`.
     _outlives: PhantomData<&'c &'a ()>,
 }
 
-/// Makes one.
+/// Wraps a future as a run.
 pub(super) fn run<'a, 'c, T>(future: impl Future<Output = Result<T, Fault>> + Send + 'c) -> Run<'a, 'c, T> {
     Run { future: Box::pin(future), _outlives: PhantomData }
 }

@@ -1,4 +1,4 @@
-//! [`LedgerRows`] in the record.
+//! [`LedgerRows`] in MySQL.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::{
 
 pub(super) struct MysqlLedgerRows(pub(super) Database);
 
-/// The server itself keeps `is_live` by the order's status.
+/// `is_live` needs no check: the server computes the column from the order's status.
 const SLOT_FITS: &str = "o.of_sale = (s.voucher_id IS NOT NULL)";
 
 #[async_trait]
@@ -39,7 +39,7 @@ impl LedgerRows for MysqlLedgerRows {
         self.0.look("check of rows", |conn| run(async move { broken(conn, check.sql(), max).await })).await
     }
 
-    /// A transaction that is rolled back leaves a gap, which cannot be told from a row that is gone.
+    /// Returns no gaps: a rolled-back transaction leaves a gap too, which looks like a deleted row.
     async fn gone(&self) -> Result<BTreeMap<&'static str, u64>, StoreError> {
         Ok(BTreeMap::new())
     }

@@ -1,8 +1,9 @@
-//! [`Likes`] in the record.
+//! [`Likes`] in MySQL.
 //!
-//! A rush on one note would be one transaction after the other, each waiting for the disk with the note's row in its hand. So
-//! changes that wait are written together, by one task a process: one transaction locks the rows of all that they are about,
-//! by id, makes the changes one after the other in memory, and writes what has become of them.
+//! During a rush on one note, separate transactions would run one after the other, each holding the note's
+//! row lock during a disk sync. So waiting changes are batched, by one task per process. One transaction
+//! locks the rows of all liked notes and comments, by id, applies the changes in memory one after the other,
+//! and writes the result.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,13 +19,13 @@ use super::trouble::Fault;
 use crate::stored::MISCOUNTED_LIKES;
 use crate::{LikeChange, Liked, Likes, Page, Post, StoreError, Timestamp, UserId};
 
-/// Changes written together at the most: some ten milliseconds.
+/// Maximum number of changes per transaction: some ten milliseconds of work.
 const TOGETHER: usize = 256;
-/// Changes that may wait. Whoever comes then waits to be let in.
+/// Maximum number of waiting changes. Further callers wait for a place (backpressure).
 const WAITING: usize = 4_096;
 const OP: &str = "change like";
 
-/// One change, and who waits for it.
+/// A change and the channel for its outcome.
 struct Waiting {
     change: Change,
     answer: oneshot::Sender<Result<Option<Liked>, StoreError>>,
@@ -44,7 +45,7 @@ pub(super) struct MysqlLikes {
 }
 
 impl MysqlLikes {
-    /// Begins its task, which ends with this.
+    /// Spawns the writer task, which ends when this value is dropped.
     pub(super) fn new(database: Database) -> Self {
         let (queue, mut waiting) = mpsc::channel(WAITING);
         let writer = database.clone();
@@ -103,7 +104,7 @@ impl Likes for MysqlLikes {
     }
 }
 
-/// Somebody, and what they may like.
+/// A note or comment, and a user.
 type Pair = (Post, UserId);
 
 async fn write(database: &Database, batch: Vec<Waiting>) {
@@ -114,7 +115,7 @@ async fn write(database: &Database, batch: Vec<Waiting>) {
     match written {
         Ok(liked) => {
             for (answer, liked) in answers.into_iter().zip(liked) {
-                // Whoever went away finds it out by looking.
+                // A caller that went away sees the outcome in a later read.
                 let _ = answer.send(Ok(liked));
             }
         }
@@ -128,7 +129,7 @@ async fn write(database: &Database, batch: Vec<Waiting>) {
     }
 }
 
-/// Makes changes in their order. Answers what each came to.
+/// Applies changes in their order. Returns the outcome of each.
 async fn change_all(conn: &mut Conn, changes: &[Change]) -> Result<Vec<Option<Liked>>, Fault> {
     let subjects: BTreeSet<Post> = changes.iter().map(|change| change.what).collect();
     let before = locked(conn, &subjects).await?;
@@ -162,7 +163,8 @@ async fn change_all(conn: &mut Conn, changes: &[Change]) -> Result<Vec<Option<Li
     Ok(answers)
 }
 
-/// How many like each of these, of what is there to be seen; nobody else changes them before the transaction ends.
+/// Locks the visible notes and comments of `subjects` until the transaction ends, and returns the like count
+/// of each.
 async fn locked(conn: &mut Conn, subjects: &BTreeSet<Post>) -> Result<BTreeMap<Post, u64>, Fault> {
     let mut counts = BTreeMap::new();
     for what in subjects {
@@ -177,7 +179,7 @@ async fn locked(conn: &mut Conn, subjects: &BTreeSet<Post>) -> Result<BTreeMap<P
     Ok(counts)
 }
 
-/// The likes there are among these.
+/// Returns the existing likes among `pairs`.
 async fn rows(conn: &mut Conn, pairs: &BTreeSet<Pair>) -> Result<BTreeSet<Pair>, Fault> {
     let mut found = BTreeSet::new();
     let pairs: Vec<Pair> = pairs.iter().copied().collect();
@@ -197,13 +199,13 @@ async fn rows(conn: &mut Conn, pairs: &BTreeSet<Pair>) -> Result<BTreeSet<Pair>,
     Ok(found)
 }
 
-/// Writes who likes what now, where that is not as it was.
+/// Writes the changed likes: deletes and inserts rows.
 async fn put(
     conn: &mut Conn,
     had: &BTreeSet<Pair>,
     has: &BTreeMap<Pair, Option<Timestamp>>,
 ) -> Result<(), Fault> {
-    // One that was taken back and given again has a new time.
+    // A like removed and given again within the batch gets a new time.
     let gone: Vec<Pair> = has.keys().copied().filter(|pair| had.contains(pair)).collect();
     for some in gone.chunks(TOGETHER) {
         let (places, values) = places(some);
@@ -217,7 +219,8 @@ async fn put(
     many::insert(conn, "INSERT INTO likes (kind, target_id, user_id, liked_ms)", "(?, ?, ?, ?)", &new).await
 }
 
-/// The clause of these rows, and its values. Of few lengths, so that few statements are prepared.
+/// Returns the WHERE clause for `pairs` and its values. Padded to a power of two, so that few statements are
+/// prepared.
 fn places(pairs: &[Pair]) -> (String, Vec<Value>) {
     let length = pairs.len().next_power_of_two();
     let last = pairs.last().copied().into_iter().cycle();

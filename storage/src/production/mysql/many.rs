@@ -1,20 +1,21 @@
 //! Statements about many rows at once.
 //!
-//! A statement has a fixed number of rows, out of a few: so it is prepared once a connection and not for every number of
-//! rows there is. What is inserted is cut into such pieces; what is looked for is filled up with the last one again.
+//! A statement has one of a few fixed numbers of rows. So each connection prepares few statements, and not
+//! one for every number of rows. Inserts are split into pieces of these sizes; lookups are padded with the
+//! last key.
 
 use mysql_async::{Conn, Value};
 
 use super::columns::{Columns, all, execute};
 use super::trouble::Fault;
 
-/// Rows of one INSERT: a batch of any size takes few, since each is a round trip. The largest has 3,840 bound values of the
-/// 65,535 that a statement may have, and some 30 KiB.
+/// Rows of one INSERT. A batch of any size takes few statements, since each costs a round trip. The largest
+/// has 3,840 bound values, of the 65,535 that a statement may have, and some 30 KiB.
 pub(super) const INSERTS: [usize; 6] = [256, 64, 16, 4, 2, 1];
-/// Keys of one look.
+/// Keys of one lookup.
 const LOOKS: [usize; 4] = [1, 16, 128, 512];
 
-/// Inserts rows: `head` is the statement up to its values, `row` the places of one row.
+/// Inserts rows: `head` is the statement up to `VALUES`, `row` the placeholders of one row.
 pub(super) async fn insert<const COLUMNS: usize>(
     conn: &mut Conn,
     head: &str,
@@ -36,7 +37,8 @@ pub(super) async fn insert<const COLUMNS: usize>(
     Ok(())
 }
 
-/// Looks for keys: `sql` with `{keys}` where their places belong. `fixed` is bound before them.
+/// Reads the rows of `keys`: `{keys}` in `sql` stands for their placeholders. `fixed` is bound before the
+/// keys.
 pub(super) async fn look<T>(
     conn: &mut Conn,
     sql: &str,
@@ -52,8 +54,8 @@ pub(super) async fn look<T>(
     Ok(found)
 }
 
-/// Changes or removes the rows of these keys: `sql` with `{keys}` where their places belong. `fixed` is bound before them.
-/// Answers how many rows that are.
+/// Updates or deletes the rows of `keys`: `{keys}` in `sql` stands for their placeholders. `fixed` is bound
+/// before the keys. Returns the number of rows.
 pub(super) async fn change(conn: &mut Conn, sql: &str, fixed: &[i64], keys: &[u64]) -> Result<u64, Fault> {
     let fixed: Vec<Value> = fixed.iter().copied().map(Value::from).collect();
     let mut rows = 0;
@@ -63,7 +65,7 @@ pub(super) async fn change(conn: &mut Conn, sql: &str, fixed: &[i64], keys: &[u6
     Ok(rows)
 }
 
-/// The statements about so many keys, and what is bound to each.
+/// Splits `keys` into statements, each with its bound values.
 fn pieces<'a>(
     sql: &'a str,
     fixed: &'a [Value],

@@ -1,10 +1,12 @@
-//! The record's form, step by step.
+//! Migrations of the database schema.
 //!
-//! A file holds one statement, since MySQL cannot undo a change of form: a step that was done and not noted (the process
-//! died in between) is done again, and finds that it is done. A file is never changed once it has been released; a later
-//! form is further files. However many processes start at the same moment, one does it and the others wait.
+//! Each file holds one statement, since MySQL cannot roll back a schema change. A step that was done but not
+//! noted (the process died in between) runs again and finds its work done. A released file never changes;
+//! later schema changes are further files. Of several processes that start at the same moment, one migrates
+//! and the others wait.
 //!
-//! Own rather than refinery's: that takes no lock (of two at once one fails), and does not know half-done steps.
+//! Written for this crate instead of using refinery: refinery takes no lock (of two concurrent runs one
+//! fails), and cannot handle half-done steps.
 
 use mysql_async::Conn;
 use mysql_async::prelude::Queryable as _;
@@ -18,7 +20,7 @@ macro_rules! steps {
     };
 }
 
-/// Names and statements; a step's number is its place, counted from 1.
+/// Names and statements; a step's number is its position, counted from 1.
 const STEPS: &[(&str, &str)] = steps![
     "0001_users",
     "0002_user_info",
@@ -62,20 +64,22 @@ const STEPS: &[(&str, &str)] = steps![
     "0040_order_instances",
 ];
 
-/// The step up to which this program knows the record.
+/// The newest step known to this program.
 const NEWEST: u64 = STEPS.len() as u64;
-/// For somebody else's changes of form, in seconds.
+/// Longest wait for the migrations of another process, in seconds.
 const PATIENCE: u32 = 60;
-/// A column, a key, a table or a trigger is there already, or is gone already: a step that was done and not noted.
+/// A column, a key, a table or a trigger exists already, or is dropped already: the step was done but not
+/// noted.
 const DONE_ALREADY: [u16; 5] = [1050, 1060, 1061, 1091, 1359];
-/// The account may not make triggers, or not beside a binary log (MySQL 8, unless `log_bin_trust_function_creators`).
+/// The account may not create triggers, or not beside a binary log (MySQL 8, unless
+/// `log_bin_trust_function_creators`).
 const NO_TRIGGERS: [u16; 2] = [1142, 1419];
 
-/// What keeps a database from being used, in words for the operator.
+/// Why a database cannot be used, in words for the operator.
 pub(super) enum Unfit {
-    /// It is not a record that this program can work on.
+    /// The database is no usable mallbox database; the text says why.
     Because(String),
-    /// It could not be looked at.
+    /// The database could not be examined.
     Trouble(Fault),
 }
 
@@ -85,9 +89,10 @@ impl<F: Into<Fault>> From<F> for Unfit {
     }
 }
 
-/// Brings the database to the newest form. Does nothing if it is there already.
+/// Migrates the database to the newest version. Does nothing if already up to date.
 pub(super) async fn apply(conn: &mut Conn) -> Result<(), Unfit> {
-    // A lock is the whole server's, and its name is short; databases each have their own.
+    // `GET_LOCK` is server-wide and its names are short, so the lock's name holds a hash of the database's
+    // name.
     let got = first(conn, "SELECT GET_LOCK(CONCAT('mallbox ', SHA1(DATABASE())), ?)", (PATIENCE,), |row| {
         row.next::<Option<i64>>()
     });
@@ -97,7 +102,7 @@ pub(super) async fn apply(conn: &mut Conn) -> Result<(), Unfit> {
         ));
     }
     let applied = apply_alone(conn).await;
-    // The connection's end would give it back too.
+    // Closing the connection would release the lock too.
     conn.query_drop("SELECT RELEASE_LOCK(CONCAT('mallbox ', SHA1(DATABASE())))")
         .await
         .map_err(Fault::from)?;
@@ -139,7 +144,7 @@ async fn apply_alone(conn: &mut Conn) -> Result<(), Unfit> {
     Ok(())
 }
 
-/// How many tables there are, and how many of them are the list of steps.
+/// Counts all tables of the database, and the tables among them that list the steps.
 async fn tables(conn: &mut Conn) -> Result<(i64, i64), Fault> {
     let sql = "SELECT COUNT(*), COUNT(CASE WHEN table_name = 'mallbox_schema' THEN 1 END)
                FROM information_schema.tables WHERE table_schema = DATABASE()";
@@ -150,11 +155,11 @@ async fn tables(conn: &mut Conn) -> Result<(i64, i64), Fault> {
 async fn step(conn: &mut Conn, sql: &str) -> Result<(), Fault> {
     match conn.query_drop(sql).await {
         Err(mysql_async::Error::Server(said)) if DONE_ALREADY.contains(&said.code) => Ok(()),
-        // They are a second lock, of which the chain of hashes is the first.
+        // The triggers are a second safeguard; the hash chain is the first.
         Err(mysql_async::Error::Server(said))
             if NO_TRIGGERS.contains(&said.code) && sql.contains("CREATE TRIGGER") =>
         {
-            tracing::warn!(%said, "the record cannot itself refuse changes of the audit log");
+            tracing::warn!(%said, "could not create the triggers that keep the audit log append-only");
             Ok(())
         }
         other => Ok(other?),

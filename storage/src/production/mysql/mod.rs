@@ -1,27 +1,29 @@
-//! The half of the production back end that is in MySQL: the record, the truth about people, shops, vouchers, orders and
-//! payments; and the numbers of orders.
+//! The MySQL half of the production back end: the database of users, shops, vouchers, orders and payments,
+//! and the counter of order numbers.
 //!
-//! [`Database`] is the pool of connections. Every port here is a few statements handed to it. Any number of processes write
-//! at once: what must not be done twice is kept apart by unique keys and by locks on rows, always taken in the order
-//! order, payment, sale, or else (a batch that met something unusual) sales alone, by id, before anything else is looked
-//! at.
+//! [`Database`] is the connection pool. Every port in this module hands a few statements to the pool. Any
+//! number of processes write at once. Unique keys and row locks prevent double writes. Row locks are always
+//! taken in the order order, payment, sale. The exception is a batch with something unusual in it: the batch
+//! locks only sales, by id, before reading anything else.
 //!
 //! # MySQL 8
 //!
-//! Everything here is run on MariaDB 10.11; **on MySQL 8 it is unproven**, though it is written to suit both:
+//! All tests run on MariaDB 10.11; **on MySQL 8 the module is unproven**, though written to suit both:
 //!
-//! - generated columns are `STORED`, with a unique index over them; expressions are `CASE` alone;
-//! - the collation is named: `utf8mb4_bin`. It compares as if shorter texts were filled up with spaces, in both;
+//! - generated columns are `STORED`, with a unique index over them; expressions use only `CASE`;
+//! - the collation is named: `utf8mb4_bin`. On both servers, a comparison pads the shorter text with spaces;
 //! - no `RETURNING`, no `INSERT … SET`, no sequences, no `FOR UPDATE OF`, no `SKIP LOCKED`;
-//! - no `VALUES()` and no alias of a new row in `ON DUPLICATE KEY UPDATE` (each is known to one of them alone, or frowned
-//!   upon): values are bound twice;
-//! - the level of isolation is set by `SET … TRANSACTION ISOLATION LEVEL`, since its variable has two names;
-//!   READ COMMITTED wants `binlog_format` ROW (MySQL's own) or MIXED (MariaDB's own) where there is a binary log;
-//! - `GET_LOCK` and the locks of an import are one server's: with several that take writes (Galera, group replication) let
-//!   one process start first, or import;
-//! - numbers of a broken check (3819 and 4025), of a snapshot that is too old (1020, MariaDB) and of a full disk differ;
-//!   `trouble` has both;
-//! - `caching_sha2_password` without TLS asks the server for its public key; the driver does that by itself.
+//! - no `VALUES()` and no alias of a new row in `ON DUPLICATE KEY UPDATE` (each is either deprecated or known
+//!   to only one of the two servers): values are bound twice;
+//! - the isolation level is set by `SET … TRANSACTION ISOLATION LEVEL`, since the variable has two names;
+//!   with a binary log, READ COMMITTED wants `binlog_format` ROW (the default of MySQL) or MIXED (the default
+//!   of MariaDB);
+//! - `GET_LOCK` and the locks of an import hold on one server. With several writable servers (Galera, group
+//!   replication), start or import with one process first;
+//! - the error numbers of a violated check (3819 and 4025), of a snapshot that is too old (1020, MariaDB) and
+//!   of a full disk differ; `trouble` has both;
+//! - `caching_sha2_password` without TLS asks the server for its public key; the driver does so
+//!   automatically.
 
 mod address;
 mod apart;
@@ -84,79 +86,80 @@ use crate::{
     Outbox, PaymentRows, Pictures, Reports, Sequences, Shops, StoreError, Users, Vouchers,
 };
 
-/// How long a server may take to take the first connection.
+/// Longest wait for the first connection to a server.
 const FIRST_CONNECTION: Duration = Duration::from_secs(5);
-/// How often a server that has no connection free is asked again.
+/// Pause between attempts while the server has no free connection.
 const CROWDED_PAUSE: Duration = Duration::from_millis(200);
-/// How often the log says so.
+/// Interval between log entries about the wait for a connection.
 const CROWDED_LOGGED_EVERY: Duration = Duration::from_secs(10);
 const NO_SUCH_DATABASE: u16 = 1049;
 
-/// The ports that are in MySQL.
+/// The ports that MySQL implements.
 pub struct MysqlPorts {
-    /// People.
+    /// Users, their cards and their rights.
     pub users: Arc<dyn Users>,
-    /// Who follows whom.
+    /// Followers and followees of users.
     pub follows: Arc<dyn Follows>,
-    /// What is asked for feeds, of which Redis has the newest.
+    /// Follows and notes, from which feeds are built. Redis caches the newest entries.
     pub feed_rows: Arc<dyn FeedRows>,
-    /// Who likes what.
+    /// Likes of notes and comments.
     pub likes: Arc<dyn Likes>,
-    /// Notes.
+    /// Notes and their moderation.
     pub notes: Arc<dyn Notes>,
     /// Comments on notes.
     pub comments: Arc<dyn Comments>,
-    /// What readers report.
+    /// Readers' reports of notes and comments.
     pub reports: Arc<dyn Reports>,
-    /// Shops.
+    /// Shops and shop types.
     pub shops: Arc<dyn Shops>,
-    /// Vouchers and sales.
+    /// Vouchers and their sales.
     pub vouchers: Arc<dyn Vouchers>,
-    /// Orders.
+    /// Orders of all vouchers.
     pub orders: Arc<dyn Orders>,
     /// Rows for the ledger check.
     pub ledger: Arc<dyn LedgerRows>,
-    /// What closed orders ask for.
+    /// Outbox entries of closed orders: units to release in Redis.
     pub outbox: Arc<dyn Outbox>,
-    /// Claims that did not become orders.
+    /// Claims that could not become orders.
     pub dead_letters: Arc<dyn DeadLetters>,
-    /// Payments.
+    /// Payments of orders.
     pub payments: Arc<dyn PaymentRows>,
-    /// What people upload.
+    /// Pictures uploaded by users.
     pub pictures: Arc<dyn Pictures>,
-    /// What operators did.
+    /// The audit log of operators' actions.
     pub audit: Arc<dyn Audit>,
-    /// The way in for a whole mall.
+    /// Import of a whole mall.
     pub import: Arc<dyn Import>,
-    /// Counters.
+    /// Counters, reserved in blocks.
     pub sequences: Arc<dyn Sequences>,
-    /// Which Redis server is the one that counts.
+    /// Replication epochs: the Redis server in force.
     pub epochs: Arc<dyn EpochRows>,
-    /// Who holds units of a sale, for Redis to be told.
+    /// Holders of a sale's units, for the resync of Redis.
     pub holders: Arc<dyn Holders>,
-    /// Who signed in, for Redis to be told.
+    /// Sign-ins of users, for the resync of Redis.
     pub sign_rows: Arc<dyn SignRows>,
-    /// The record as a whole.
+    /// Settings, health and shutdown of the database.
     pub upkeep: MysqlUpkeep,
 }
 
-/// Connects, makes the database if it is not there, and brings it to this version's form. The current runtime drives the
-/// connections from then on, and has to outlive the ports.
+/// Connects, creates the database if it does not exist, and migrates the schema to this version. The current
+/// runtime drives the connections from then on, and has to outlive the ports.
 ///
-/// `url` is as [`ProductionOptions`](super::ProductionOptions) has it. While the server has no connection free, this waits for
-/// one without a limit, as calls of an open mall do, and logs it at once and every ten seconds.
+/// `url` is described at [`ProductionOptions`](super::ProductionOptions). While the server has no free
+/// connection, this call waits without a limit, as the calls of an open mall do. The wait is logged at once
+/// and every ten seconds.
 ///
 /// # Errors
-/// [`OpenError`]: the URL cannot be read, the server does not answer or refuses the login, or the database is another
-/// program's or a newer mallbox's.
+/// [`OpenError`]: the URL is invalid, the server does not respond or refuses the login, or the database
+/// belongs to another program or to a newer mallbox.
 pub async fn connect(url: &str) -> Result<MysqlPorts, OpenError> {
     connect_within(url, None).await
 }
 
-/// As [`connect`], but waits for free connections no longer than `wait`, if there is a limit.
+/// Connects like [`connect`], but waits at most `wait` for a free connection; `None` means no limit.
 ///
 /// # Errors
-/// As [`connect`]; [`OpenError::NoConnection`] after `wait`.
+/// The errors of [`connect`]; [`OpenError::NoConnection`] after `wait`.
 pub async fn connect_within(url: &str, wait: Option<Duration>) -> Result<MysqlPorts, OpenError> {
     let address = Address::parse(url)?;
     let unreachable =
@@ -179,7 +182,7 @@ pub async fn connect_within(url: &str, wait: Option<Duration>) -> Result<MysqlPo
     }
     drop(conn);
     let database = Database::new(address.opts.clone(), address.place());
-    // The pool keeps it: whoever reads while the mall starts finds a connection.
+    // The pool keeps the connection, so that the first reads of a starting mall find one.
     while let Err(fault) = database.first_call().await {
         crowd.wait(fault).await?;
     }
@@ -209,7 +212,7 @@ pub async fn connect_within(url: &str, wait: Option<Duration>) -> Result<MysqlPo
     })
 }
 
-/// A start that waits for one of the server's connections.
+/// The state of a startup that waits for a free connection.
 struct Crowd {
     server: String,
     began: Instant,
@@ -218,11 +221,11 @@ struct Crowd {
 }
 
 impl Crowd {
-    /// Returns when another try is worth it.
+    /// Returns when the next attempt is due.
     ///
     /// # Errors
-    /// [`OpenError::Unreachable`] with the fault, unless it says that no connection is free; [`OpenError::NoConnection`] if
-    /// that has been so for `wait_max`.
+    /// [`OpenError::Unreachable`] with the fault, unless the fault is a lack of free connections;
+    /// [`OpenError::NoConnection`] after `wait_max`.
     async fn wait(&mut self, fault: Fault) -> Result<(), OpenError> {
         let (server, waited) = (self.server.clone(), self.began.elapsed());
         if !fault.is_crowded() {
@@ -256,14 +259,14 @@ async fn first_connection(address: &Address) -> Result<Conn, Fault> {
     }
 }
 
-/// A database's name cannot be bound; between these quotes only the quote itself has a meaning.
+/// Quotes a database name, because a name cannot be bound. Between backticks only the backtick has a meaning.
 fn quoted(database: &str) -> String {
     format!("`{}`", database.replace('`', "``"))
 }
 
-/// The same server with another database.
+/// Returns `url` with another database name.
 pub(super) fn with_database(url: &str, database: &str) -> Result<String, OpenError> {
-    // So that what is cut below has a database.
+    // Ensures that the part cut off below is a database name.
     let _ = Address::parse(url)?;
     let (place, query) = url.split_once('?').map_or((url, None), |(place, query)| (place, Some(query)));
     let server = place.rsplit_once('/').map_or(place, |(server, _)| server);
@@ -271,13 +274,13 @@ pub(super) fn with_database(url: &str, database: &str) -> Result<String, OpenErr
     Ok(query.map_or(url.clone(), |query| format!("{url}?{query}")))
 }
 
-/// What the server has done so far.
+/// Returns the server's counters since its start.
 pub(super) async fn figures_of(url: &str) -> Result<MysqlFigures, StoreError> {
     let asked = async { figures::figures(&mut open(server_of(url)?.0).await?).await };
     asked.await.map_err(|fault: Fault| fault.explain("figures"))
 }
 
-/// Drops the database, however long that takes.
+/// Drops the database, without a time limit.
 pub(super) async fn drop_database(url: &str) -> Result<(), StoreError> {
     let dropped = async {
         let (server, database) = server_of(url)?;
@@ -287,7 +290,7 @@ pub(super) async fn drop_database(url: &str) -> Result<(), StoreError> {
     dropped.await.map_err(|fault: Fault| fault.explain("drop database"))
 }
 
-/// The server, and the database that is named beside it.
+/// Returns the options for the server, and the database name from the URL.
 fn server_of(url: &str) -> Result<(Opts, String), Fault> {
     let address = Address::parse(url).map_err(|error| Fault::refused(error.to_string()))?;
     Ok((address.of_server(), address.database))
@@ -298,18 +301,20 @@ async fn open(opts: Opts) -> Result<Conn, Fault> {
     Ok(conn.map_err(|_| Fault::Silence(FIRST_CONNECTION))??)
 }
 
-/// How many connections the server has room for, with what each of ours keeps prepared; and how many others there are.
+/// Returns the number of connections for which the server has room, given [`STATEMENTS`] prepared statements
+/// on each of ours, and the number of other connections at present.
 async fn room(conn: &mut Conn) -> Result<(usize, usize), Fault> {
     let limits: Option<(usize, usize)> =
         conn.query_first("SELECT @@max_connections, @@max_prepared_stmt_count").await?;
     let connected: Option<(String, usize)> =
         conn.query_first("SHOW GLOBAL STATUS LIKE 'Threads_connected'").await?;
     let room = limits.map_or(usize::MAX, |(connections, prepared)| connections.min(prepared / STATEMENTS));
-    // This one ends before the first of the pool begins.
+    // The connection of this check is closed before the pool opens its first.
     Ok((room, connected.map_or(0, |(_, connections)| connections.saturating_sub(1))))
 }
 
-/// What to say of a pool that may not find room. Others may open more of theirs later: nobody knows how many there will be.
+/// Returns a warning for a pool that may not get all its connections. Other processes may open more
+/// connections later: their number is unknown.
 fn crowding(room: usize, taken: usize, pool: usize) -> Option<String> {
     (taken + pool > room).then(|| {
         format!(
@@ -319,8 +324,9 @@ fn crowding(room: usize, taken: usize, pool: usize) -> Option<String> {
     })
 }
 
-/// What an answer of this server is worth when the machine goes: InnoDB's log has to be on the disk, and where there is a
-/// binary log, that too: what is missing there is rolled back when the server starts.
+/// Returns the durability of an acknowledged commit on this server. InnoDB's log has to be on the disk, and
+/// the binary log too where enabled: the server rolls back at its start any transaction missing from the
+/// binary log.
 async fn durability(conn: &mut Conn) -> Result<Durability, Fault> {
     let sql = "SELECT @@innodb_flush_log_at_trx_commit, @@log_bin, @@sync_binlog";
     let found = columns::first(conn, sql, (), |row| Ok((row.next()?, row.next()?, row.next()?)));
@@ -346,7 +352,8 @@ mod tests {
         assert!(crowding(151, 144, 16).unwrap().contains("room for 151 connections; 144 are taken"));
     }
 
-    /// One connection more than the server's own limits allow fails for want of a connection, not of statements.
+    /// One connection more than the server's own limits allow fails for want of a connection, not of
+    /// statements.
     #[test]
     fn connections_run_out_before_prepared_statements_do() {
         const OF_A_SERVER: (usize, usize) = (151, 16_382);

@@ -1,4 +1,4 @@
-//! [`Outbox`] in the record.
+//! [`Outbox`] in MySQL.
 
 use async_trait::async_trait;
 use mysql_async::Conn;
@@ -21,7 +21,7 @@ impl Outbox for MysqlOutbox {
 
     async fn done(&self, errands: &[Errand]) -> Result<(), StoreError> {
         let mut orders: Vec<u64> = errands.iter().map(|Errand::Release { order, .. }| order.get()).collect();
-        // Two instances that are done with the same do not wait for each other in a circle.
+        // Sorted, so that two instances with the same entries do not deadlock.
         orders.sort_unstable();
         let orders = &*orders;
         self.0
@@ -35,20 +35,22 @@ impl Outbox for MysqlOutbox {
     }
 }
 
-/// In the caller's transaction. `false`, and no errand, if the voucher is no sale.
+/// Inserts an outbox entry in the caller's transaction. Returns `false`, without an entry, if the voucher is
+/// no sale.
 pub(super) async fn leave_release(
     conn: &mut Conn,
     voucher: VoucherId,
     user: UserId,
     order: OrderId,
 ) -> Result<bool, Fault> {
-    // An order is closed once; of two dead letters with one id, one errand at a time is enough.
+    // An order is closed once; for two dead letters with one id, one entry at a time is enough.
     let sql = "INSERT INTO outbox_releases (order_id, voucher_id, user_id)
                SELECT ?, voucher_id, ? FROM sales WHERE voucher_id = ? ON DUPLICATE KEY UPDATE order_id = order_id";
     Ok(execute(conn, sql, (order.get(), user.get(), voucher.get())).await? > 0)
 }
 
-/// For orders that were closed in the caller's transaction; none for those of ordinary vouchers.
+/// Inserts outbox entries for orders closed in the caller's transaction; none for orders of ordinary
+/// vouchers.
 pub(super) async fn leave_releases(conn: &mut Conn, orders: &[u64]) -> Result<(), Fault> {
     let sql = "INSERT INTO outbox_releases (order_id, voucher_id, user_id)
                SELECT orders.id, orders.voucher_id, orders.user_id FROM orders

@@ -1,7 +1,7 @@
-//! [`PaymentRows`] in the record.
+//! [`PaymentRows`] in MySQL.
 //!
-//! Whoever moves an order or one of its payments locks the order's row first: `needs_look` says what can only be said of
-//! both together.
+//! A transaction that changes an order or a payment of the order locks the order's row first, because
+//! `needs_look` depends on both.
 
 use async_trait::async_trait;
 use mysql_async::Conn;
@@ -18,7 +18,7 @@ use crate::{
 
 pub(super) struct MysqlPayments(pub(super) Database);
 
-/// Every query for payments begins with it; [`payment`] reads it.
+/// Start of every query for payments; read by [`payment`].
 const SELECT: &str = "SELECT id, order_id, amount, state, started_ms FROM payments";
 
 #[async_trait]
@@ -31,7 +31,7 @@ impl PaymentRows for MysqlPayments {
                         return Ok(open);
                     }
                     match start(conn, order, amount, now).await {
-                        // Somebody else was quicker.
+                        // A concurrent call was quicker.
                         Err(fault) if fault.is_taken_key() => open_of(conn, order)
                             .await?
                             .ok_or_else(|| Fault::refused("the order's other payment ended at this moment")),
@@ -92,8 +92,8 @@ impl PaymentRows for MysqlPayments {
     }
 }
 
-/// Moves a payment of the order to captured, also one that was given up: the gateway's word wins. Whether there is such
-/// a one.
+/// Moves a payment of the order to captured, even after the payment was given up: the gateway decides.
+/// Returns false if the order has no such payment.
 pub(super) async fn capture(
     conn: &mut Conn,
     order: OrderId,
@@ -112,7 +112,7 @@ pub(super) async fn refund(conn: &mut Conn, order: OrderId, now: Timestamp) -> R
     execute(conn, sql, (now.as_millis(), order.get())).await.map(drop)
 }
 
-/// The order is being cancelled or refunded: money that was taken for it must go back.
+/// Marks the captured payment of an order that is being cancelled or refunded: the money must go back.
 pub(super) async fn mark_stray(conn: &mut Conn, order: OrderId) -> Result<(), Fault> {
     let sql = "UPDATE payments SET needs_look = 1 WHERE order_id = ? AND state = 1";
     execute(conn, sql, (order.get(),)).await.map(drop)
@@ -123,7 +123,7 @@ async fn open_of(conn: &mut Conn, order: OrderId) -> Result<Option<Payment>, Fau
 }
 
 async fn start(conn: &mut Conn, order: OrderId, amount: Cents, now: Timestamp) -> Result<Payment, Fault> {
-    // Orders stay: one that is there now is there when the payment is.
+    // Orders are never deleted, so an order found here still exists when the payment is inserted.
     let known =
         first(conn, "SELECT 1 FROM orders WHERE id = ?", (order.get(),), Columns::next::<i64>).await?;
     if known.is_none() {
@@ -160,7 +160,7 @@ async fn settle(
     Ok(execute(conn, sql, params).await? > 0)
 }
 
-/// Who asked the gateway a moment ago must not undo what was captured since.
+/// Whether a result from the gateway is stale: it must not undo a later capture.
 fn would_undo_capture(from: PaymentState, to: PaymentState, order: Option<OrderStatus>) -> bool {
     let is_paid_for = matches!(order, Some(OrderStatus::Paid | OrderStatus::Used | OrderStatus::Refunding));
     match to {

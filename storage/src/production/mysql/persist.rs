@@ -1,9 +1,10 @@
-//! Claims become orders, or dead letters: the second lock of every sale.
+//! Turns claims into orders or dead letters: the second safeguard of every sale.
 //!
-//! Nearly every batch is nothing but new claims for which there is stock. So that is tried first ([`write_all`]): the orders
-//! are inserted and the units taken, and keys and stock say whether it was so. It holds a sale's row only from the taking
-//! to the commit: many can write orders of one sale at once. If it was not so, all of it is undone, and the batch is
-//! looked at claim by claim ([`write_each`]), with its sales locked from the beginning.
+//! Nearly every batch consists of new claims with sufficient stock. So the optimistic path runs first
+//! ([`write_all`]): it inserts the orders and takes the units, and unique keys and stock verify the
+//! assumption. The row of a sale stays locked only from the taking to the commit, so that many processes can
+//! write orders of one sale at once. If the assumption fails, the transaction is rolled back, and the batch
+//! is examined claim by claim ([`write_each`]), with its sales locked from the beginning.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -21,10 +22,10 @@ use crate::{
     Claim, DeadReason, Logged, OrderId, PaymentMode, Persisted, StoreError, Timestamp, UserId, VoucherId,
 };
 
-/// How often a batch is looked at claim by claim, if its keys are taken by others in between.
+/// Attempts at a batch claim by claim, when concurrent writers take its keys in between.
 const LOOKS: usize = 3;
 
-/// Writes the claims. One answer a claim, in their order.
+/// Writes the claims. Returns one outcome per claim, in the order of the claims.
 pub(super) async fn persist(
     database: &Database,
     claims: &[Logged],
@@ -43,8 +44,9 @@ pub(super) async fn persist(
     done.map_err(|fault| fault.explain("persist"))
 }
 
-/// Writes one claim that has died before, with a deadline of its own, and takes a unit for it unless it holds one. Why
-/// not, if the record does not allow it: then nothing is written. Its sale is locked, if there is one.
+/// Writes the order of a dead-lettered claim, with a new payment deadline, and takes a unit unless the dead
+/// letter holds one. Returns the reason if the database does not allow the order; nothing is written then.
+/// Locks the sale, if any.
 pub(super) async fn revive(
     conn: &mut Conn,
     claim: &Claim,
@@ -73,13 +75,13 @@ pub(super) async fn revive(
     Ok(Err((reason, reason.detail(owner(conn, claim.order).await?))))
 }
 
-/// Whose order this is, and of what.
+/// Returns the user and the voucher of an order.
 pub(super) async fn owner(conn: &mut Conn, order: OrderId) -> Result<Option<(UserId, VoucherId)>, Fault> {
     let sql = "SELECT id, user_id, voucher_id FROM orders WHERE id = ?";
     Ok(first(conn, sql, (order.get(),), owned).await?.map(|(_, owner)| owner))
 }
 
-/// Whose orders these are, of those that are orders.
+/// Returns the users and vouchers of those ids that are orders.
 pub(super) async fn owners(
     conn: &mut Conn,
     orders: &[OrderId],
@@ -89,7 +91,7 @@ pub(super) async fn owners(
     Ok(many::look(conn, sql, &[], &ids, owned).await?.into_iter().collect())
 }
 
-/// Takes it for granted that each is new and that there is stock for all; [`Fault::Overtaken`] if not.
+/// Writes all claims on the assumption that each is new and that stock suffices; [`Fault::Overtaken`] if not.
 async fn write_all(conn: &mut Conn, claims: &[Logged], now: Timestamp) -> Result<Vec<Persisted>, Fault> {
     let sales = sale_rows::of_claims(conn, claims, Lock::No).await?;
     let mut orders = Vec::with_capacity(claims.len());
@@ -100,7 +102,8 @@ async fn write_all(conn: &mut Conn, claims: &[Logged], now: Timestamp) -> Result
         takings.entry(claim.voucher).or_default().add(claim.order);
     }
     let answers = orders.iter().map(|(_, deadline)| Persisted::Written { deadline: *deadline }).collect();
-    // By id: this fills the table from left to right, and two that write the same do not wait for each other.
+    // Sorted by id: inserts then fill the table from left to right, and two writers of the same orders do not
+    // wait for each other.
     orders.sort_by_key(|(claim, _)| claim.order);
     insert(conn, &orders, &sales).await.map_err(overtaken)?;
     for (voucher, taking) in takings {
@@ -108,7 +111,7 @@ async fn write_all(conn: &mut Conn, claims: &[Logged], now: Timestamp) -> Result
             return Err(Fault::Overtaken);
         }
     }
-    // Now that the sales are locked nobody can let a claim die any more.
+    // The sales are locked now, so no further claim can be dead-lettered.
     if burial::any_among(conn, claims).await? { Err(Fault::Overtaken) } else { Ok(answers) }
 }
 
@@ -169,7 +172,7 @@ async fn insert(
     many::insert(conn, head, "(?, ?, ?, ?, ?, ?, ?, ?, 1, 1)", &rows).await
 }
 
-/// A key that is taken is somebody else's doing, since the batch was looked at.
+/// A taken key means a concurrent writer since the batch was examined.
 fn overtaken(fault: Fault) -> Fault {
     if fault.is_taken_key() || fault.is_collision() { Fault::Overtaken } else { fault }
 }

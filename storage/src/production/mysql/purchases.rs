@@ -1,4 +1,4 @@
-//! Orders of ordinary vouchers, and the requests by which they were bought.
+//! Orders of ordinary vouchers, and the request names that make a purchase idempotent.
 
 use mysql_async::{Conn, params};
 
@@ -8,11 +8,12 @@ use super::trouble::Fault;
 use crate::stored::Numbered as _;
 use crate::{Order, OrderId, Timestamp, UserId, VoucherId};
 
-/// Writes an order in the caller's transaction, unless the request was made before. The order that there is now.
+/// Writes an order in the caller's transaction, unless the request was made before. Returns the id of the
+/// order for the request.
 pub(super) async fn insert(conn: &mut Conn, order: &Order, request: Option<&str>) -> Result<OrderId, Fault> {
     is_ordinary(conn, order.voucher).await?;
     if let Some(request) = request {
-        // Of two of one name the second waits here until the first is done.
+        // Of two concurrent requests with one name, the second waits here for the first.
         let sql = "INSERT INTO purchases (user_id, voucher_id, request, order_id) VALUES (?, ?, ?, ?)";
         let row = (order.user.get(), order.voucher.get(), request.as_bytes(), order.id.get());
         match execute(conn, sql, row).await {
@@ -31,7 +32,7 @@ pub(super) async fn insert(conn: &mut Conn, order: &Order, request: Option<&str>
     Ok(order.id)
 }
 
-/// The order that was bought by a request of this name.
+/// Returns the order of an earlier request with this name.
 pub(super) async fn find(
     conn: &mut Conn,
     user: UserId,
@@ -52,7 +53,8 @@ async fn is_ordinary(conn: &mut Conn, voucher: VoucherId) -> Result<(), Fault> {
     }
 }
 
-/// An order's answer was lost, and it is written again; or its id is another's.
+/// Accepts a repeated write of the same order, after a lost response. Refuses an id that belongs to another
+/// order.
 async fn is_repeat(conn: &mut Conn, order: &Order) -> Result<(), Fault> {
     match persist::owner(conn, order.id).await? {
         Some(owner) if owner == (order.user, order.voucher) => Ok(()),

@@ -1,4 +1,4 @@
-//! The row of a sale: what orders ask of it, and what they take from it.
+//! The row of a sale: terms for its orders, and stock.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use super::outbox;
 use super::trouble::Fault;
 use crate::{Logged, Order, OrderId, PaymentMode, UserId, VoucherId};
 
-/// What a sale says about each of its orders.
+/// Terms of a sale that apply to each of its orders, and its stock.
 #[derive(Clone, Copy)]
 pub(super) struct SaleRow {
     pub(super) pay_value: i64,
@@ -20,7 +20,7 @@ pub(super) struct SaleRow {
     pub(super) stock: Option<u64>,
 }
 
-/// Units that orders or dead letters take from a sale, and between which ids those lie.
+/// Units that orders or dead letters take from a sale, and the range of their ids.
 #[derive(Clone, Copy)]
 pub(super) struct Taking {
     pub(super) units: u64,
@@ -35,14 +35,14 @@ impl Default for Taking {
 }
 
 impl Taking {
-    /// One unit.
+    /// Returns a taking of one unit for `order`.
     pub(super) fn one(order: OrderId) -> Self {
         let mut one = Self::default();
         one.add(order);
         one
     }
 
-    /// One unit more.
+    /// Adds one unit for `order`.
     pub(super) fn add(&mut self, order: OrderId) {
         self.units += 1;
         self.first = self.first.min(order);
@@ -50,15 +50,15 @@ impl Taking {
     }
 }
 
-/// Whether a row stays as it is until the transaction ends.
+/// Whether to lock a row until the transaction ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lock {
     No,
-    /// Always by id: two that lock the same sales do not wait for each other.
+    /// Callers lock sales by id, so that two transactions with the same sales do not deadlock.
     Yes,
 }
 
-/// The sales that these claims are about.
+/// Returns the sales of these claims.
 pub(super) async fn of_claims(
     conn: &mut Conn,
     claims: &[Logged],
@@ -73,9 +73,9 @@ pub(super) async fn of_claims(
     Ok(sales)
 }
 
-/// A sale; `None` if there is none.
+/// Returns a sale; `None` if the voucher is no sale.
 pub(super) async fn get(conn: &mut Conn, voucher: VoucherId, lock: Lock) -> Result<Option<SaleRow>, Fault> {
-    // `FOR UPDATE` locks no row of the setting, since a nested query is read without a lock.
+    // `FOR UPDATE` does not lock the row of the setting, since a nested query reads without a lock.
     let sql = match lock {
         Lock::No => {
             "SELECT pay_value, pay_within_ms, (SELECT value FROM settings WHERE name = 'payment'), stock
@@ -93,7 +93,7 @@ pub(super) async fn get(conn: &mut Conn, voucher: VoucherId, lock: Lock) -> Resu
     .await
 }
 
-/// Takes units from a sale's stock. `false`, and nothing changed, if they are not there.
+/// Takes units from a sale's stock. Returns `false`, and changes nothing, if the stock does not suffice.
 pub(super) async fn take(conn: &mut Conn, voucher: VoucherId, taking: Taking) -> Result<bool, Fault> {
     let sql = "UPDATE sales SET stock = stock - ?, first_order = LEAST(COALESCE(first_order, ?), ?),
                  last_order = GREATEST(COALESCE(last_order, ?), ?)
@@ -103,14 +103,15 @@ pub(super) async fn take(conn: &mut Conn, voucher: VoucherId, taking: Taking) ->
     Ok(execute(conn, sql, (units, first, first, last, last, voucher.get(), units)).await? > 0)
 }
 
-/// Gives one unit back, here and by an errand. An ordinary voucher has no stock: nothing changes for it.
+/// Gives one unit back, in the database and, through an outbox entry, in Redis. Changes nothing for an
+/// ordinary voucher, which has no stock.
 pub(super) async fn give_back(
     conn: &mut Conn,
     voucher: VoucherId,
     user: UserId,
     order: OrderId,
 ) -> Result<(), Fault> {
-    // The sale last: all who sell it wait for its row, from here to the commit.
+    // The sale comes last: all its sellers wait for the row from here to the commit.
     if outbox::leave_release(conn, voucher, user, order).await? {
         let sql = "UPDATE sales SET stock = stock + 1 WHERE voucher_id = ?";
         execute(conn, sql, (voucher.get(),)).await?;
@@ -118,7 +119,8 @@ pub(super) async fn give_back(
     Ok(())
 }
 
-/// Gives back the units of closed orders, here and by errands. Orders of ordinary vouchers change nothing.
+/// Gives back the units of closed orders, in the database and, through outbox entries, in Redis. Changes
+/// nothing for ordinary vouchers.
 pub(super) async fn give_back_all(conn: &mut Conn, closed: &[Order]) -> Result<(), Fault> {
     let ids: Vec<u64> = closed.iter().map(|order| order.id.get()).collect();
     outbox::leave_releases(conn, &ids).await?;

@@ -1,7 +1,8 @@
-//! [`Sequences`] in memory, out of blocks that are reserved in the record.
+//! [`Sequences`] in memory, from blocks reserved in the database.
 //!
-//! A process gives out a block's numbers without asking anybody, and has the next block by the time the first is half used
-//! up: while MySQL is away, claims go on for as long as the numbers last. What a process does not give out is left out.
+//! A process allocates the numbers of a block locally, and reserves the next block when half of the last is
+//! used up. While MySQL is unreachable, claims go on for as long as the numbers last. Numbers not allocated
+//! by a process are skipped.
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
@@ -18,9 +19,10 @@ use super::job::run;
 use super::trouble::Fault;
 use crate::{Sequences, StoreError};
 
-/// The first block; each further one is twice the last.
+/// Size of the first block; each further block is twice the last.
 const FIRST_BLOCK: u64 = 4_096;
-/// At 10,000 orders a second, half a minute to a minute without MySQL; of a day's 2^28 numbers, a thousand blocks.
+/// At 10,000 orders a second, enough for half a minute to a minute without MySQL; a day's 2^28 numbers make a
+/// thousand such blocks.
 const LARGEST_BLOCK: u64 = 1 << 19;
 const OP: &str = "next number";
 
@@ -33,21 +35,21 @@ struct Counter {
     name: &'static str,
     day: u64,
     numbers: Mutex<Numbers>,
-    /// Held by the one that reserves.
+    /// Locked during a reservation.
     reserving: Arc<tokio::sync::Mutex<LastTry>>,
 }
 
-/// What may be given out.
+/// The numbers available to this process.
 struct Numbers {
     ranges: VecDeque<Range<u64>>,
     left: u64,
-    /// With fewer left, more are asked for.
+    /// Numbers left at which the next block is reserved.
     low: u64,
-    /// The block that is asked for next.
+    /// Size of the next block.
     block: u64,
 }
 
-/// How the last reservation failed, if it did: whoever waited for it need not try again.
+/// The last reservation's failure, if any: callers that waited for the reservation need not try again.
 #[derive(Default)]
 struct LastTry {
     failed: Option<(Instant, String)>,
@@ -95,7 +97,7 @@ impl Sequences for MysqlSequences {
 }
 
 impl Numbers {
-    /// The next number, and whether there are few left.
+    /// Returns the next number, and whether few are left.
     fn take(&mut self) -> Option<(u64, bool)> {
         let range = self.ranges.front_mut()?;
         let number = range.next()?;
@@ -121,18 +123,18 @@ impl Counter {
         Self { name, day, numbers: Mutex::new(numbers), reserving: Arc::default() }
     }
 
-    /// Reserves for those to come, unless somebody does.
+    /// Reserves the next block in the background, unless a reservation is in progress.
     fn reserve_soon(self: &Arc<Self>, database: &Database) {
         let Ok(mut last) = Arc::clone(&self.reserving).try_lock_owned() else { return };
         let (counter, its_database) = (Arc::clone(self), database.clone());
         database.spawn(async move {
             if let Err(error) = counter.reserve(&its_database, &mut last).await {
-                tracing::warn!(%error, left = counter.numbers.lock().left, "no further numbers could be reserved");
+                tracing::warn!(%error, left = counter.numbers.lock().left, "could not reserve the next block of numbers");
             }
         });
     }
 
-    /// Waits until there are numbers.
+    /// Waits until numbers are available.
     async fn reserve_now(&self, database: &Database) -> Result<(), StoreError> {
         let begun = Instant::now();
         let Ok(mut last) = timeout(QUICK, self.reserving.lock()).await else {
@@ -160,12 +162,12 @@ impl Counter {
     }
 }
 
-/// A block whose answer is lost is left out: it was reserved.
+/// Reserves a block. A block whose response is lost is skipped, since the database has reserved it.
 async fn reserve(conn: &mut Conn, name: &str, day: u64, block: u64) -> Result<Range<u64>, Fault> {
     let sql = "INSERT INTO sequences (name, day, reserved) VALUES (?, ?, ?)
                ON DUPLICATE KEY UPDATE reserved = reserved + ?";
     execute(conn, sql, (name, day, block, block)).await?;
-    // The row is this transaction's until it ends.
+    // The transaction holds the row's lock until its end.
     let sql = "SELECT reserved FROM sequences WHERE name = ? AND day = ?";
     let end = first(conn, sql, (name, day), Columns::next::<u64>).await?.unwrap_or_default();
     let start = end.checked_sub(block).ok_or_else(|| Fault::Corrupt("sequences.reserved".into()))?;

@@ -1,4 +1,5 @@
-//! The steps of an order's life: each a compare-and-set of its status, with all that belongs to it in one transaction.
+//! Steps in the lifecycle of an order: each a compare-and-set of the order's status, with all consequences in
+//! one transaction.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -31,7 +32,7 @@ pub(super) async fn step(
             capture(conn, which, payment, now).await?;
             order.paid = Some(now);
         }
-        // Without a payment there is no money to give back.
+        // Without a payment, nothing is refunded.
         Step::StartRefund if to == OrderStatus::Refunded => order.refunded = Some(now),
         Step::Cancel | Step::StartRefund => payments::mark_stray(conn, which).await?,
         Step::Use => order.used = Some(now),
@@ -47,7 +48,8 @@ pub(super) async fn step(
     Ok(Stepped::Done(order))
 }
 
-/// Cancels the unpaid ones among these, a few statements for all. Locks orders, then payments, then sales, each by id.
+/// Cancels the unpaid orders of `which`, with few statements for all. Locks orders, then payments, then
+/// sales, each by id.
 pub(super) async fn cancel(conn: &mut Conn, which: &[OrderId]) -> Result<Vec<Stepped>, Fault> {
     let ids: BTreeSet<u64> = which.iter().map(|order| order.get()).collect();
     let ids: Vec<u64> = ids.into_iter().collect();

@@ -1,4 +1,4 @@
-//! Units that an operator adds to a sale, or takes away.
+//! Operators' changes of a sale's stock.
 
 use mysql_async::Conn;
 
@@ -15,7 +15,7 @@ pub(super) async fn change(
     change: &StockChange,
     now: Timestamp,
 ) -> Result<StockChanged, Fault> {
-    // Locked before the request is looked for: two of one name come one after the other.
+    // Locked before the lookup of the request, so that two requests with one name run one after the other.
     let Some(sale) = sale_by_id(conn, voucher, Lock::Yes).await? else {
         return Ok(StockChanged::Unknown);
     };
@@ -43,7 +43,7 @@ pub(super) async fn change(
     Ok(StockChanged::Done(by, changed))
 }
 
-/// What was done under a request of this name.
+/// Returns the change of an earlier request with this name.
 pub(super) async fn find(
     conn: &mut Conn,
     voucher: VoucherId,

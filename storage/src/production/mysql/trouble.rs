@@ -1,4 +1,4 @@
-//! What MySQL says, in the words of the port.
+//! Classification of MySQL's errors, and their translation to the port's errors.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,24 +8,24 @@ use mysql_async::{DriverError, Error, ServerError};
 use crate::StoreError;
 use crate::production::breaker::Refused;
 
-/// Why a job did not do what it was to do.
+/// Why a job failed.
 #[derive(Debug)]
 pub(super) enum Fault {
-    /// The driver's words, or the server's.
+    /// An error of the driver or of the server.
     Driver(Error),
-    /// Nobody answered for so long.
+    /// No response within this time limit.
     Silence(Duration),
-    /// No connection could be had for so long.
+    /// No connection within this time limit.
     Unreachable(Duration),
-    /// The circuit breaker let no call pass.
+    /// The open circuit breaker rejected the call.
     NotCalled(Refused),
-    /// The record was closed.
+    /// The database was closed.
     Closed,
-    /// What the job took for granted is not so.
+    /// An assumption of the job does not hold, because of concurrent writes.
     Overtaken,
-    /// The job found its input against the record's rules.
+    /// The job found its input in violation of a rule of the database.
     Refused(String),
-    /// The job found a value in the record that nothing writes there.
+    /// The job found a value in the database that no mall writes.
     Corrupt(String),
 }
 
@@ -35,47 +35,48 @@ impl From<Error> for Fault {
     }
 }
 
-/// Locks in a circle; a lock that somebody else had for too long; a row changed since it was read (MariaDB).
+/// A deadlock; a lock wait timeout; a row changed since the snapshot (MariaDB).
 const TRY_AGAIN: [u16; 3] = [1213, 1205, 1020];
 /// No space for a file, or for a table.
 const FULL: [u16; 2] = [1021, 1114];
-/// A write that failed: on a full disk, says the text alone.
+/// A failed write. Only the message tells whether the disk is full.
 const FAILED_WRITES: [u16; 4] = [3, 1026, 1030, 1878];
-/// What the server puts there for `ENOSPC`.
+/// The server's texts for `ENOSPC`.
 const NO_SPACE: [&str; 3] = ["No space left", "error 28", "errno: 28"];
-/// The server stops, has ended the connection, or does not write (any more): perhaps another has taken its place.
+/// The server shuts down, has ended the connection, or is read-only: perhaps after a failover to another
+/// server.
 const ELSEWHERE: [u16; 6] = [1053, 1290, 1792, 1836, 1927, 4031];
-/// The server, or this user, has as many connections as it may have.
+/// The server, or this user, has reached its connection limit.
 const CROWDED: [u16; 2] = [1040, 1203];
 const KEY_IS_TAKEN: u16 = 1062;
-/// What breaks a rule without a state of its class: wrong text for a column, a check (MySQL's number, then MariaDB's), a
-/// number out of range, a packet too large.
+/// Violated rules without an SQLSTATE of the right class: wrong text for a column, a check (MySQL's number,
+/// then MariaDB's), a number out of range, a packet too large.
 const RULES: [u16; 6] = [1366, 3819, 4025, 1690, 1264, 1153];
-/// A table or an index that is damaged.
+/// A damaged table or index.
 const DAMAGED: [u16; 5] = [1034, 1035, 1194, 1195, 1712];
 
 impl Fault {
-    /// The job's input is against a rule.
+    /// Returns a fault for input in violation of `rule`.
     pub(super) fn refused(rule: impl Into<String>) -> Self {
         Self::Refused(rule.into())
     }
 
-    /// Whether the transaction was undone by the server so that another could go on, and may be tried once more.
+    /// Whether the server rolled back the transaction in favour of another. The job may be retried.
     pub(super) fn is_collision(&self) -> bool {
         self.code().is_some_and(|code| TRY_AGAIN.contains(&code))
     }
 
-    /// Whether the server has no connection free at present.
+    /// Whether the server has no free connection at present.
     pub(super) fn is_crowded(&self) -> bool {
         self.code().is_some_and(|code| CROWDED.contains(&code))
     }
 
-    /// Whether a unique key refused a row.
+    /// Whether a unique key rejected a row.
     pub(super) fn is_taken_key(&self) -> bool {
         self.code() == Some(KEY_IS_TAKEN)
     }
 
-    /// Whether the input is at fault, and nothing else.
+    /// Whether the input alone is at fault.
     pub(super) fn is_refusal(&self) -> bool {
         match self {
             Self::Refused(_) => true,
@@ -84,7 +85,7 @@ impl Fault {
         }
     }
 
-    /// Whether the connection is of no use any more, or in a state that nobody knows.
+    /// Whether the connection is unusable or in an unknown state.
     pub(super) fn spoils_connection(&self) -> bool {
         match self {
             Self::Driver(Error::Server(said)) => ELSEWHERE.contains(&said.code),
@@ -103,7 +104,7 @@ impl Fault {
         )
     }
 
-    /// Whether it is the record that is at fault, and not what was asked of it.
+    /// Whether the database is at fault, and not the input.
     pub(super) fn is_trouble(&self) -> bool {
         match self {
             Self::Driver(Error::Server(said)) => !breaks_rule(said),
@@ -114,7 +115,7 @@ impl Fault {
         }
     }
 
-    /// What the caller of `op` is to be told.
+    /// Translates the fault to the error for the caller of `op`.
     pub(super) fn explain(self, op: &'static str) -> StoreError {
         match self {
             Self::Driver(Error::Server(said)) => explain_server(op, said),
@@ -153,9 +154,9 @@ impl fmt::Display for Fault {
     }
 }
 
-/// What is neither full, nor a broken rule, nor damage may pass (a server that stops, a replica that took its place and
-/// does not write yet) or is a bug (no such table). For a bug too, a log that grows and an operator who is told are better
-/// than claims that are buried.
+/// Any error other than a full disk, a violated rule or damage may be temporary (a server that shuts down, a
+/// replica after a failover that is still read-only) or is a bug (a missing table). Both count as
+/// unavailable. Even for a bug, a growing log and an alerted operator are better than dead-lettered claims.
 fn explain_server(op: &'static str, said: ServerError) -> StoreError {
     let is_full = FULL.contains(&said.code)
         || FAILED_WRITES.contains(&said.code) && NO_SPACE.iter().any(|words| said.message.contains(words));
@@ -170,7 +171,8 @@ fn explain_server(op: &'static str, said: ServerError) -> StoreError {
     }
 }
 
-/// By its number, or by the class of its state: wrong data, a broken constraint, a trigger's own words.
+/// Decides by the error number or by the SQLSTATE class: invalid data, a violated constraint, a trigger's own
+/// error.
 fn breaks_rule(said: &ServerError) -> bool {
     RULES.contains(&said.code) || ["22", "23", "45"].iter().any(|class| said.state.starts_with(class))
 }

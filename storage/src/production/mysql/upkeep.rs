@@ -1,11 +1,11 @@
-//! The record as a whole: settings, how it is, and its end.
+//! The database as a whole: settings, health and shutdown.
 
 use super::columns::{Columns, execute, first};
 use super::database::Database;
 use super::job::run;
 use crate::{CircuitHealth, Durability, StoreError};
 
-/// Settings, health and the end of the record.
+/// Settings, health and shutdown of the database.
 #[derive(Clone)]
 pub struct MysqlUpkeep {
     pub(super) database: Database,
@@ -14,30 +14,30 @@ pub struct MysqlUpkeep {
 }
 
 impl MysqlUpkeep {
-    /// Where it is, without user and password.
+    /// Returns the server's address, without user and password.
     #[must_use]
     pub fn address(&self) -> String {
         self.address.clone()
     }
 
-    /// What the server's answers are worth when its machine goes, by its own settings.
+    /// Returns the durability of an acknowledged commit, given the server's settings.
     #[must_use]
     pub fn durability(&self) -> Durability {
         self.durability
     }
 
-    /// What does not work at present, in words for the operator: asks the server.
+    /// Returns the present trouble, if any, in words for the operator. Pings the server.
     pub async fn trouble(&self) -> Option<String> {
         self.database.trouble().await
     }
 
-    /// The circuit breaker before it.
+    /// Returns the state of the circuit breaker.
     #[must_use]
     pub fn circuit(&self) -> CircuitHealth {
         self.database.circuit()
     }
 
-    /// A setting; `None` if it was never stored.
+    /// Returns a setting; `None` if never stored.
     ///
     /// # Errors
     /// [`StoreError`]: call again.
@@ -50,10 +50,10 @@ impl MysqlUpkeep {
             .await
     }
 
-    /// Stores a setting.
+    /// Stores a setting, and overwrites the previous value.
     ///
     /// # Errors
-    /// [`StoreError`]: nothing changed, or the answer was lost; call again.
+    /// [`StoreError`]: nothing changed, or the outcome is in doubt; call again.
     pub async fn put_setting(&self, name: &str, value: &str) -> Result<(), StoreError> {
         let sql = "INSERT INTO settings (name, value) VALUES (?, ?) ON DUPLICATE KEY UPDATE value = ?";
         self.database
@@ -63,12 +63,12 @@ impl MysqlUpkeep {
             .await
     }
 
-    /// Stores a setting unless there is one; answers the one that stands.
+    /// Inserts a setting if absent. Returns the stored value; of concurrent calls the first wins.
     ///
     /// # Errors
     /// [`StoreError`]: call again.
     pub async fn keep_setting(&self, name: &str, value: &str) -> Result<String, StoreError> {
-        // Of two at once the second waits for the first, and its update changes nothing.
+        // Of two concurrent calls, the second waits for the first, and its update changes nothing.
         let keep = "INSERT INTO settings (name, value) VALUES (?, ?) ON DUPLICATE KEY UPDATE value = value";
         let read = "SELECT value FROM settings WHERE name = ?";
         self.database
@@ -82,10 +82,10 @@ impl MysqlUpkeep {
             .await
     }
 
-    /// Lets go of the server. Calls of any port after it fail.
+    /// Closes the connections. Later calls of any port fail.
     ///
     /// # Errors
-    /// [`StoreError`]: the good-bye went wrong; what was answered is in the record all the same.
+    /// [`StoreError`]: closing failed; all acknowledged writes are in the database all the same.
     pub async fn close(&self) -> Result<(), StoreError> {
         self.database.close().await
     }

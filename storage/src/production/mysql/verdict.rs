@@ -1,4 +1,4 @@
-//! What becomes of a batch of claims, decided from what the record holds. Touches no record.
+//! The decision about a batch of claims, given the rows in the database. Does no I/O.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -6,32 +6,32 @@ use super::burial::Burial;
 use super::sale_rows::{SaleRow, Taking};
 use crate::{Claim, DeadReason, Logged, OrderId, Persisted, Timestamp, UserId, VoucherId};
 
-/// What the record holds of a batch's claims. Nobody changes any of it meanwhile: the sales are locked.
+/// The rows in the database for a batch's claims. The sales are locked, so no row changes meanwhile.
 #[derive(Default)]
 pub(super) struct Known {
-    /// Whose orders these ids are.
+    /// User and voucher of each existing order id.
     pub(super) owners: HashMap<OrderId, (UserId, VoucherId)>,
-    /// Who has a live order of which sale.
+    /// Users with a live order, and its sale.
     pub(super) live: HashSet<(UserId, VoucherId)>,
-    /// Claims that died.
+    /// Claims that were dead-lettered.
     pub(super) dead: HashSet<(OrderId, UserId, VoucherId)>,
 }
 
-/// What is to be written.
+/// The rows to write.
 #[derive(Default)]
 pub(super) struct Verdict {
-    /// One answer a claim, in their order.
+    /// One outcome per claim, in the order of the claims.
     pub(super) answers: Vec<Persisted>,
-    /// Claims that become orders, by id, with their deadlines.
+    /// Claims that become orders, sorted by id, with their deadlines.
     pub(super) orders: Vec<(Claim, Option<Timestamp>)>,
-    /// Claims that die.
+    /// Claims that become dead letters.
     pub(super) burials: Vec<Burial>,
-    /// What is taken from each sale.
+    /// Units taken from each sale.
     pub(super) takings: BTreeMap<VoucherId, Taking>,
 }
 
-/// Decides: keys first, by id; then stock, which goes to what may be written, first come first served; what dies takes one
-/// of the units that are left after that.
+/// Decides in three passes: unique keys first, by id; then stock, first come, first served, for claims that
+/// may become orders; dead letters take the units left after that.
 pub(super) fn decide(
     claims: &[Logged],
     sales: &BTreeMap<VoucherId, SaleRow>,
@@ -71,7 +71,8 @@ pub(super) fn decide(
     verdict
 }
 
-/// Stock is not looked at yet: what will find none is written for now, so that later claims of the batch meet it.
+/// Decides by unique keys alone. A claim that will find no stock counts as written for now, so that later
+/// claims of the batch conflict with it.
 fn by_keys(
     claims: &[Logged],
     sales: &BTreeMap<VoucherId, SaleRow>,
@@ -101,7 +102,7 @@ fn by_keys(
     answers
 }
 
-/// Takes one unit, if there is one.
+/// Takes one unit, if any is left.
 fn take(left: &mut BTreeMap<VoucherId, Option<u64>>, voucher: VoucherId) -> bool {
     match left.get_mut(&voucher) {
         Some(Some(0)) | None => false,
