@@ -11,9 +11,9 @@
 //! reply is a good call. A call that waits for locks of other clients is [lenient](Pass::lenient), since the
 //! wait says nothing about the server's health.
 //!
-//! One task per process sends the probes, so no caller ever waits for a probe. The first probe follows
-//! [`REST_MIN`] after the opening. Each failed probe doubles the pause, up to [`REST_MAX`]. A random share is
-//! subtracted from each pause, so that the processes of a mall do not probe in step.
+//! One background task per process probes the server, so no caller ever waits for a probe. The first probe
+//! follows [`REST_MIN`] after the opening. Each failed probe doubles the pause, up to [`REST_MAX`]. A random
+//! share is subtracted from each pause, so that the processes of a mall do not probe in step.
 //!
 //! No crate fits: `recloser` counts only errors, reads its own clock, and lets as many calls through
 //! half-open as its window has places; `failsafe` is unmaintained; tower's breakers wrap tower services.
@@ -112,7 +112,8 @@ struct Counts {
 }
 
 impl Window {
-    /// Counts a call. Returns true if a bad call makes half of the window bad.
+    /// Counts a call. Returns whether to open the circuit: the call was bad, and so were at least half of at
+    /// least [`CALLS_MIN`] calls in the window.
     fn count(&mut self, is_bad: bool, now: Duration) -> bool {
         let number = usize::try_from(now.as_millis() / SLOT.as_millis()).unwrap_or(usize::MAX);
         let oldest = number.saturating_sub(WINDOW_SLOTS - 1);

@@ -38,7 +38,9 @@ impl Trial {
     /// database named in `options` stay untouched. Connections live on the runtime of the caller.
     ///
     /// # Errors
-    /// [`OpenError`]: a URL is invalid, or Redis is unreachable.
+    /// - [`OpenError::BadUrl`]: a URL is invalid.
+    /// - [`OpenError::Io`]: the root certificate of Redis cannot be read.
+    /// - [`OpenError::Unreachable`]: Redis does not reply.
     pub async fn beside(options: &ProductionOptions) -> Result<Self, OpenError> {
         let name = redis::random();
         let database = format!("mallbox_bench_{name:016x}");

@@ -7,9 +7,10 @@
 //! to know the server behind a connection.
 //!
 //! Claims, and scripts for handing out or putting back claims, use the cached id, read at most [`POLL`] plus
-//! the duration of a call ago. Scripts that settle (`done`, `release`, `reserve`, `put`, deadlines) read the
-//! id anew after the database has its part. A server loaded later already knows the settled orders, and a
-//! server loaded earlier has the id just read.
+//! the duration of a call ago, or longer ago while the database is unreachable. Scripts that settle (`done`,
+//! `release`, `reserve`, `put`, `forget`, and setting deadlines) read the id anew after the database has its
+//! part. A server loaded later already knows the settled orders, and a server loaded earlier has the id just
+//! read.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};

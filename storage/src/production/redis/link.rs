@@ -31,7 +31,7 @@ const SLOW: Duration = Duration::from_millis(450);
 /// Whether a call may be repeated after its reply was lost with the connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Repeat {
-    /// A repeated call has no effect.
+    /// A repeated call has no further effect.
     Safe,
     /// A repeated call would count twice.
     Never,

@@ -188,7 +188,10 @@ impl RedisUpkeep {
 /// the caller.
 ///
 /// # Errors
-/// [`OpenError`]: the URL is invalid, Redis is unreachable, or the `maxmemory-policy` is not `noeviction`.
+/// - [`OpenError::BadUrl`]: the URL or the key prefix is invalid.
+/// - [`OpenError::Io`]: the root certificate cannot be read.
+/// - [`OpenError::Unreachable`]: Redis does not reply.
+/// - [`OpenError::Unfit`]: the `maxmemory-policy` is not `noeviction`.
 pub async fn connect(options: &RedisOptions, record: RecordForRedis) -> Result<RedisPorts, OpenError> {
     let RecordForRedis { epochs, holders, orders, shops, sign_rows, feed_rows } = record;
     let keys = Keys::new(&options.prefix)?;
