@@ -39,7 +39,7 @@ impl Trial {
     ///
     /// # Errors
     /// - [`OpenError::BadUrl`]: a URL is invalid.
-    /// - [`OpenError::Io`]: the root certificate of Redis cannot be read.
+    /// - [`OpenError::Io`]: a root certificate cannot be read.
     /// - [`OpenError::Unreachable`]: Redis does not reply.
     pub async fn beside(options: &ProductionOptions) -> Result<Self, OpenError> {
         let name = redis::random();

@@ -30,7 +30,7 @@ use crate::{Around, GeoIndex, LatLng, NearShop, PlacedShop, ShopId, ShopTypeId, 
 const REDIS_EARTH: f64 = 6_372_797.560_856 / LatLng::EARTH_RADIUS_M;
 /// Upper bound of Redis' error, from rounded coordinates and distances with four decimals.
 const SLACK_M: f64 = 1.0;
-/// Extra shops per search: seldom are as many within [`SLACK_M`] of the last.
+/// Extra shops per search: more than usually lie within [`SLACK_M`] of the last shop.
 const BEYOND: usize = 16;
 /// Shops added per script: some milliseconds of Redis' time.
 const ADDED_AT_ONCE: usize = 500;

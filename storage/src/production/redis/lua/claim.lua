@@ -2,7 +2,8 @@
 -- order log, in one atomic step.
 -- KEYS: 1 sale, 2 buyers, 3 the partition's log, 4 pending claims by order, 5 pending claims by user
 -- ARGV: 1 order, 2 user, 3 voucher, 4 time of the claim in ms, 5 '1' only to look up the user's order
--- Returns a word, or the number of the order if the user holds a unit already.
+-- Returns 'accepted', 'sold out', 'ended', 'not open', 'paused', 'unknown', 'none' (a look-up without a
+-- result), or the number of the order that holds the user's unit already.
 local sale = redis.call('HMGET', KEYS[1], 'begin', 'end', 'paused', 'units', 'taken')
 if not sale[1] then return 'unknown' end
 local order, user, voucher, at = ARGV[1], ARGV[2], ARGV[3], ARGV[4]

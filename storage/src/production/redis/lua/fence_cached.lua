@@ -1,8 +1,7 @@
 -- Prefix like fence.lua, for claims and reads of pending claims. Reading the id costs a third of a claim's
--- time, so the comparison is made once per 50 ms.
--- The record of a comparison is not replicated: a promoted replica compares at once, and so does a restarted
--- server.
--- A server that refuses writes (no memory, no replica) compares each time.
+-- time, so the comparison is made once per 50 ms. The record of a comparison is not replicated: a promoted
+-- replica compares at once, and so does a restarted server. A server that refuses writes (no memory, no
+-- replica) compares each time.
 -- KEYS: after the script's own: id of the last comparison, for 50 ms
 -- ARGV: after the script's own: replication id of the epoch's server, according to the database
 -- Returns 'epoch:' and the server's own id if the ids differ.

@@ -1,8 +1,7 @@
 -- Prefix of scripts about inboxes. An inbox is a sorted set of notes by time of writing, with a hash as its
--- state:
--- `until`, the end of validity; `server`, the replication id at the fill; `floor`, the time above which the
--- inbox is complete; `filling`, the number of the fill in progress.
--- A promoted replica may lack the last pushed notes, so inboxes filled on another server are not live.
+-- state: `until`, the end of validity; `server`, the replication id at the fill; `floor`, the time above
+-- which the inbox is complete; `filling`, the number of the fill in progress. A promoted replica may lack the
+-- last pushed notes, so inboxes filled on another server are not live.
 local function is_live(state, now)
     local known = redis.call('HMGET', state, 'until', 'server')
     if not known[1] or tonumber(known[1]) <= tonumber(now) then return false end
