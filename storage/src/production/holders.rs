@@ -9,12 +9,12 @@ use crate::{Claim, OrderId, StoreError, UserId, VoucherId};
 /// A user who holds a unit of a sale.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Holder {
-    /// User who holds the unit.
+    /// Holder of the unit.
     pub user: UserId,
     /// Order that holds the unit, or the claim that became a dead letter.
     pub order: OrderId,
     /// Whether `order` is an order rather than a dead letter. A dead letter may hold a unit beside the user's
-    /// order; the user is then shown the order as their purchase.
+    /// order; the user then sees the order as the purchase.
     pub is_order: bool,
 }
 
