@@ -1,4 +1,4 @@
-//! Requests about notes and comments that nobody should send, and what each is told.
+//! Invalid requests about notes and comments, and the response to each.
 
 use super::bad_requests::Who::{Customer, Nobody, Operator};
 use super::bad_requests::{OBJECT, PAGE, Row, WHOLE};

@@ -1,4 +1,4 @@
-//! Requests that no operator should send, and what each is told.
+//! Invalid requests of operators, and the response to each.
 
 use super::bad_requests::Who::Operator;
 use super::bad_requests::{OBJECT, PAGE, Row, WHOLE};

@@ -1,4 +1,4 @@
-//! Requests that nobody should send, and what each is told.
+//! Invalid requests, and the response to each.
 
 use std::time::Duration;
 
@@ -20,12 +20,12 @@ pub const WHOLE: &str = "a whole number from 0 to 18446744073709551615";
 pub const PAGE: &str = "current: expected a whole number from 0 to 4294967295";
 pub const OBJECT: &str = "expected a JSON object";
 
-/// Who, method, path, body → status, code, what the English sentence must hold.
+/// User, method, path, body → status, code, text contained in the English message.
 pub type Row = (Who, &'static str, &'static str, &'static [u8], u16, &'static str, &'static str);
 
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
-    // People.
+    // Users.
     (Nobody, "POST", "/user/code", b"", 200, "PHONE_INVALID", "mobile number"),
     (Nobody, "POST", "/user/code?phone=", b"", 200, "PHONE_INVALID", ""),
     (Nobody, "POST", "/user/code?phone=139000000020", b"", 200, "PHONE_INVALID", ""),
@@ -212,7 +212,7 @@ fn large_and_deep_bodies_are_refused_and_harm_nobody() {
         let said = w.call("POST", "/user/login", "", &body);
         assert_eq!((said.status, &said.body["success"]), (status, &json!(false)), "{}", &body[..20]);
     }
-    // A name as long as a body is quoted by its beginning.
+    // A very long name is quoted by its beginning.
     let said = w.call(
         "POST",
         "/user/login",

@@ -1,4 +1,4 @@
-//! Every call: its status and its whole body, field by field.
+//! Every endpoint: status and complete body, field by field.
 
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ fn people_are_as_the_pages_know_them() {
     }});
     assert_says(&w, "GET", "/user/info/2", "", none, &full);
     assert_says(&w, "GET", "/user/info/99", "", none, &done);
-    // A birthday that is taken back is left out, and `false` and `""` are sent.
+    // A withdrawn birthday is omitted; `false` and `""` are sent.
     let edit = json!({"birthday": "", "gender": false, "city": "", "introduce": null});
     assert_says(&w, "PUT", "/user/info", &w.customer, &edit, &done);
     let data = full["data"].as_object_mut().unwrap();
@@ -127,7 +127,7 @@ fn shops_are_as_the_pages_know_them() {
     w.advance(Duration::from_secs(60));
     let edit = json!({"id": 2, "address": "桥弄街27号"});
     assert_says(&w, "PUT", "/shop", &w.operator, &edit, &json!({"success": true}));
-    // Without a price, and with every text there all the same.
+    // Without a price; every text field is present.
     let want = json!({
         "id": 2, "name": "<b>新</b>店", "typeId": 1, "images": "", "area": "", "address": "桥弄街27号", "x": 120.0, "y": 30.0,
         "sold": 0, "comments": 0, "score": 0, "openHours": "", "createTime": "2026-11-21T20:00:00",

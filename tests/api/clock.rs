@@ -1,4 +1,4 @@
-//! A clock that jumps while a sale runs: nothing is sold twice, nothing is lost, and nobody is locked out.
+//! Clock jumps during a sale: nothing is sold twice or lost, and no user is locked out.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -13,12 +13,12 @@ const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 fn set(w: &World, at: Timestamp) {
-    // In the middle of everything, and without waiting for a moment at which nothing is under way.
+    // Amid running requests, without waiting for idle.
     w.mall.clock().set(at);
     w.advance(Duration::ZERO);
 }
 
-/// What a buyer saw who buys and gives back, again and again.
+/// Results of a user who repeatedly buys and cancels.
 #[derive(Default)]
 struct Seen {
     orders: Vec<u64>,
@@ -36,7 +36,7 @@ fn buy_and_give_back(w: &World, phone: &str, path: &str, done: &AtomicBool, boug
                 bought.fetch_add(1, Relaxed);
                 w.call("POST", &format!("/voucher-order/{order}/cancel"), &token, "");
             }
-            // A cancellation that was answered `NOT_YET` or met the expiry.
+            // A cancellation refused with `NOT_YET`, or concurrent with the expiry.
             (200, Some(order)) if said.body["code"] == "ALREADY_BOUGHT" => {
                 w.call("POST", &format!("/voucher-order/{order}/cancel"), &token, "");
             }
@@ -82,7 +82,7 @@ fn a_clock_that_jumps_during_a_sale_sells_nothing_twice_and_locks_nobody_out() {
     println!("{} jumps, {} orders, {log_ins} log-ins anew", jumps.len(), orders.len());
     assert_eq!(orders.iter().collect::<HashSet<_>>().len(), orders.len(), "an order id came twice");
     assert!(log_ins >= 6, "a token outlived a day");
-    // What is still held is given back at its deadline, and then everything is there again.
+    // Units still held are returned at their deadline; the stock is complete again.
     set(&w, EVENING + 8 * DAY);
     w.assert_balanced();
     assert_eq!(w.call("GET", &format!("/sale/{voucher}"), "", "").body["data"]["stock"], 1_000);
@@ -95,7 +95,7 @@ fn windows_deadlines_and_tokens_follow_the_clock_both_ways() {
     set(&w, EVENING - 2 * HOUR);
     assert_eq!(claim(&w.customer), "NOT_OPEN");
     set(&w, EVENING + 4 * HOUR);
-    // The tokens of the evening are four hours old.
+    // The sessions of the evening are four hours old.
     assert_eq!(w.call("POST", "/voucher-order/seckill/2", &w.customer, "").status, 401);
     let late = w.log_in("13900000002");
     assert_eq!(claim(&late), "ENDED");
@@ -103,12 +103,12 @@ fn windows_deadlines_and_tokens_follow_the_clock_both_ways() {
     let said = w.call("POST", "/voucher-order/seckill/2", &late, "");
     assert_eq!(said.body["success"], true, "{said:?}");
     let order = said.body["dataText"].as_str().unwrap();
-    // A session that is not used for longer than it lasts is over, whichever way the clock was moved meanwhile.
+    // A session unused for longer than its lifetime ends, whichever way the clock moved meanwhile.
     let status = || {
         let token = w.log_in("13900000002");
         w.call("GET", &format!("/voucher-order/{order}"), &token, "").body["data"]["status"].clone()
     };
-    // What reaches the record after its deadline is given time from then on.
+    // An order persisted after its deadline gets a new deadline from then on.
     while status() == json!(0) {
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -126,7 +126,7 @@ fn before_2022_nothing_is_sold_and_readyz_says_why() {
     let path = format!("/voucher-order/seckill/{voucher}");
     let ready = || w.ask_once("GET", "/readyz", "", b"");
     assert_eq!(ready().status, 200);
-    // A board without a battery wakes up in 1970; this one has a sale that was open in 2021.
+    // A board without a battery starts in 1970; the shop has a sale that was open in 2021.
     let too_early = Timestamp::from_millis(1_640_995_199_999);
     set(&w, too_early);
     for path in [path.as_str(), "/voucher-order/1"] {

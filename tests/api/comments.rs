@@ -1,4 +1,4 @@
-//! Comments over HTTP: answers, places that stay, and counts.
+//! Comments over HTTP: replies, stable positions, and counts.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::notes::{ids, refused, seen, told, write};
 use super::world::{World, within_reach, world};
 
-/// Comments, or answers; answers the id.
+/// Adds a comment or a reply. Returns the id.
 fn say(w: &World, token: &str, note: u64, answers: u64, content: &str) -> u64 {
     let body = json!({"blogId": note, "answerId": answers, "content": content});
     told(w, "POST", "/blog-comments", token, &body)["data"].as_u64().unwrap()

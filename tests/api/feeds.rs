@@ -22,7 +22,7 @@ fn ids(list: &Value) -> Vec<u64> {
     list.as_array().unwrap().iter().map(|item| item["id"].as_u64().unwrap()).collect()
 }
 
-/// The whole feed, page by page; and how many pages it has.
+/// Reads the complete feed, page by page. Returns the notes and the number of pages.
 fn feed(w: &World, token: &str) -> (Vec<u64>, usize) {
     let (mut all, mut pages) = (Vec::new(), 0);
     let mut path =
@@ -126,7 +126,7 @@ fn a_feed_is_read_to_its_end_though_hundreds_share_a_millisecond() {
     assert_eq!(w.told("GET", "/blog/of/follow?lastId=0", &w.customer), json!({"success": true}));
     w.told("PUT", &format!("/follow/{OPERATOR}/true"), &w.customer);
     w.told("PUT", &format!("/follow/{OTHER}/true"), &w.customer);
-    // The mall's clock stands still.
+    // The mall's clock is frozen.
     let mut notes: Vec<u64> = (0..203)
         .map(|number| write(&w, if number % 3 == 0 { &w.other } else { &w.operator }, "面"))
         .collect();
@@ -139,7 +139,7 @@ fn a_feed_is_read_to_its_end_though_hundreds_share_a_millisecond() {
     assert_eq!((page["minTime"].clone(), page["offset"].clone()), (json!(EVENING.as_millis()), json!(9)));
     assert_eq!(page["list"][0]["name"].as_str().unwrap().len(), "user_0123456789".len());
 
-    // Deleted between two pages: the others stay where they are.
+    // Deleted between two pages: the positions of the others do not change.
     let path = format!("/blog/of/follow?lastId={}&offset=9", EVENING.as_millis());
     w.told("DELETE", &format!("/blog/{}", notes[3]), &w.operator);
     w.told("DELETE", &format!("/blog/{}", notes[11]), &w.operator);

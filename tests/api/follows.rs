@@ -1,4 +1,4 @@
-//! Follows over HTTP: what the pages of hm-dianping ask, and the lists beside it.
+//! Follows over HTTP: the endpoints used by hm-dianping's pages, and further lists.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::world::{World, world};
 
-/// The users' ids: the operator, the customer, and the other one.
+/// Ids of the users: the operator, the customer, and another one.
 const OPERATOR: u64 = 1;
 const CUSTOMER: u64 = 2;
 const OTHER: u64 = 3;

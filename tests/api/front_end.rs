@@ -1,5 +1,5 @@
-//! Every call of hm-dianping's front end, as its pages make them and in the order in which somebody walks through them: a
-//! customer logs in, looks around, buys, writes a note with a picture, likes, follows, reads their feed, and leaves.
+//! Every request of hm-dianping's front end, in the form and order of its pages: a customer logs in, browses,
+//! buys, writes a note with a picture, likes, follows, reads the feed, and logs out.
 
 use std::collections::HashMap;
 
@@ -10,28 +10,28 @@ use super::original::original;
 use super::uploads::{file, upload};
 use super::world::{EVENING, World, world};
 
-/// What a page sends.
+/// Body of a request.
 enum Body {
     None,
     Json(&'static str),
-    /// A picture, as its form sends it.
+    /// A picture, as an upload form sends it.
     Picture,
 }
 
-/// What it must be told.
+/// Expected response.
 enum Told {
     /// No `data`.
     Nothing,
-    /// These fields, and perhaps others; a list has at least these, in this order.
+    /// At least these fields; of a list at least these items, in order.
     Has(&'static str),
-    /// This, and it is kept under a name: `{name}` stands for it in later calls.
+    /// A value stored under a name: `{name}` stands for the value in later requests.
     Kept(&'static str),
 }
 
 use Body::{Json, None, Picture};
 use Told::{Has, Kept, Nothing};
 
-/// Page, method, path, body, answer. What is in braces was told before.
+/// Page, method, path, body, response. Names in braces stand for stored values.
 const WALK: &[(&str, &str, &str, Body, Told)] = &[
     ("login", "POST", "/user/code?phone=13900000077", None, Nothing),
     ("login", "POST", "/user/login", Json(r#"{"phone": "13900000077", "code": "{code}"}"#), Kept("token")),
@@ -150,7 +150,7 @@ const WALK: &[(&str, &str, &str, Body, Told)] = &[
     ("info", "POST", "/user/logout", None, Nothing),
 ];
 
-/// Calls beside the walk: what pages ask when there is nothing to tell, and of whom is not logged in.
+/// Further requests of the pages: empty results, and requests without a log-in.
 const STRAYS: &[(&str, &str, u16, &str)] = &[
     ("GET", "/user/me", 401, r#"{"success": false, "code": "NOT_LOGGED_IN"}"#),
     ("GET", "/blog/of/me?&current=1", 401, r#"{"success": false}"#),
@@ -165,14 +165,14 @@ const STRAYS: &[(&str, &str, u16, &str)] = &[
     ("GET", "/voucher/list/999", 200, r#"{"success": true, "data": []}"#),
 ];
 
-/// What was told so far, by name.
+/// Stored values by name.
 type Kepts = HashMap<&'static str, String>;
 
 fn filled(text: &str, kept: &Kepts) -> String {
     kept.iter().fold(text.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
 }
 
-/// Whether `told` has all of `wanted`.
+/// Returns whether `told` contains all of `wanted`.
 fn has(told: &Value, wanted: &Value) -> bool {
     match (told, wanted) {
         (Value::Object(told), Value::Object(wanted)) => {
@@ -205,7 +205,7 @@ fn send(w: &World, method: &str, path: &str, body: &Body, kept: &Kepts) -> super
     }
 }
 
-/// A shop and its vouchers, and a note of the operator's.
+/// Returns a mall with a shop, vouchers and a note by the operator.
 fn furnished(w: World) -> World {
     w.add("/blog", &json!({"shopId": 1, "title": "开业了", "content": "欢迎", "images": ""}));
     w
@@ -239,7 +239,7 @@ fn walk(w: &World) {
             kept.insert("code", code);
         }
     }
-    // What was shown is there, and what was taken back is not.
+    // Shown pictures exist, and withdrawn ones do not.
     assert_eq!(w.ask("GET", &format!("/imgs/{}", kept["picture"]), "", b"").status, 200, "merged slashes");
     assert_eq!(w.ask("GET", &format!("/imgs{}", kept["spoiled"]), "", b"").status, 404);
     assert_eq!(w.call("GET", "/user/me", &kept["token"], "").status, 401, "they have left");

@@ -1,4 +1,4 @@
-//! What a home page shows of the mall: the sales that are on.
+//! Sales on the home page.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ fn sales_that_are_on_are_shown_whole_and_before_those_to_come() {
     assert_eq!(w.told("GET", "/sale/on", ""), said.body);
     assert_eq!(on(&w, 2), (vec![], json!({"success": true, "data": [], "total": 2})));
 
-    // What is left, and what a shop is called, are never old.
+    // Stock and shop names are never stale.
     w.call("POST", "/voucher-order/seckill/2", &w.customer, "");
     assert_eq!(on(&w, 1).1["data"][0]["stock"], 1);
     w.call("PUT", "/shop", &w.operator, &json!({"id": 1, "name": "104茶餐厅"}).to_string());
@@ -57,7 +57,7 @@ fn what_opens_moves_up_and_what_is_over_or_off_the_shelf_is_gone_at_once() {
     w.add("/voucher", &voucher());
     let (ids, said) = on(&w, 1);
     assert!(!ids.contains(&hidden) && said["total"] == 3, "{said}");
-    // The list is a second old, and each is where it belongs now.
+    // The list is one second old, and every sale is in its current position.
     w.advance(Duration::from_millis(599_500));
     assert_eq!(on(&w, 1).0, [2, short, 3]);
     w.advance(Duration::from_secs(1));
@@ -78,7 +78,7 @@ fn what_opens_moves_up_and_what_is_over_or_off_the_shelf_is_gone_at_once() {
 #[test]
 fn a_sale_that_is_held_or_sold_out_comes_after_all_that_sell_or_will() {
     let w = world();
-    // It ends first, so it would be first.
+    // Ends first, and would therefore be listed first.
     let one_left = w.add("/voucher/seckill", &sale("2026-11-21T19:00:00", TEN, 1));
     let held = w.add("/voucher/seckill", &sale("2026-11-21T19:00:00", NINE, 5));
     assert_eq!(on(&w, 1).0, [held, one_left, 2, 3]);
@@ -122,7 +122,7 @@ fn areas_are_where_their_shops_are_and_may_be_minutes_old() {
     more("拱宸桥", 120.2, 30.1);
     more("", 1.0, 1.0);
     assert_eq!(areas(&w), first);
-    // What is old is served once more, while one looks.
+    // A stale entry is served once more during revalidation (stale-while-revalidate).
     w.advance(Duration::from_secs(31 * 60));
     let fuller = json!({ "area": "拱宸桥", "x": 120.1, "y": 30.05, "shops": 2 });
     assert_eq!(areas(&w), json!([fuller, first[0]]));

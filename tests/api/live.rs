@@ -1,4 +1,4 @@
-//! Live figures: `/ops/live`, read as it comes.
+//! Live metrics: the event stream of `/ops/live`.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
@@ -11,20 +11,20 @@ use serde_json::{Value, json};
 
 use super::world::{World, sale};
 
-/// The mall's own limit on a call, which must not end a stream.
+/// The mall's time limit of a request, which must not end a stream.
 const DEADLINE: Duration = Duration::from_millis(1_500);
 
 fn world() -> World {
     telling(3, Duration::from_millis(40))
 }
 
-/// A mall that tells its figures to so many, so often.
+/// Returns a mall with a number of stream places and an interval between events.
 fn telling(live_places: usize, live_every: Duration) -> World {
     let settings = Settings { inbox: true, live_every, live_places, ..Settings::default() };
     World::with("/api", |mall| mall.settings(settings.without_limits()))
 }
 
-/// An open stream of events.
+/// An open event stream.
 pub struct Stream {
     lines: BufReader<TcpStream>,
     head: String,
@@ -48,7 +48,7 @@ impl Stream {
         self.head.split(' ').nth(1).unwrap_or("none")
     }
 
-    /// The next event: its name, if it has one, and what it tells. `None` at the end of the stream.
+    /// Reads the next event: name, if any, and data. `None` at the end of the stream.
     fn next(&mut self) -> Option<(Option<String>, Value)> {
         let mut name = None;
         loop {
@@ -61,7 +61,7 @@ impl Stream {
             } else if let Some(data) = line.strip_prefix("data: ") {
                 return Some((name, serde_json::from_str(data).unwrap()));
             } else if line == "0\r\n" {
-                // The last chunk: the answer is whole, and not torn.
+                // The last chunk: the response ended properly.
                 return None;
             }
         }
@@ -74,7 +74,7 @@ impl Stream {
         }
     }
 
-    /// The first figures that are so.
+    /// Reads metrics until they meet the condition.
     fn until(&mut self, is_so: impl Fn(&Value) -> bool) -> Value {
         let began = Instant::now();
         loop {
@@ -86,7 +86,7 @@ impl Stream {
         }
     }
 
-    /// The code of the end, which has to come within a few events.
+    /// Returns the code of the final event, which must come within a few events.
     fn end(&mut self) -> String {
         let began = Instant::now();
         while patience::is_within(began.elapsed(), Duration::from_secs(5)) {
@@ -100,7 +100,7 @@ impl Stream {
     }
 }
 
-/// Voucher 2 as it is watched.
+/// Returns voucher 2 as the stream shows it.
 fn sale_two(stock: u64, taken: u64, state: &str) -> Value {
     json!({
         "voucherId": 2, "title": "100元秒杀券", "stock": stock, "units": stock + taken, "taken": taken, "state": state,
@@ -158,7 +158,7 @@ fn figures_are_told_as_they_change_and_for_longer_than_a_call_may_take() {
     let [p50, p90, p99] = ["p50", "p90", "p99"].map(|p| lately["claimMillis"][p].as_f64().unwrap());
     assert!(0.0 < p50 && p50 <= p90 && p90 <= p99 && p99 <= 1500.0, "{lately}");
 
-    // Another sale begins with the clock alone.
+    // Another sale opens by the clock alone.
     for _ in 0..3 {
         w.advance(Duration::from_secs(20 * 60));
         assert_eq!(w.call("GET", "/user/me", &w.operator, "").status, 200);
@@ -173,7 +173,7 @@ fn figures_are_told_as_they_change_and_for_longer_than_a_call_may_take() {
     }
 }
 
-/// The parts by name, and which of them are well.
+/// Returns the parts by name, and whether each is healthy.
 fn parts(figures: &Value) -> Vec<(&str, bool)> {
     let parts = figures["parts"].as_array().unwrap().iter();
     parts.map(|part| (part["name"].as_str().unwrap(), part["ok"] == true)).collect()
@@ -185,7 +185,7 @@ fn each_part_is_told_by_name_and_whose_trouble_it_is() {
     let mut stream = Stream::open(&w, &w.operator);
     let well = stream.figures();
     if w.is_on_servers() {
-        // The mall's clock stands, and Redis' does not.
+        // The mall's clock is frozen, and Redis' is not.
         assert_eq!(parts(&well), [("Redis", true), ("MySQL", true), ("clock", false)]);
         return;
     }
@@ -226,7 +226,7 @@ fn a_stream_ends_with_the_rights_of_who_watches() {
     w.call("PUT", "/ops/users/2/role", &w.operator, r#"{"role":"customer"}"#);
     assert_eq!(demoted.end(), "FORBIDDEN");
     w.call("POST", "/ops/users/3/block", &w.operator, r#"{"reason":"left"}"#);
-    // The block is there before the sessions are ended: whichever is seen first.
+    // The block takes effect before the sessions end; either may be noticed first.
     let end = blocked.end();
     assert!(["FORBIDDEN", "NOT_LOGGED_IN"].contains(&&*end), "{end}");
 
@@ -277,7 +277,8 @@ fn so_many_may_watch_and_no_more_until_one_leaves() {
     }
 }
 
-/// Events of 5 KB, until system and server have gathered all that they will. Who never reads loses the place.
+/// Events of 5 KB, until the buffers of system and server are full. A client that never reads loses the
+/// place.
 #[test]
 fn who_never_reads_loses_the_place() {
     let w = telling(1, Duration::from_millis(5));

@@ -1,4 +1,4 @@
-//! The HTTP API: a real mall behind the real server, and every call of the OpenAPI description.
+//! The HTTP API: a real mall behind the real server, and every operation of the OpenAPI description.
 
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
 

@@ -1,6 +1,7 @@
-//! The table of calls in the manual, generated from the API's description.
+//! The manual's table of endpoints, generated from the OpenAPI description.
 //!
-//! A stale table fails the test. `MALLBOX_REWRITE_MANUAL=1 cargo test --test api manual` writes a new one.
+//! An outdated table fails the test. `MALLBOX_REWRITE_MANUAL=1 cargo test --test api manual` writes a new
+//! one.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -10,11 +11,11 @@ use serde_json::Value;
 
 use super::world::world;
 
-/// Between these two lines is the generated part.
+/// Delimiters of the generated part.
 const BEGIN: &str = "<!-- calls -->\n";
 const END: &str = "<!-- end of calls -->\n";
 
-/// What differs between the two tables.
+/// Differences between the two language editions.
 struct Edition {
     file: &'static str,
     summary: &'static str,
@@ -74,7 +75,7 @@ fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("web/manual").join(name)
 }
 
-/// A heading and a table per area, in the order of the description.
+/// Formats a heading and a table per tag, in the order of the description.
 fn table(document: &Value, edition: &Edition) -> String {
     let mut text = String::from("\n");
     for area in document["tags"].as_array().unwrap() {
@@ -99,7 +100,7 @@ fn row(document: &Value, (method, path): (&str, &str), operation: &Value, editio
     let ways = operation["security"].as_array().unwrap();
     let access = match (&operation["x-role"], ways.first()) {
         (Value::String(_), _) => edition.operator,
-        // An empty way comes first: the token may be absent.
+        // An empty security requirement comes first: the token is optional.
         (_, Some(way)) if way["token"].is_array() => edition.user,
         _ => edition.nobody,
     };
@@ -108,7 +109,7 @@ fn row(document: &Value, (method, path): (&str, &str), operation: &Value, editio
     format!("| `{} {path}{query}`{body} | {effect} | {access} |", method.to_uppercase())
 }
 
-/// `?x=&y=`: the names of the query's parameters.
+/// Formats the names of the query parameters as `?x=&y=`.
 fn query(operation: &Value) -> String {
     let parameters = operation["parameters"].as_array().into_iter().flatten();
     let names: Vec<_> = parameters
@@ -118,7 +119,7 @@ fn query(operation: &Value) -> String {
     if names.is_empty() { String::new() } else { format!("?{}", names.join("&")) }
 }
 
-/// `{kind, id, reason?}`: the fields of the body.
+/// Formats the fields of the body as `{kind, id, reason?}`.
 fn body(document: &Value, operation: &Value) -> Option<String> {
     let content = operation["requestBody"]["content"].as_object()?;
     let mut schema = &content.values().next()?["schema"];

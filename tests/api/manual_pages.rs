@@ -1,4 +1,4 @@
-//! The manual as pages of the mall: languages, links, and the index of the search.
+//! The manual as pages of the mall: languages, links, and the search index.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

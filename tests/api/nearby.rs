@@ -1,4 +1,4 @@
-//! Shops around a place, over HTTP.
+//! Shops around a location, over HTTP.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use super::world::{World, shop, world};
 
-/// Shop 1 is 2,019.77 m south of where the pages ask.
+/// The location used by the pages; shop 1 is 2,019.77 m further south.
 const HERE: &str = "x=120.149993&y=30.334229";
 
-/// Ids and distances of a list.
+/// Returns ids and distances of a list.
 fn distances(w: &World, path: &str) -> Vec<(u64, f64)> {
     let said = w.call("GET", path, "", "");
     assert_eq!((said.status, &said.body["success"]), (200, &json!(true)), "{path}: {}", said.text);
@@ -23,7 +23,7 @@ fn ids(w: &World, path: &str) -> Vec<u64> {
     distances(w, path).into_iter().map(|(id, _)| id).collect()
 }
 
-/// A shop so many metres north of [`HERE`].
+/// Adds a shop `metres` north of [`HERE`].
 fn shop_north(w: &World, metres: f64, type_id: u64, comments: u64, score: u64) -> u64 {
     let mut body = shop();
     let y = 30.334229 + metres / 111_195.080;
@@ -109,7 +109,7 @@ fn a_shop_that_moves_is_found_where_it_is_at_once() {
     assert_eq!(w.call("PUT", "/shop", &w.operator, &edit).status, 200);
     assert_eq!(distances(&w, there), [(1, 0.96)]);
     assert_eq!(ids(&w, &format!("/shop/near?{HERE}")), [0_u64; 0]);
-    // And of another type.
+    // Also after a change of type.
     assert_eq!(w.call("PUT", "/shop", &w.operator, r#"{"id":1,"typeId":1}"#).status, 200);
     assert_eq!(ids(&w, &format!("{there}&typeId=1")), [1]);
     assert_eq!(ids(&w, &format!("{there}&typeId=2")), [0_u64; 0]);
@@ -120,7 +120,7 @@ fn what_is_not_where_the_index_has_it_is_put_right() {
     let w = world();
     let index = w.mall.app().unwrap().context.storage.geo_index.clone();
     let here = LatLng::new(120.149993, 30.334229).unwrap();
-    // Shops that the record has no longer are skipped, and taken out.
+    // Shops no longer in the database are skipped, and removed from the index.
     for id in 404..407 {
         let ghost = PlacedShop { shop: ShopId::new(id), kind: ShopTypeId::new(2), at: here };
         let index = index.clone();
@@ -134,7 +134,7 @@ fn what_is_not_where_the_index_has_it_is_put_right() {
     assert_eq!(count(), 4);
     assert_eq!(ids(&w, &format!("/shop/near?{HERE}")), [1]);
     assert_eq!(count(), 1);
-    // One that a crash kept from its place is there after the next repairs.
+    // A shop missing from the index after a crash is added by the next reconciliation.
     let removed = index.clone();
     w.mall.wait_for(async move { removed.remove(ShopId::new(1)).await }).unwrap().unwrap();
     assert_eq!(ids(&w, &format!("/shop/near?{HERE}")), [0_u64; 0]);
@@ -142,7 +142,7 @@ fn what_is_not_where_the_index_has_it_is_put_right() {
     assert_eq!(ids(&w, &format!("/shop/near?{HERE}")), [1]);
 }
 
-/// Every list of the demo, against all of its shops and the way to each.
+/// Compares every list of the demo with all of its shops and their distances.
 #[test]
 fn the_demos_shops_are_found_from_where_the_pages_ask() {
     let mall = Mall::builder().frozen().start().unwrap();
@@ -186,7 +186,7 @@ fn the_demos_shops_are_found_from_where_the_pages_ask() {
 #[test]
 fn a_shop_is_written_even_if_the_index_is_in_trouble_and_found_where_it_is_later() {
     let mall = Mall::builder().frozen().start().unwrap();
-    // What is put right at a start is right.
+    // The reconciliation at the start makes the index complete.
     mall.advance(Duration::ZERO).unwrap();
     let first = |mall: &Mall| {
         let answer = mall.call("GET", &format!("/api/shop/near?{HERE}"), "", &Value::Null).unwrap();
@@ -202,7 +202,7 @@ fn a_shop_is_written_even_if_the_index_is_in_trouble_and_found_where_it_is_later
     assert_ne!(before.1, 84);
     mall.advance(Duration::from_secs(601)).unwrap();
     assert_eq!(first(&mall), (200, json!(84)));
-    // A snapshot keeps it, and what is put back is found again.
+    // A snapshot includes the location, and a restored shop is found again.
     let kept = mall.snapshot().unwrap();
     let edit = json!({"id": 84, "x": 0, "y": 0});
     assert!(mall.call("PUT", "/api/shop", &mall.operator(), &edit).unwrap().is_success());

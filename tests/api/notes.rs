@@ -1,4 +1,4 @@
-//! Notes over HTTP: what the pages of hm-dianping ask, and who may take a note away again.
+//! Notes over HTTP: the endpoints used by hm-dianping's pages, and the right to delete a note.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use super::world::{World, world};
 
-/// The users' ids: the operator, and the customer.
+/// Ids of the users: the operator, and the customer.
 const OPERATOR: u64 = 1;
 const CUSTOMER: u64 = 2;
 
-/// The body of an answer that must be good.
+/// Sends a request that must succeed. Returns the body.
 pub fn told(w: &World, method: &str, path: &str, token: &str, body: &Value) -> Value {
     let body = if body.is_null() { String::new() } else { body.to_string() };
     let said = w.call(method, path, token, &body);
@@ -19,19 +19,19 @@ pub fn told(w: &World, method: &str, path: &str, token: &str, body: &Value) -> V
     said.body
 }
 
-/// What stands in the data of an answer.
+/// Returns the `data` of a response.
 pub fn seen(w: &World, path: &str, token: &str) -> Value {
     told(w, "GET", path, token, &Value::Null)["data"].take()
 }
 
-/// The code of an answer that must be a refusal, and its status.
+/// Returns status and code of a response that must be a refusal.
 pub fn refused(w: &World, method: &str, path: &str, token: &str) -> (u16, String) {
     let said = w.call(method, path, token, "");
     assert_eq!(said.body["success"], false, "{method} {path}: {}", said.text);
     (said.status, said.body["code"].as_str().unwrap().to_owned())
 }
 
-/// Writes a note about the shop; answers its id.
+/// Writes a note about the shop. Returns the id.
 pub fn write(w: &World, token: &str, title: &str) -> u64 {
     let images = "/imgs/a.jpg,/imgs/b.jpg";
     let note = json!({"shopId": 1, "title": title, "content": "一口汤，一口面", "images": images});

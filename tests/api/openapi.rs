@@ -1,4 +1,4 @@
-//! The API's description against the API: the routes that exist, and what they really answer.
+//! The OpenAPI description compared with the API: the existing routes, and the actual responses.
 
 mod operators;
 
@@ -20,7 +20,7 @@ fn document(w: &World) -> Value {
     said.body
 }
 
-/// Every call that is described: `POST /user/login`.
+/// Returns every operation described, such as `POST /user/login`.
 fn described(document: &Value) -> BTreeSet<String> {
     let mut calls = BTreeSet::new();
     for (path, item) in document["paths"].as_object().unwrap() {
@@ -32,7 +32,7 @@ fn described(document: &Value) -> BTreeSet<String> {
     calls
 }
 
-/// With something in the place of each name.
+/// Replaces path parameters with a value.
 fn filled(path: &str) -> String {
     path.split('/').map(|part| if part.starts_with('{') { "1" } else { part }).collect::<Vec<_>>().join("/")
 }
@@ -79,11 +79,11 @@ fn the_document_says_where_the_api_is() {
     }
 }
 
-/// Holds what is answered to what is described.
+/// Validates responses against the description.
 struct Checker<'a> {
     w: &'a World,
     document: Value,
-    /// Calls that said yes, and calls that said anything.
+    /// Operations with a success, and operations with any response.
     good: BTreeSet<String>,
     seen: BTreeMap<String, usize>,
 }
@@ -93,7 +93,7 @@ impl<'a> Checker<'a> {
         Self { w, document: document(w), good: BTreeSet::new(), seen: BTreeMap::new() }
     }
 
-    /// Sends it, and checks status and body. `call` is how it is described.
+    /// Sends a request, and checks status and body. `call` is the operation in the description.
     fn ask(&mut self, call: &str, path: &str, token: &str, body: &Value) -> Said {
         let (method, _) = call.split_once(' ').unwrap();
         let body = if body.is_null() { String::new() } else { body.to_string() };
@@ -128,7 +128,7 @@ impl<'a> Checker<'a> {
         *self.seen.entry(call.to_owned()).or_default() += 1;
     }
 
-    /// Events are described beside the text that they come in.
+    /// Checks an event; events are described in an extension of the text response.
     fn check_event(&mut self, call: &str, event: &Value) {
         let (method, path) = call.split_once(' ').unwrap();
         let response = &self.document["paths"][path][method.to_lowercase()]["responses"]["200"];
@@ -199,7 +199,7 @@ fn follows(check: &mut Checker<'_>) {
 
 fn likes_and_feed(check: &mut Checker<'_>) {
     let (other, none) = (check.w.other.clone(), &Value::Null);
-    // By the operator, whom they follow.
+    // By the operator, who has followers.
     let note = check.w.add("/blog", &json!({ "shopId": 1, "title": "一碗面", "content": "好吃" }));
     let comment = check.w.add("/blog-comments", &json!({ "blogId": note, "content": "同感" }));
     for token in ["", &other, &other] {
@@ -345,7 +345,7 @@ fn sales_and_orders(check: &mut Checker<'_>) {
     }
 }
 
-/// The last: sessions do not live until the next day, of which a missed one is made up for.
+/// Must be last: sessions end before the next day, which is needed to make up a missed sign-in.
 fn sign_ins(check: &mut Checker<'_>) {
     let none = &Value::Null;
     for query in ["", "?from=2026-11-21&to=2026-11-22&current=1", "?from=x"] {

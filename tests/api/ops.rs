@@ -1,4 +1,5 @@
-//! The operator's side over HTTP: every call of `/ops/sales`, `/ops/orders` and `/ops/dead-letters`, field by field.
+//! The operators' API: every operation of `/ops/sales`, `/ops/orders` and `/ops/dead-letters`, field by
+//! field.
 
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ fn ops(w: &World, method: &str, path: &str, body: &Value) -> Said {
     w.call(method, &format!("/ops{path}"), &w.operator, &body)
 }
 
-/// What a good answer says.
+/// Returns the data of a successful response.
 fn data(said: Said) -> Value {
     assert_eq!((said.status, &said.body["success"]), (200, &json!(true)), "{said:?}");
     assert!(said.head.contains("cache-control: no-store"), "{}", said.head);
@@ -24,7 +25,7 @@ fn buy(w: &World, voucher: u64, token: &str) -> String {
     said.body["dataText"].as_str().unwrap_or_else(|| panic!("{said:?}")).to_owned()
 }
 
-/// Voucher 2 as it is at first.
+/// Returns the initial state of voucher 2.
 fn sale() -> Value {
     json!({
         "voucherId": 2, "shopId": 1, "shopName": "103茶餐厅", "title": "100元秒杀券", "status": 1, "state": "OPEN",
@@ -80,7 +81,7 @@ fn an_operator_runs_a_sale_from_end_to_end() {
     buy(&w, 2, &w.customer);
     buy(&w, 2, &w.other);
     assert_eq!(w.call("POST", "/voucher-order/seckill/2", &w.operator, "").body["code"], "SOLD_OUT");
-    // The answer was lost, and the request comes again.
+    // The response was lost, and the request is repeated.
     for _ in 0..2 {
         let stocked = data(ops(&w, "POST", "/sales/2/stock", &json!({"add": 3, "requestId": "truck 7"})));
         assert_eq!((&stocked["by"], &stocked["added"], &stocked["left"]), (&json!(3), &json!(3), &json!(3)));
@@ -197,7 +198,7 @@ fn dead_letters_are_listed_replayed_and_voided() {
     let poison =
         |users: &str| w.ground().refuse_rows("orders", &format!("NEW.user_id IN ({users})"), "poison");
     poison("2, 3");
-    // One after the other, so that the second is the last that died.
+    // One after the other, so that the second is the newest dead letter.
     let orders = [&w.customer, &w.other].map(|token| {
         let order = buy(&w, 2, token);
         w.settle_log();
@@ -205,7 +206,7 @@ fn dead_letters_are_listed_replayed_and_voided() {
     });
     let list = ops(&w, "GET", "/dead-letters", &Value::Null);
     assert_eq!((list.status, &list.body["total"]), (200, &json!(2)), "{list:?}");
-    // The record's own.
+    // The database's own words.
     let words = list.body["data"][0]["detail"].as_str().unwrap();
     assert!(words.contains("poison"), "{words}");
     let letter = json!({

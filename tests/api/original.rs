@@ -1,4 +1,5 @@
-//! The original profile: what pages of hm-dianping get, which show the sentence of a 200 and nothing of other statuses.
+//! The original profile: responses for pages of hm-dianping, which show the message of a 200 and ignore other
+//! statuses.
 
 use mallbox::fixture::Builder;
 use mallbox::http::Profile;
@@ -9,7 +10,7 @@ use serde_json::json;
 use super::world::{CUSTOMER, Said, World};
 
 const MINUTE: std::time::Duration = std::time::Duration::from_secs(60);
-/// What mallbox's own pages send.
+/// Header sent by mallbox's own pages.
 const OWN_PAGE: &str = "x-mallbox-client: web\r\n";
 
 pub fn original() -> World {
@@ -22,7 +23,7 @@ fn limited(mall: Builder) -> Builder {
     mall.settings(settings)
 }
 
-/// A call of one of mallbox's own pages.
+/// Sends a request as one of mallbox's own pages.
 pub fn own(w: &World, method: &str, path: &str, token: &str, body: &str) -> Said {
     let headers = format!("{OWN_PAGE}authorization: {token}\r\n");
     w.ask(method, &format!("/api{path}"), &headers, body.as_bytes())
@@ -62,7 +63,7 @@ fn who_holds_an_order_hears_so_before_any_limit() {
             assert_eq!(outcome(&said), (200, "ALREADY_BOUGHT"), "{again}: {said:?}");
             assert_eq!(said.body["dataText"], order, "{again}");
         }
-        // Repeats have a ceiling of their own.
+        // Repeated claims have a separate limit.
         let last = (31..=60).map(|_| claim()).find(|said| said.body["code"] == "RATE_LIMITED");
         let status = if profile == Profile::Original { 200 } else { 429 };
         assert_eq!(last.map(|said| said.status), Some(status));
@@ -144,14 +145,14 @@ fn what_spring_takes_is_taken() {
     let shops = w.told("GET", "/shop/of/type?typeId=2&current=-1&x=120.15", "")["data"].clone();
     assert_eq!(shops[0]["id"], 1, "as without a place");
     assert!(shops[0].get("distance").is_none());
-    // A code that a page sends as a number.
+    // A page sends the code as a number.
     w.call("POST", &format!("/user/code?phone={CUSTOMER}"), "", "");
     let code = w.mall.inbox().unwrap().pop().unwrap().1;
     if !code.starts_with('0') {
         let form = format!(r#"{{"phone": {CUSTOMER}, "code": {code}}}"#);
         assert_eq!(w.call("POST", "/user/login", "", &form).body["success"], true);
     }
-    // Own pages, and others in the strict profile, are still told.
+    // Own pages, and other pages in the strict profile, still get the error.
     let refused = own(&w, "POST", "/blog", &w.customer, of_me);
     assert_eq!(outcome(&refused), (400, "BAD_REQUEST"), "{refused:?}");
     assert_eq!(outcome(&own(&w, "GET", "/blog/hot?current=-1", "", "")), (400, "BAD_REQUEST"));
@@ -196,7 +197,7 @@ fn a_picture_of_another_address_keeps_it_for_other_front_ends() {
     assert_eq!(images(&foreign), format!("{address},/imgs/b.jpg"));
     let here = json!("/imgs/remote/p0.example/x/y.jpg,/imgs/b.jpg");
     assert_eq!(images(&own(&w, "GET", "/shop/1", "", "")), here);
-    // An own page that sends back what it was shown changes nothing.
+    // An own page that sends back the shown value changes nothing.
     let same = json!({"id": 1, "images": here, "area": "大关"}).to_string();
     assert_eq!(own(&w, "PUT", "/shop", &w.operator, &same).body["success"], true);
     assert_eq!(images(&w.call("GET", "/shop/1", "", "")), images(&foreign));

@@ -1,4 +1,4 @@
-//! A mall without payments: the pages of the original have no button to pay.
+//! A mall without payments: the original's pages have no button to pay.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 
 use super::world::{World, world};
 
-/// Orders that are written from now on are paid for like this.
+/// Sets the payment mode of orders persisted from now on.
 fn set_mode(w: &World, mode: PaymentMode) {
     let context = w.mall.app().unwrap().context.clone();
     w.mall.wait_for(async move { context.set_payment_mode(mode).await.unwrap() }).unwrap();
 }
 
-/// Stores the mode as an instance does whose message to this one is lost.
+/// Stores the mode like another instance whose notification is lost.
 fn store_mode_elsewhere(w: &World, mode: PaymentMode) {
     let upkeep = w.mall.app().unwrap().context.storage.upkeep.clone();
     let set = async move { upkeep.put_setting(PaymentMode::SETTING, mode.name()).await.unwrap() };

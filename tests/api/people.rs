@@ -1,4 +1,4 @@
-//! People and the audit log, as operators see them: `/ops/users` and `/ops/audit`.
+//! Users and the audit log, as operators see them: `/ops/users` and `/ops/audit`.
 
 use mallbox_storage::{Actor, UserId};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ const BLOCK: &str = r#"{"reason":"buys for resale"}"#;
 const TO_OPERATOR: &str = r#"{"role":"operator"}"#;
 const TO_CUSTOMER: &str = r#"{"role":"customer"}"#;
 
-/// In English.
+/// Sends a request in English.
 fn ask(w: &World, method: &str, path: &str, token: &str, body: &str) -> Said {
     let headers = format!("authorization: {token}\r\naccept-language: en\r\n");
     w.ask(method, &format!("/api{path}"), &headers, body.as_bytes())
@@ -88,7 +88,7 @@ fn a_role_works_at_the_very_next_request() {
     let granted = ask(&w, "PUT", "/ops/users/2/role", &w.operator, TO_OPERATOR);
     assert_eq!(granted.body["data"]["role"], "operator");
     assert_eq!(ask(&w, "GET", "/ops/users", &w.customer, "").status, 200);
-    // The new one takes the rights of the old one, who cannot take them back.
+    // The new operator revokes the rights of the old one, who cannot revoke the new one's.
     assert_eq!(ask(&w, "PUT", "/ops/users/1/role", &w.customer, TO_CUSTOMER).status, 200);
     let late = ask(&w, "PUT", "/ops/users/2/role", &w.operator, TO_CUSTOMER);
     assert_eq!((late.status, &late.body["code"]), (403, &json!("FORBIDDEN")));

@@ -1,4 +1,4 @@
-//! What a buyer shows at the counter, and what the counter does with it.
+//! Receipts: shown by a buyer and redeemed at the counter.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::world::{CUSTOMER, Said, World, world};
 
-/// An order of voucher 1, paid.
+/// Buys voucher 1 and pays. Returns the order.
 fn paid(w: &World, token: &str) -> String {
     let id = w.told("POST", "/voucher-order/1", token)["dataText"].as_str().unwrap().to_owned();
     w.told("POST", &format!("/voucher-order/{id}/pay"), token);
@@ -22,7 +22,7 @@ fn code(w: &World, order: &str, token: &str) -> String {
     said.body["data"]["code"].as_str().unwrap_or_else(|| panic!("{said:?}")).to_owned()
 }
 
-/// What an operator is told of a code: the data, or the refusal's code.
+/// Returns the response to an operator's request about a code: the data, or the refusal's code.
 fn at_the_counter(w: &World, method: &str, code: &str, step: &str) -> Value {
     let said = w.call(method, &format!("/ops/receipts/{code}{step}"), &w.operator, "");
     assert_eq!(said.status, 200, "{said:?}");
@@ -95,7 +95,7 @@ fn only_ones_own_paid_order_has_a_receipt() {
         let said = receipt(&w, order, token);
         assert_eq!((said.status, &said.body["code"]), (status, &json!(want)), "{order}");
     }
-    // A receipt that was printed is of no use once the money is back.
+    // A printed receipt is worthless once the order is refunded.
     let code = code(&w, &order, &w.customer);
     w.told("POST", &format!("/voucher-order/{order}/refund"), &w.customer);
     assert_eq!(receipt(&w, &order, &w.customer).body["code"], "ORDER_STANDS");
@@ -108,7 +108,7 @@ fn only_ones_own_paid_order_has_a_receipt() {
 fn a_code_that_is_mistyped_is_told_from_one_that_nobody_made() {
     let w = world();
     let here = code(&w, &paid(&w, &w.customer), &w.customer);
-    // Another mall's of the same order: the same but for the proof.
+    // Another mall's receipt of an equal order differs only in the proof.
     let elsewhere = World::with("/api", |mall| mall.seed(8));
     let there = code(&elsewhere, &paid(&elsewhere, &elsewhere.customer), &elsewhere.customer);
     assert_eq!((&here[..15], here.len()), (&there[..15], 24));
@@ -132,7 +132,7 @@ fn a_receipt_outlives_its_process_and_is_known_to_every_instance() {
     let w = world();
     let order = paid(&w, &w.customer);
     let shown = code(&w, &order, &w.customer);
-    // A book of its own knows nothing but what is in the record.
+    // A separate receipt book knows only the contents of the database.
     let (app, typed) = (w.mall.app().unwrap(), shown);
     let read = async move {
         let random = std::sync::Arc::new(mallbox::mall::Random::seeded(99));

@@ -1,4 +1,4 @@
-//! Kinds of shops, and the pictures that operators give to them and to shops.
+//! Types of shops, and pictures uploaded by operators for types and shops.
 
 use serde_json::{Value, json};
 
@@ -47,7 +47,7 @@ fn a_picture_that_an_operator_gives_to_a_shop_or_a_type_stays_and_is_shown() {
         w.advance(DAY);
     }
     assert_eq!(show(&w, &of_nothing).status, 404);
-    // As pages ask for them: a shop's as they are, a type's below `/imgs`.
+    // As pages request them: a shop's pictures unchanged, a type's below `/imgs`.
     let images = w.told("GET", "/shop/1", "")["data"]["images"].clone();
     assert_eq!(images, format!("/imgs{of_shop},/imgs/b.jpg"));
     assert_eq!(show(&w, &of_shop).status, 200);

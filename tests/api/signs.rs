@@ -1,4 +1,4 @@
-//! Signing in day by day: the calls of the pages, midnight on the mall's wall, and what operators see.
+//! Daily sign-ins: the pages' endpoints, midnight in the mall's time zone, and the operators' statistics.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ fn get(w: &World, path: &str, token: &str) -> Value {
     ask(w, "GET", path, token)["data"].clone()
 }
 
-/// A session does not live until tomorrow.
+/// Advances the clock and logs in again, because sessions end before tomorrow.
 fn later(w: &mut World, span: Duration) {
     w.advance(span);
     w.customer = w.log_in(super::world::CUSTOMER);
@@ -41,7 +41,7 @@ fn a_day_ends_at_midnight_on_the_malls_wall() {
     sign(&w, &w.customer);
     assert_eq!(get(&w, "/user/sign/count", &w.customer), 1);
     assert_eq!(get(&w, "/user/sign/count", &w.other), 0);
-    // From 20:00 it is four hours to the 22nd, in Shanghai; in UTC it still is the 21st.
+    // At 20:00 the 22nd is four hours away in Shanghai; in UTC the date remains the 21st.
     later(&mut w, 4 * HOUR - Duration::from_millis(1));
     sign(&w, &w.customer);
     assert_eq!(get(&w, "/user/sign/month", &w.customer), json!([21]));
@@ -118,7 +118,7 @@ fn a_missed_day_of_this_month_is_made_up_for_so_often_and_not_from_before_the_ac
     });
     assert_eq!(get(&w, "/user/sign/calendar", &w.customer), want);
     assert_eq!(get(&w, "/user/sign/calendar", &w.other)["makeUpsLeft"], 3);
-    // Another month, other days; the last one is over.
+    // Another month, other days; the last month is closed.
     later(&mut w, 6 * DAY);
     assert_eq!(make_up(&w, "2026-11-30"), "OUT_OF_RANGE");
     assert_eq!(make_up(&w, "2026-12-01"), "DONE");

@@ -1,4 +1,4 @@
-//! Orders over HTTP: the steps, twice, at once, and by somebody else.
+//! Order transitions over HTTP: repeated, concurrent, and by another user.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::world::{CUSTOMER, Said, World, world};
 
-/// Takes a unit. The order's id, which the number and the text must agree on.
+/// Buys a unit. Returns the order's id, on which `data` and `dataText` must agree.
 fn bought(w: &World, path: &str, token: &str) -> String {
     let said = w.call("POST", path, token, "");
     let id = said.body["dataText"].as_str().unwrap_or_else(|| panic!("{said:?}")).to_owned();
@@ -19,7 +19,7 @@ fn step(w: &World, order: &str, step: &str, token: &str) -> Said {
     w.call("POST", &format!("/voucher-order/{order}/{step}"), token, "")
 }
 
-/// What the step answers: the order's status, or the code of the refusal.
+/// Returns the outcome of a step: the order's status, or the code of the refusal.
 fn outcome(said: &Said) -> Value {
     assert_eq!(said.status, 200, "{said:?}");
     if said.body["success"] == true { said.body["data"]["status"].clone() } else { said.body["code"].clone() }
@@ -33,7 +33,7 @@ fn an_order_is_shown_field_by_field_through_its_life() {
         "id": id, "voucherId": 2, "shopId": 1, "title": "100元秒杀券", "payValue": 100, "payType": 1, "payment": "sandbox", "status": 1,
         "createTime": "2026-11-21T20:00:00", "deadline": "2026-11-21T20:15:00", "deadlineInMs": 900_000,
     });
-    // It may not be in the record yet, which is status 0.
+    // The order may not be persisted yet, which is status 0.
     assert_eq!(step(&w, &id, "use", &w.operator).body["code"], "ORDER_STANDS");
     let shown = |want: &Value| {
         let one = w.call("GET", &format!("/voucher-order/{id}"), &w.customer, "");
@@ -93,7 +93,7 @@ fn a_purchase_is_repeated_under_its_name_and_buys_nothing_more() {
             .collect::<Vec<_>>()
     };
     assert_eq!(mine(), std::slice::from_ref(&first), "the one whose answer was lost");
-    // Whatever became of it since; and nothing is asked of the voucher any more.
+    // Independent of later transitions; and the voucher is not read again.
     assert_eq!(outcome(&step(&w, &first, "cancel", &w.customer)), 4);
     w.mall.faults().add(Fault::at_port("vouchers.get").error().times(1)).unwrap();
     assert_eq!(id(&buy(&w.customer, cart)), first);

@@ -1,4 +1,4 @@
-//! Pictures over HTTP: what a phone uploads is shown where the answer says, and nothing else ever is.
+//! Pictures over HTTP: an upload is served at the returned path, and nothing else ever is.
 
 use std::io::{Cursor, Read as _, Write as _};
 use std::net::TcpStream;
@@ -17,7 +17,7 @@ pub const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const BOUNDARY: &str = "----a1b2c3";
 const FORM: &str = "content-type: multipart/form-data; boundary=----a1b2c3\r\n";
 
-/// A picture's file.
+/// Returns a picture file.
 pub fn file(format: ImageFormat) -> Vec<u8> {
     let mut bytes = Cursor::new(Vec::new());
     let image = RgbImage::from_fn(60, 40, |x, _| Rgb([200, u8::try_from(x).unwrap(), 20]));
@@ -25,7 +25,7 @@ pub fn file(format: ImageFormat) -> Vec<u8> {
     bytes.into_inner()
 }
 
-/// One field of a form; a file if it has a file's name.
+/// Returns one form field; a file if `file_name` is given.
 fn field(name: &str, file_name: Option<&str>, content: &[u8]) -> Vec<u8> {
     let file_name = file_name.map(|name| format!("; filename=\"{name}\"")).unwrap_or_default();
     let head = format!(
@@ -48,20 +48,20 @@ pub fn upload(w: &World, token: &str, content: &[u8]) -> Said {
     send(w, token, FORM, &form(&[field("file", Some("photo.jpg"), content)]))
 }
 
-/// Uploads a picture without asking again, for a test of how it is refused.
+/// Uploads a picture without a retry, to test refusals.
 fn upload_once(w: &World, token: &str) -> Said {
     let headers = format!("authorization: {token}\r\n{FORM}");
     let body = form(&[field("file", Some("photo.jpg"), &file(ImageFormat::Png))]);
     w.ask_once("POST", "/api/upload/blog", &headers, &body)
 }
 
-/// The name of a picture that is taken.
+/// Uploads a picture that must be accepted. Returns the name.
 pub fn taken(w: &World, token: &str) -> String {
     let said = upload(w, token, &file(ImageFormat::Png));
     said.body["data"].as_str().unwrap_or_else(|| panic!("{said:?}")).to_owned()
 }
 
-/// What a page gets for a picture.
+/// Response to a request for a picture.
 pub struct Shown {
     pub status: u16,
     head: String,
@@ -155,7 +155,7 @@ fn what_is_no_picture_is_refused_with_words_and_leaves_nothing() {
 #[test]
 fn a_picture_with_too_many_pixels_is_refused_in_words() {
     let w = world();
-    // Eight thousand by five thousand of one colour: small as a file.
+    // Eight thousand by five thousand pixels of one colour: a small file.
     let mut bytes = Cursor::new(Vec::new());
     DynamicImage::new_luma8(8_000, 5_000).write_to(&mut bytes, ImageFormat::Png).unwrap();
     let said = upload(&w, &w.customer, bytes.get_ref());
@@ -221,7 +221,7 @@ fn five_mebibytes_are_taken_and_more_are_not() {
     }
 }
 
-/// Sends a file to the end, as a client does that reads no answer before; what it is answered then.
+/// Sends the complete file, like a client that reads no early response. Returns the final response.
 fn insist(w: &World, token: &str, bytes: usize) -> String {
     let head = format!(
         "POST /api/upload/blog HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: {token}\r\n{FORM}content-length: {bytes}\r\n\r\n"
@@ -371,7 +371,7 @@ fn more_uploads_than_there_is_room_for_are_asked_to_come_again_and_slow_ones_are
             stream
         })
         .collect();
-    // Longer than any other call has.
+    // Longer than the time limit of any other request.
     std::thread::sleep(Duration::from_millis(1_700));
     let said = upload_once(&w, &w.other);
     assert_eq!((said.status, &said.body["code"]), (503, &json!("BUSY")), "{said:?}");
@@ -384,7 +384,8 @@ fn more_uploads_than_there_is_room_for_are_asked_to_come_again_and_slow_ones_are
     taken(&w, &w.other);
 }
 
-/// On servers it is another instance that shows it, while the first is there; in a directory it is the next start.
+/// On servers another instance serves the picture while the first still runs; in a directory the next start
+/// does.
 #[test]
 fn what_one_instance_took_another_shows_and_removes() {
     let ground = Ground::of_target(env!("CARGO_CRATE_NAME"));
@@ -408,7 +409,7 @@ fn what_one_instance_took_another_shows_and_removes() {
         drop(first);
         None
     };
-    // It draws the same names, and finds them taken.
+    // Draws the same random names, and finds them taken.
     let second = start(7);
     let path = format!("/imgs{name}");
     let status = |mall: &Mall| {

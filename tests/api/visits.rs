@@ -1,4 +1,4 @@
-//! Visits: whoever is shown something is counted, once a day as a visitor and each time as a view.
+//! Visits: every user shown a page counts once a day as a visitor, and every time as a view.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::world::{CUSTOMER, EVENING, OPERATOR, World, world};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// Looks, with this token and browser. Answers the status.
+/// Sends a request with a token and a browser. Returns the status.
 fn look(w: &World, method: &str, path: &str, token: &str, browser: &str) -> u16 {
     let token = if token.is_empty() { String::new() } else { format!("authorization: {token}\r\n") };
     w.ask(method, &format!("/api{path}"), &format!("{token}user-agent: {browser}\r\n"), b"").status
@@ -27,13 +27,13 @@ fn stats(w: &World, query: &str) -> Value {
     w.told("GET", &format!("/stats/visits{query}"), &w.operator)["data"].clone()
 }
 
-/// Visitors and views of the span.
+/// Returns visitors and views of the period.
 fn sum(w: &World, query: &str) -> (u64, u64) {
     let stats = stats(w, query);
     (stats["uv"].as_u64().unwrap(), stats["pv"].as_u64().unwrap())
 }
 
-/// What `/metrics` says became of so many visits.
+/// Returns the number of visits with an outcome, from `/metrics`.
 fn became(w: &World, what: &str) -> u64 {
     let text = w.ask("GET", "/metrics", "", b"").text;
     let name = format!("mallbox_visits_total{{became=\"{what}\"}} ");
@@ -107,7 +107,7 @@ fn a_user_is_one_whatever_they_browse_with_and_a_dead_token_is_a_stranger() {
 #[test]
 fn days_end_at_midnight_on_the_malls_wall_and_only_users_are_known_again() {
     let mut w = world();
-    // From 20:00 it is four hours to the 22nd, in Shanghai; in UTC it still is the 21st.
+    // At 20:00 the 22nd is four hours away in Shanghai; in UTC the date remains the 21st.
     for hours in [0, 3, 2, 24] {
         later(&mut w, hours * HOUR);
         look_at(&w, &["/shop/1", "/shop/1"], &w.customer, "Firefox");
@@ -121,7 +121,7 @@ fn days_end_at_midnight_on_the_malls_wall_and_only_users_are_known_again() {
         day("2026-11-22", 2, 3),
         day("2026-11-23", 2, 3)
     ]);
-    // One user, and a stranger a day.
+    // One user, and one anonymous visitor a day.
     assert_eq!(all, json!({ "uv": 4, "pv": 12, "days": days }));
     assert_eq!(sum(&w, "?from=2026-11-21&to=2026-11-21"), (2, 6));
     let week = stats(&w, "")["days"].clone();

@@ -1,4 +1,4 @@
-//! Vouchers from the operator's side: all of them, and what is changed about one.
+//! Vouchers from the operator's side: the complete list, and edits.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ fn edit(w: &World, voucher: u64, body: &Value) -> Said {
     w.call("PUT", &format!("/voucher/{voucher}"), &w.operator, &body.to_string())
 }
 
-/// What a good edit answers.
+/// Returns the response to a successful edit.
 fn edited(w: &World, voucher: u64, body: &Value) -> Value {
     let said = edit(w, voucher, body);
     assert_eq!((said.status, &said.body["success"]), (200, &json!(true)), "{body}: {}", said.text);
@@ -27,7 +27,7 @@ fn claim(w: &World, token: &str) -> Said {
     w.call("POST", "/voucher-order/seckill/2", token, "")
 }
 
-/// What the newest of one's orders costs.
+/// Returns the price of a user's newest order.
 fn price(w: &World, token: &str) -> Value {
     w.told("GET", "/voucher-order/of/me", token)["data"][0]["payValue"].clone()
 }
@@ -132,7 +132,7 @@ fn what_is_taken_off_the_shelf_is_sold_no_more_until_it_is_back() {
     assert_eq!(code(&w.call("GET", "/sale/2", "", "")), (200, "UNKNOWN_SALE"));
     assert_eq!(code(&w.call("POST", "/voucher-order/1", &w.other, "")), (200, "NOT_FOUND"));
     assert_eq!(w.told("GET", "/voucher/list/1", "")["data"].as_array().map(Vec::len), Some(1));
-    // Who bought before keeps what they have.
+    // Earlier buyers keep their orders.
     w.settle_log();
     let order = w.told("GET", "/voucher-order/of/me", &w.customer)["data"][0]["id"].clone();
     w.told("POST", &format!("/voucher-order/{}/pay", order.as_str().unwrap()), &w.customer);
@@ -147,7 +147,7 @@ fn the_price_of_a_sale_stays_while_it_takes_claims_and_orders_keep_theirs() {
     let dearer = json!({"payValue": 300});
     claim(&w, &w.customer);
     assert_eq!(code(&edit(&w, 2, &dearer)), (200, "SALE_IS_ON"));
-    // The price that it has is no other price; and what a voucher is worth is not what anybody pays.
+    // An unchanged price is not a new price; and a voucher's value is not a price.
     edited(&w, 2, &json!({"payValue": 100, "actualValue": 9900}));
     w.told("POST", "/ops/sales/2/pause", &w.operator);
     assert_eq!(edited(&w, 2, &dearer)["payValue"], 300);
@@ -155,7 +155,7 @@ fn the_price_of_a_sale_stays_while_it_takes_claims_and_orders_keep_theirs() {
     claim(&w, &w.other);
     w.settle_log();
     assert_eq!((price(&w, &w.customer), price(&w, &w.other)), (json!(100), json!(300)));
-    // Neither has begun: one never did, the other is no sale.
+    // Neither has begun: one never did, the other is not a sale.
     for voucher in [1, 3] {
         assert_eq!(edited(&w, voucher, &dearer)["payValue"], 300);
     }
@@ -177,7 +177,8 @@ fn a_price_waits_for_the_claims_that_are_no_orders_yet() {
     assert_eq!(price(&w, &w.customer), 100);
 }
 
-/// Who sees one price before and after buying has bought at that price, whatever an operator does meanwhile.
+/// If the price shown before and after a purchase is equal, the purchase was at that price, whatever an
+/// operator does meanwhile.
 #[test]
 fn no_order_costs_another_price_than_it_was_bought_at() {
     let w = world();

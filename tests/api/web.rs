@@ -1,4 +1,4 @@
-//! Another front end's files beside the API.
+//! Another front end's files, served beside the API.
 
 use std::path::Path;
 

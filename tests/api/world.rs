@@ -1,4 +1,4 @@
-//! A fresh mall per case, and a client that sends exactly what it is told.
+//! A fresh mall per case, and a client that sends requests exactly as given.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -11,14 +11,14 @@ use mallbox_test_patience::{self as patience, Deadline, until_ok};
 use mallbox_test_servers::Ground;
 use serde_json::{Value, json};
 
-/// 20:00 of 2026-11-21 on the mall's wall, which is Shanghai's.
+/// 20:00 on 2026-11-21 in the mall's time zone, Shanghai.
 pub const EVENING: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 pub const OPERATOR: &str = "13900000001";
 pub const CUSTOMER: &str = "13900000002";
 pub const OTHER: &str = "13900000003";
-/// Longest time of a call: `mallbox::http`'s deadline.
+/// Time limit of a request: `mallbox::http`'s deadline.
 const LONGEST: Duration = Duration::from_millis(1_500);
-/// How long claims may take to become orders.
+/// Time limit for claims to become orders.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 pub struct World {
@@ -27,11 +27,11 @@ pub struct World {
     pub operator: String,
     pub customer: String,
     pub other: String,
-    /// Where its mall is, if that is not the fixture's business.
+    /// Location of the mall, unless the fixture manages it.
     ground: Option<Ground>,
 }
 
-/// What came back.
+/// An HTTP response.
 #[derive(Debug)]
 pub struct Said {
     pub status: u16,
@@ -40,18 +40,19 @@ pub struct Said {
     pub text: String,
 }
 
-/// A mall without limits, with two types, a shop, a voucher and two sales, an operator and two customers.
+/// Returns a mall without limits, with two types, a shop, a voucher and two sales, an operator and two
+/// customers.
 pub fn world() -> World {
     World::with("/api", |mall| mall)
 }
 
-/// The same, for a test that reaches into its record from outside.
+/// Returns such a mall for a test that manipulates the database from outside.
 pub fn within_reach() -> World {
     World::start(Some(Ground::of_target(env!("CARGO_CRATE_NAME"))), "/api", |mall| mall)
 }
 
 impl World {
-    /// With the API here, and what else a test chooses.
+    /// Starts a mall with the API below `prefix`, and a test's own choices.
     pub fn with(prefix: &str, choose: impl FnOnce(Builder) -> Builder) -> Self {
         let ground = Ground::of_target(env!("CARGO_CRATE_NAME"));
         Self::start(ground.database().is_some().then_some(ground), prefix, choose)
@@ -95,38 +96,38 @@ impl World {
         self.add("/voucher/seckill", &sale("2026-11-21T21:00:00", "2026-11-21T22:00:00", -1));
     }
 
-    /// Whether it is on servers and not in a directory.
+    /// Returns whether the mall is on servers instead of a directory.
     pub fn is_on_servers(&self) -> bool {
         self.ground.as_ref().is_some_and(|ground| ground.database().is_some())
     }
 
-    /// The place of a mall that was put [`within_reach`].
+    /// Returns the location of a mall created by [`within_reach`].
     pub fn ground(&self) -> &Ground {
         self.ground.as_ref().expect("a mall within reach")
     }
 
-    /// An operator's call that must answer an id.
+    /// Sends an operator's request that must return an id.
     pub fn add(&self, path: &str, body: &Value) -> u64 {
         let said = self.call("POST", path, &self.operator, &body.to_string());
         said.body["data"].as_u64().unwrap_or_else(|| panic!("{path}: {said:?}"))
     }
 
-    /// A new session.
+    /// Logs in. Returns the new session's token.
     pub fn log_in(&self, phone: &str) -> String {
         until_ok(PATIENCE, || self.mall.log_in(phone)).unwrap().token
     }
 
-    /// A call of the API; without a token if it is empty.
+    /// Sends an API request; without a token if empty.
     pub fn call(&self, method: &str, path: &str, token: &str, body: &str) -> Said {
         self.ask(method, &format!("{}{path}", self.prefix), &authorization(token), body.as_bytes())
     }
 
-    /// The same, for a test of how it is refused.
+    /// Sends an API request without a retry, to test refusals.
     pub fn call_once(&self, method: &str, path: &str, token: &str, body: &str) -> Said {
         self.ask_once(method, &format!("{}{path}", self.prefix), &authorization(token), body.as_bytes())
     }
 
-    /// The body of an answer that must be good.
+    /// Returns the body of a response that must be a success.
     pub fn told(&self, method: &str, path: &str, token: &str) -> Value {
         let said = self.call(method, path, token, "");
         let place = format!("{method} {path}: {}", said.text);
@@ -138,14 +139,14 @@ impl World {
         self.mall.address().unwrap()
     }
 
-    /// A connection of its own, for a test that reads from it as it likes.
+    /// Opens a connection for a test that reads at its own pace.
     pub fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(self.address()).unwrap();
         stream.set_read_timeout(Some(patience::scaled(Duration::from_secs(20)))).unwrap();
         stream
     }
 
-    /// The same, with little room for what is not read yet.
+    /// Opens such a connection with a small receive buffer.
     pub fn connect_narrowly(&self) -> TcpStream {
         let address = self.address();
         let connecting = async move {
@@ -158,8 +159,8 @@ impl World {
         stream
     }
 
-    /// Any request at all, with these header lines. Repeated as `Retry-After` of a 503 says, as clients do: on a busy machine
-    /// servers and hashes of passwords take longer than the mall waits for them.
+    /// Sends any request with the given header lines. Repeats after a 503 according to `Retry-After`, as
+    /// clients do: on a busy machine servers and password hashes take longer than the mall's time limit.
     pub fn ask(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> Said {
         let deadline = Deadline::after(PATIENCE);
         loop {
@@ -171,7 +172,7 @@ impl World {
         }
     }
 
-    /// One request, for a test of how it is refused.
+    /// Sends a request without a retry, to test refusals.
     pub fn ask_once(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> Said {
         let began = Instant::now();
         let mut stream = self.connect();
@@ -179,7 +180,7 @@ impl World {
         let head = format!(
             "{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{headers}content-length: {length}\r\n\r\n"
         );
-        // A server that has had enough may close before all is written.
+        // A server may refuse and close before everything is written.
         let _ = stream.write_all(&[head.as_bytes(), body].concat());
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer);
@@ -196,28 +197,28 @@ impl World {
         }
     }
 
-    /// Where the API is.
+    /// Returns the base URL of the API.
     pub fn url(&self) -> String {
         format!("{}{}", self.mall.url(), self.prefix)
     }
 
-    /// What an answer of its back end survives.
+    /// Returns the failures an acknowledged write of the back end survives.
     pub fn durability(&self) -> &'static str {
         let upkeep = self.mall.app().unwrap().context.storage.upkeep.clone();
         self.mall.wait_for(async move { upkeep.health().await.durability.name() }).unwrap()
     }
 
-    /// Moves the clock; what is due by then is done.
+    /// Advances the clock and completes everything due by then.
     pub fn advance(&self, span: Duration) {
         self.mall.advance(span).unwrap();
     }
 
-    /// Every claim is an order or a dead letter when this returns.
+    /// Waits until every claim is an order or a dead letter.
     pub fn settle_log(&self) {
         self.mall.idle(patience::scaled(PATIENCE)).unwrap();
     }
 
-    /// Nothing that was sold is missing or there twice.
+    /// Checks that no sold unit is missing or duplicated.
     pub fn assert_balanced(&self) {
         let report = until_ok(PATIENCE, || self.mall.books()).unwrap();
         assert!(report.balances(), "{report}");
@@ -235,7 +236,7 @@ impl Said {
     }
 }
 
-/// Shop 1.
+/// Returns the form of shop 1.
 pub fn shop() -> Value {
     json!({
         "name": "103茶餐厅", "typeId": 2, "images": "/imgs/a.jpg,/imgs/b.jpg", "area": "大关",
@@ -244,7 +245,7 @@ pub fn shop() -> Value {
     })
 }
 
-/// Voucher 1, ordinary.
+/// Returns the form of voucher 1, an ordinary one.
 pub fn voucher() -> Value {
     json!({
         "shopId": 1, "title": "50元代金券", "subTitle": "周末可用", "rules": "全场通用\n无需预约",
@@ -252,7 +253,7 @@ pub fn voucher() -> Value {
     })
 }
 
-/// Voucher 2, which is on, and voucher 3, which opens in an hour and has no end of units.
+/// Returns the form of a sale: voucher 2, which is open, or voucher 3, which opens in an hour and is unlimited.
 pub fn sale(begin: &str, end: &str, stock: i64) -> Value {
     json!({
         "shopId": 1, "title": "100元秒杀券", "subTitle": "", "rules": "", "payValue": 100, "actualValue": 10000,

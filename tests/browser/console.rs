@@ -1,4 +1,4 @@
-//! What goes wrong at the console, and does no harm.
+//! Errors at the console that must do no harm.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ fn at_the_console(mall: &Mall, path: &str) -> Page {
     browser_of(mall, OPERATOR).on(Screen::Desktop).open(&format!("/console#{path}"))
 }
 
-/// What the API tells an operator.
+/// Returns the data of an operator's request.
 fn told(mall: &Mall, path: &str) -> Value {
     mall.call("GET", &format!("/api{path}"), &mall.operator(), &Value::Null).unwrap().data().clone()
 }
@@ -62,7 +62,7 @@ fn next_code_is_typed_while_the_one_before_is_redeemed() {
     page.sees("刚核销的");
     assert_eq!(code.value(), other);
 
-    // What is looked for without an answer is given up for the next one.
+    // A search without a response is abandoned for the next one.
     page.cut("/ops/orders");
     page.button("查看").click();
     page.was_cut();
@@ -85,7 +85,7 @@ fn what_was_created_without_an_answer_is_not_created_again() {
         page.field("支付时限").fill("5");
     };
     type_in();
-    // What is typed outlives the other language.
+    // Typed text survives a change of language.
     page.button("English").click();
     assert_eq!(page.field("Title").value(), "夜宵券");
     page.button("中文").click();
@@ -163,7 +163,7 @@ fn report_that_was_decided_by_a_slip_is_decided_back() {
     page.button("恢复显示").click();
     page.sees("大家都看得到");
     until("everybody sees it", || if is_seen() { Ok(()) } else { Err("it is hidden".to_owned()) });
-    // The next page would leave out as many as were decided.
+    // The next page would skip as many reports as were decided.
     page.button("接着看其余的").click();
     page.sees("没有待处理的举报");
 }
@@ -180,7 +180,7 @@ fn dialog_is_closed_by_its_ground_alone_and_gives_the_focus_back() {
     });
     page.button("新增普通券").click();
     page.part("新增普通券").field("标题").fill("半张券");
-    // Its edge, and then what lies around it.
+    // First the dialog's edge, then the area around it.
     let edge = "(() => { const { x, y } = document.querySelector('dialog').getBoundingClientRect(); return [x, y]; })()";
     let [x, y]: [f64; 2] = serde_json::from_value(page.run(edge)).unwrap();
     page.click_at(x + 6.0, y + 6.0);
@@ -212,7 +212,7 @@ fn stock_that_was_added_without_an_answer_is_not_added_twice() {
     page.button("增减库存").click();
     assert_eq!(add.value(), "");
 
-    // A dialog goes with the sale that it is about.
+    // A dialog disappears together with its sale.
     page.run("location.hash = '#/sales'; 0");
     page.part("增减库存").is_gone();
 }

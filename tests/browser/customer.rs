@@ -1,4 +1,4 @@
-//! A customer's day.
+//! A customer's complete visit.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -26,7 +26,7 @@ fn sale_opens_while_the_page_waits() {
     assert_eq!(orders_of(&mall, ANNE), [PAID]);
 }
 
-/// Finds the shop of the sale that is on, logs in, buys, and comes to the order.
+/// Finds the shop of the open sale, logs in, buys, and opens the order.
 fn finds_and_buys(page: &Page) {
     page.link("搜索店铺").click();
     page.field("店名").fill("笋尖");
@@ -40,7 +40,7 @@ fn finds_and_buys(page: &Page) {
     page.button("支付").is_enabled();
 }
 
-/// Pays, and finds the receipt again among the orders.
+/// Pays, and finds the receipt among the orders.
 fn pays_and_finds_it_again(page: &Page) {
     page.button("支付").click();
     page.sees("到店出示券码即可使用");
@@ -104,7 +104,7 @@ fn keyboard_alone_logs_in_and_buys() {
     presses("登录");
     presses("立即抢购");
     page.sees("抢到了！");
-    // What comes next has the focus already.
+    // The next action has the focus already.
     until("the way to pay has the focus", || {
         page.link("去付款").has_focus().then_some(()).ok_or_else(String::new)
     });

@@ -1,11 +1,11 @@
-//! Dialogs and messages: which button is where, what is red, and what covers what.
+//! Dialogs and messages: order and colour of the buttons, and overlaps.
 
 use serde_json::Value;
 
 use crate::harness::{Page, Place as _, Screen, until};
 use crate::people::{ANNE, BEN, NOBODY, OPENING, OPERATOR, RUNNING, browser_of, buy, evening, left, pay};
 
-/// The buttons of the open dialog from left to right, and whether each is as red as a warning.
+/// Lists the buttons of the open dialog from left to right, and whether each has the warning colour.
 const BUTTONS: &str = r#"(() => {
     const probe = document.createElement("p");
     probe.style.color = "var(--bad)";
@@ -75,7 +75,7 @@ fn complaint_about_a_field_goes_once_it_is_filled() {
 #[test]
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
 fn message_covers_no_button_and_goes_with_its_page() {
-    // Four seconds are over when the test says so.
+    // The test decides when the message's four seconds are over.
     const HELD: &str = "window.setTimeout = new Proxy(setTimeout, \
         { apply: (real, self, [what, ms]) => real.call(self, what, ms === 4000 ? 600000 : ms) });";
     const COVERED: &str = r#"(() => {
@@ -96,7 +96,7 @@ fn message_covers_no_button_and_goes_with_its_page() {
     page.sees("已付款");
     page.rests();
     assert_eq!(page.run(COVERED), Value::Array(vec![]));
-    // A message that is still young goes along to the page that it leads to.
+    // A recent message remains visible on the page it links to.
     until("the message is a second old", || {
         page.run("location.hash = '#/orders'; 0");
         page.rests();

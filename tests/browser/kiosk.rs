@@ -1,9 +1,9 @@
-//! A kiosk, which one person uses after the other.
+//! A kiosk, used by one customer after another.
 
 use crate::harness::{Browser, Place as _, Screen};
 use crate::people::{ANNE, RUNNING, evening, log_in_by_code};
 
-/// Lets `pass` turn the page's own clock, by which it knows how long nobody has touched it.
+/// Lets `pass` advance the page's own clock, which measures the time without input.
 const CLOCK: &str = "{
     const now = performance.now.bind(performance);
     let passed = 0;
@@ -42,7 +42,7 @@ fn kiosk_forgets_who_was_there() {
     assert_eq!(page.field("手机号").value(), "");
     assert_eq!(page.run("JSON.stringify({ ...localStorage })"), "{}");
 
-    // Whoever logs in in another window of this browser does not do so in the kiosk.
+    // A log-in in another window of the same browser does not affect the kiosk.
     let other = kiosk.open("/#/me");
     other.button("登录").first().click();
     log_in_by_code(&other, ANNE);

@@ -1,4 +1,4 @@
-//! The storefront and the console in a real browser, each test with a mall and a profile of its own.
+//! The storefront and the console in a real browser, each test with its own mall and profile.
 
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
 

@@ -50,7 +50,7 @@ fn language_chosen_in_the_manual_holds_on_every_own_page() {
     page.link("On Redis and MySQL").click();
     page.sees("Any number of");
     page.is_at("/mall/manual/redis-mysql?lang=en");
-    // Without a language in the address the choice still holds.
+    // Without a language in the address the earlier choice remains.
     page.go("/mall/manual/sale");
     page.sees("Running a sale");
     page.go("/mall/");

@@ -1,4 +1,4 @@
-//! Notes: written with pictures, read by those who follow, liked, and talked about.
+//! Notes: written with pictures, read by followers, liked and commented.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,24 +12,24 @@ use crate::harness::{Page, Place as _, until};
 use crate::people::{ANNE, BEN, browser_of, evening};
 
 const TITLE: &str = "巷口那碗葱油面";
-/// The longest side of a picture as a page sends it.
+/// Longest side of a picture sent by a page, in pixels.
 const LONGEST: u64 = 2_048;
 
-/// A photograph as a phone takes it, in one colour.
+/// Creates a photograph of a phone's size, in one colour.
 fn photograph(dir: &Path, name: &str, colour: [u8; 3]) -> PathBuf {
     let file = dir.join(name);
     RgbImage::from_pixel(4_000, 3_000, Rgb(colour)).save(&file).unwrap();
     file
 }
 
-/// Anne writes a note with two pictures, the second one first; answers its address.
+/// Writes a note by Anne with two pictures, the second one first. Returns the note's address.
 fn writes(mall: &Mall) -> String {
     let dir = TempDir::new().unwrap();
     let page = browser_of(mall, ANNE).open("/#/notes");
     page.link("写笔记").click();
     page.field("标题").fill(TITLE);
     page.field("正文").fill("面要趁热吃。\n葱油要多。");
-    // A mall that is busy with other pictures says so, and gets it again.
+    // A mall busy with other pictures responds with a 503, and the page retries.
     page.forgive("/api/upload/blog");
     page.will_choose(&[
         photograph(dir.path(), "red.jpg", [200, 40, 40]),
@@ -37,7 +37,7 @@ fn writes(mall: &Mall) -> String {
     ]);
     page.button("添加图片").click();
     page.button("第 2 张图片往前移").click();
-    // What is half written stays when one goes away.
+    // A draft survives leaving the page.
     page.link("店铺").first().click();
     page.go("/#/write");
     assert_eq!(page.field("标题").value(), TITLE);
@@ -48,7 +48,7 @@ fn writes(mall: &Mall) -> String {
     page.address()
 }
 
-/// The sizes of the pictures of the note that is shown, and whether each is more red than green.
+/// Returns the sizes of the shown note's pictures, and whether each is more red than green.
 fn pictures(page: &Page) -> Vec<(u64, u64, bool)> {
     page.rests();
     const LOOK: &str = "(async () => {
@@ -65,7 +65,7 @@ fn pictures(page: &Page) -> Vec<(u64, u64, bool)> {
     serde_json::from_value(page.run(LOOK)).unwrap()
 }
 
-/// What the mall tells somebody of a note.
+/// Returns a note as the API shows it to a user.
 fn note(mall: &Mall, address: &str, phone: &str) -> Value {
     let id = address.rsplit('/').next().unwrap();
     let token = mall.log_in(phone).unwrap().token;
@@ -84,7 +84,7 @@ fn note_shows_what_was_written_here_and_in_pages_that_insert_it_as_html() {
     for line in ["1 < 2", "第一行", "a < b & c", "<img src=x onerror=\"window.acted = 1\"><script>"] {
         page.sees(line);
     }
-    // As the original pages do: without our header, and `v-html`.
+    // As the original pages do: without mallbox's header, and through `v-html`.
     let as_theirs = format!(
         "(async () => {{
             const {{ data }} = await (await fetch('/api/blog/{id}')).json();
@@ -98,7 +98,7 @@ fn note_shows_what_was_written_here_and_in_pages_that_insert_it_as_html() {
     assert_eq!(page.run(&as_theirs), json!(["P BR", shown, 0]));
 }
 
-/// A note of Anne's that has its words.
+/// Opens a draft by Anne with title and text.
 fn half_written(mall: &Mall) -> Page {
     let page = browser_of(mall, ANNE).open("/#/write");
     page.field("标题").fill(TITLE);
@@ -106,7 +106,7 @@ fn half_written(mall: &Mall) -> Page {
     page
 }
 
-/// How many notes Anne has.
+/// Returns the number of Anne's notes.
 fn own_notes(mall: &Mall) -> usize {
     let token = mall.log_in(ANNE).unwrap().token;
     let notes = mall.call("GET", "/api/blog/of/me", &token, &Value::Null).unwrap();
@@ -182,14 +182,14 @@ fn like_that_the_mall_does_not_take_is_taken_back() {
     heart(before);
     assert_eq!(likes(), (0, false));
 
-    // It is done, and nobody is told.
+    // The like takes effect, but the response is lost.
     page.lose_answer("/blog/like/");
     page.button("赞这篇笔记").click();
     page.was_cut();
     heart(before + 1);
     until("the page knows", || if likes() == (1, true) { Ok(()) } else { Err(format!("{:?}", likes())) });
 
-    // It does not get there.
+    // The request does not arrive.
     page.cut("/blog/like/");
     page.button("赞这篇笔记").click();
     page.was_cut();
@@ -203,7 +203,7 @@ fn note_that_is_on_its_way_is_not_published_from_another_screen() {
     let mall = evening().start().unwrap();
     let before = own_notes(&mall);
     let page = half_written(&mall);
-    // What is asked first is answered at the third try; the mall lets nobody wait for so long.
+    // The first request succeeds at the third attempt; the mall's time limit ends the earlier ones.
     page.forgive("503");
     let slow = |endpoint: &str, seconds, times| {
         let fault = Fault::at_endpoint(endpoint).delay(Duration::from_secs(seconds)).times(times);
@@ -228,7 +228,7 @@ fn note_that_a_mall_in_trouble_took_is_published_once() {
     let mall = evening().start().unwrap();
     let before = own_notes(&mall);
     let page = half_written(&mall);
-    // Longer than the mall lets anybody wait; it goes on all the same.
+    // Longer than the mall's time limit; the request takes effect nevertheless.
     page.forgive("503");
     mall.faults().add(Fault::at_endpoint("POST /blog").delay(Duration::from_secs(2)).times(1)).unwrap();
     page.button("发布").click();
@@ -283,7 +283,7 @@ fn comment_whose_answer_is_lost_is_said_once() {
     page.button("发送").first().click();
     page.was_cut();
     page.sees("连不上商城");
-    // The screen that is opened again has what was typed, and does not know it for new.
+    // The reopened screen keeps the typed text, and does not mistake it for new.
     page.go("/#/notes");
     page.go("/#/note/1");
     page.part("评论").sees("面真香");
@@ -302,7 +302,7 @@ fn note_is_not_published_by_who_looks_for_its_shop() {
     page.field("哪家店").fill("面");
     page.choice("面").first().is_there();
     page.press("Enter");
-    // The list lies over the button.
+    // The list covers the button.
     page.press("Escape");
     page.button("发布").click();
     page.sees("请从列表里选一家店");

@@ -9,10 +9,10 @@ use crate::people::{
     ANNE, BEN, CARL, DORA, OPERATOR, UNPAID, browser_of, buy, log_in_by_code, orders_of, pay,
 };
 
-/// The title of the sale that is made.
+/// Title of the created sale.
 const TITLE: &str = "一元抢一碗面";
 
-/// Creates a sale of five units that is on at once; answers its number.
+/// Creates a sale of five units, open immediately. Returns the id.
 fn create_a_sale(mall: &Mall, page: &Page) -> u64 {
     page.link("秒杀").click();
     page.link("新建秒杀").click();
@@ -23,7 +23,7 @@ fn create_a_sale(mall: &Mall, page: &Page) -> u64 {
     page.field("抵扣金额").fill("18.8");
     page.field("库存").fill("5");
     let now = mall.wall_time().unwrap();
-    // To the minute: a field leaves seconds out that are none.
+    // Whole minutes: a field omits zero seconds.
     page.field("开始时间").set(&now[..16]);
     page.button("创建秒杀").click();
     page.sees("秒杀已创建");
@@ -70,7 +70,7 @@ fn redeems_what_anne_bought(mall: &Mall, page: &Page) {
     page.field("输入凭证码").fill(&order);
     page.press("Enter");
     page.heading(TITLE).is_there();
-    // A scan gun types on, wherever the focus is: what it types is the next code, and its Enter redeems nothing.
+    // A scan gun types regardless of the focus: its input is the next code, and its Enter redeems nothing.
     assert!(page.button("核销").has_focus());
     page.types(code);
     page.press("Enter");
@@ -78,7 +78,7 @@ fn redeems_what_anne_bought(mall: &Mall, page: &Page) {
     page.sees("已支付");
     page.button("核销").click();
     page.heading("已核销").is_there();
-    // The next customer has the same code.
+    // The next customer shows the same code.
     page.field("输入凭证码").fill(code);
     page.press("Enter");
     page.sees("核销过了");
@@ -98,7 +98,7 @@ fn voids_what_ben_bought(page: &Page) {
     page.sees("已取消");
 }
 
-/// Claims of two users cannot be written: one is given up, the other is written once it can be.
+/// Claims of two users cannot be persisted: one is voided, the other replayed once writes succeed.
 fn decides_about_dead_letters(mall: &Mall, page: &Page, sale: u64, ground: &Ground) {
     let [carl, dora] = [CARL, DORA].map(|phone| mall.log_in(phone).unwrap().id);
     ground.refuse_rows("orders", &format!("NEW.user_id IN ({carl}, {dora})"), "poison");

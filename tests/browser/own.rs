@@ -1,10 +1,10 @@
-//! The harness itself: it notices what it is there to notice, and does what people do.
+//! Tests of the harness: it detects failures, and acts like a user.
 
 use mallbox::fixture::Mall;
 
 use crate::harness::{Browser, Page, Place as _, Screen, until};
 
-/// A page with nothing on it, of a mall that goes with it.
+/// An empty page, with its own mall.
 struct Sheet {
     page: Page,
     browser: Browser,
@@ -16,19 +16,19 @@ impl Sheet {
         let mall = Mall::start().unwrap();
         let browser = Browser::at(&mall.url()).on(screen);
         let page = browser.open("/healthz");
-        // The browser asks for it by itself where no document says otherwise.
+        // The browser requests the icon by itself unless a document says otherwise.
         page.forgive("/favicon.ico");
         Self { page, browser, mall }
     }
 
-    /// Puts this on it.
+    /// Sets the content of the page.
     fn with(self, html: &str) -> Self {
         let html = serde_json::to_string(&format!("<meta name=viewport content='width=device-width'>{html}"));
         self.page.run(&format!("document.body.innerHTML = {}; 0", html.unwrap()));
         self
     }
 
-    /// Has the page ask for a code; answers the status, or 0 if it got no answer.
+    /// Makes the page request a code. Returns the status, or 0 without a response.
     fn asks_for_a_code(&self, phone: &str) -> u64 {
         let path = format!("/api/user/code?phone={phone}");
         let script = format!("fetch('{path}', {{ method: 'POST' }}).then(({{ status }}) => status, () => 0)");
@@ -158,7 +158,7 @@ fn two_browsers_share_nothing() {
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
 fn requests_are_cut_before_the_mall_or_after_it() {
     let sheet = Sheet::on(Screen::Phone);
-    // The phones that the mall has sent a code, the newest first.
+    // Phones the mall has sent a code to, newest first.
     let sent = || sheet.mall.inbox().unwrap().into_iter().map(|(phone, _)| phone.as_str().to_owned());
     let (anne, ben, carl) = ("13800000001", "13800000002", "13800000003");
     sheet.page.cut("/user/code");

@@ -1,4 +1,4 @@
-//! Two who want the same, and answers that do not arrive: nothing is sold twice, and everybody is told what became of it.
+//! Competing buyers and lost responses: nothing is sold twice, and every user learns the outcome.
 
 use std::thread::scope;
 use std::time::Duration;
@@ -13,14 +13,14 @@ use crate::people::{
 
 const CLAIM: &str = "POST /voucher-order/seckill/{voucherId}";
 
-/// Somebody who looks at the sale that is on.
+/// Opens the running sale for a user.
 fn at_the_sale(mall: &Mall, phone: &str) -> Page {
     let page = browser_of(mall, phone).open(&format!("/#/sale/{RUNNING}"));
     page.button("立即抢购").is_enabled();
     page
 }
 
-/// That Anne has one order, for one unit, and was told so.
+/// Checks that Anne has one order for one unit, and sees the confirmation.
 fn has_one(mall: &Mall, page: &Page, before: i64) {
     page.sees("抢到了！");
     page.link("去付款").is_there();
@@ -28,7 +28,7 @@ fn has_one(mall: &Mall, page: &Page, before: i64) {
     assert_eq!(left(mall, RUNNING), before - 1);
 }
 
-/// Anne presses, and hears nothing once: the page finds out, and she has one.
+/// Claims as Anne with one lost response: the page finds the order, and she has exactly one.
 fn claims_without_an_answer(breaks: impl FnOnce(&Page)) {
     let mall = evening().start().unwrap();
     let before = left(&mall, RUNNING);
@@ -46,7 +46,7 @@ fn last_unit_goes_to_one_of_two() {
     let mall = evening().start().unwrap();
     leave(&mall, RUNNING, 1);
     let pages = [ANNE, BEN].map(|phone| at_the_sale(&mall, phone));
-    // Both are under way before either is decided.
+    // Both requests are in flight before either is decided.
     mall.faults().add(Fault::at_endpoint(CLAIM).delay(Duration::from_millis(300)).times(2)).unwrap();
     scope(|scope| {
         for page in &pages {
@@ -88,7 +88,7 @@ fn claim_that_the_browser_makes_again_by_itself_buys_once() {
     let mall = evening().start().unwrap();
     let before = left(&mall, RUNNING);
     let page = at_the_sale(&mall, ANNE);
-    // A connection that was used before and ends without an answer is not told to the page.
+    // The page is not notified if a reused connection ends without a response: the browser retries.
     mall.faults().add(Fault::at_endpoint(CLAIM).lose_answer().times(1)).unwrap();
     page.button("立即抢购").click();
     page.sees("你已经买到了");
@@ -136,7 +136,7 @@ fn purchase_whose_answers_were_lost_is_found_after_logging_in_again() {
         page.button("购买").first().click();
         page.button("下单").click();
     };
-    // The purchase itself, and both times that it is asked for again.
+    // The purchase, and both retries.
     for _ in 0..3 {
         page.lose_answer("/api/voucher-order/");
     }

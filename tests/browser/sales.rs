@@ -1,4 +1,4 @@
-//! Sales, shops and people where there are many of them, or little is known of them.
+//! Sales, shops and users in large numbers, or with little data.
 
 use serde_json::{Value, json};
 

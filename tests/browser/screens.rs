@@ -1,6 +1,7 @@
-//! Every screen there is, in every size: it opens without a complaint, fits, speaks one language, and everybody can use it.
+//! Every screen in every size: it opens without an error, fits, uses one language, and is accessible.
 //!
-//! With `SCREENSHOTS` naming a folder it also leaves a picture of each there; `tests/look` does that.
+//! With `SCREENSHOTS` set to a directory, the tests also write a screenshot of each screen; `tests/look` does
+//! so.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -15,10 +16,10 @@ use crate::harness::{Browser, Page, Place as _, Screen};
 use crate::people::{ANNE, BEN, NOBODY, OPENING, OPERATOR, RUNNING, browser_of, buy, evening, pay};
 use crate::words;
 
-/// A screen: its name, whose phone looks, where it is, and what it says in Chinese and in English when it is there.
+/// A screen: name, phone number of the user, path, and a text shown in Chinese and in English.
 type Entry = (&'static str, &'static str, &'static str, [&'static str; 2]);
 
-/// Every one. A new screen belongs here.
+/// Every screen. New screens belong here.
 const SCREENS: &[Entry] = &[
     ("home", NOBODY, "/", ["限时秒杀", "Flash sales"]),
     ("sales", NOBODY, "/#/sales", ["限时秒杀", "Flash sales"]),
@@ -71,7 +72,7 @@ const SCREENS: &[Entry] = &[
     ("console-nowhere", OPERATOR, "/console#/no-such-page", ["没有这个页面", "o such page"]),
 ];
 
-/// A mall in which something has happened, and what the addresses above speak of.
+/// A mall with some history, and the ids used in the paths above.
 struct Town {
     mall: Mall,
     unpaid: String,
@@ -93,7 +94,7 @@ impl Town {
     }
 }
 
-/// Goes somewhere else and back: then a screen is drawn from what was kept of it, before the mall has said anything.
+/// Leaves the screen and returns: the screen is then drawn from its cached state, before the mall responds.
 fn comes_back(page: &Page, says: &str) {
     page.run("location.hash = '#/no-such-place'; 0");
     page.rests();
@@ -102,11 +103,12 @@ fn comes_back(page: &Page, says: &str) {
     page.rests();
 }
 
-/// Opens every screen, and reads it.
+/// Opens and checks every screen.
 fn look(way: &str, dressed: impl Fn(Browser) -> Browser) {
     let town = Town::new();
     let (language, at) = if way == "english" { ("en", 1) } else { ("zh", 0) };
-    // On a phone each screen is the first that somebody sees. Elsewhere people go on from one to the next, which is quicker.
+    // On a phone each screen is opened directly. Elsewhere a page moves from one screen to the next, which is
+    // faster.
     let visits = RefCell::new(HashMap::<&str, Page>::new());
     let look = |(name, phone, path, says): &Entry| {
         let address = town.address(path);
@@ -127,7 +129,7 @@ fn look(way: &str, dressed: impl Fn(Browser) -> Browser) {
             _ => page.rests(),
         }
         page.fits();
-        // The API's page and the manual show code, and names that are the same in both languages.
+        // The API's page and the manual show code, and names shared by both languages.
         if *name != "api" && !name.starts_with("manual") {
             words::speaks(&page, language);
         }
@@ -142,7 +144,7 @@ fn look(way: &str, dressed: impl Fn(Browser) -> Browser) {
             visits.borrow_mut().insert(phone, page);
         }
     };
-    // All of them, however many fail.
+    // Checks all screens, even after failures.
     let shown = SCREENS.iter().filter(|(name, ..)| way != "large" || !name.starts_with("kiosk"));
     let bad = shown.filter(|entry| {
         let failed = catch_unwind(AssertUnwindSafe(|| look(entry))).is_err();
@@ -182,7 +184,7 @@ fn screens_in_the_dark() {
 #[test]
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
 fn screens_with_large_text() {
-    // A kiosk is no phone, and enlarges its text by itself.
+    // A kiosk is not a phone, and enlarges its text by itself.
     look("large", |browser| browser.on(Screen::Phone));
 }
 

@@ -1,14 +1,14 @@
-//! Where one is, and day after day: the map, and the calendar of sign-ins.
+//! Location and history: the map, and the calendar of sign-ins.
 
 use serde_json::Value;
 
 use crate::harness::{Page, Place as _};
 use crate::people::{NOBODY, browser_of, evening};
 
-/// Somebody who has been here for weeks.
+/// A user with weeks of sign-ins.
 const REGULAR: &str = "13900000002";
 
-/// How far away the shops of a list are said to be, in metres, in its order.
+/// Returns the distances shown in a list of shops, in metres, in list order.
 fn distances(page: &Page) -> Vec<f64> {
     page.rests();
     let words = page.text();

@@ -1,10 +1,10 @@
-//! Whether a page speaks one language: what is in the other one has to be data, which the mall has told it.
+//! Checks that a page uses one language: text in the other language must be data from the mall.
 
 use serde_json::Value;
 
 use crate::harness::Page;
 
-/// Remembers what the mall says. To be run before the page asks it anything.
+/// Records the mall's responses. Must run before the page's first request.
 pub const LISTEN: &str = r#"{
     const heard = window.heard = [];
     const ask = window.fetch;
@@ -17,7 +17,7 @@ pub const LISTEN: &str = r#"{
         return answer;
     };
 }"#;
-/// Words in the other language, wherever a page shows or names something, with no part that is in another language by its own word.
+/// Finds words in the other language in visible text and names, except in parts marked with another language.
 const FOREIGN: &str = r#"((foreign) => {
     const shown = [document.title];
     for (const part of document.querySelectorAll("body, body *")) {
@@ -31,10 +31,10 @@ const FOREIGN: &str = r#"((foreign) => {
     const words = shown.flatMap((text) => text.match(foreign) ?? []);
     return [...new Set(words)].filter((word) => !said.includes(word));
 })"#;
-/// Names that are the same in Chinese.
+/// Names spelled identically in Chinese.
 const NAMES: &[&str] = &["mallbox", "API", "Redis", "MySQL", "SQLite", "MiB", "PNG", "JPEG", "WebP", "GIF"];
 
-/// Fails if a page that [listens](LISTEN) says something of its own that is not in this language.
+/// Fails if a page with [`LISTEN`] shows text of its own in another language.
 #[track_caller]
 pub fn speaks(page: &Page, language: &str) {
     let foreign = if language == "zh" { "/[A-Za-z]{3,}/g" } else { "/\\p{Script=Han}+/gu" };

@@ -1,11 +1,12 @@
-//! What operators ask for.
+//! Operations of operators.
 
 use serde_json::{Value, json};
 
 use super::super::live::Stream;
 use super::super::world::Said;
 use super::Checker;
-/// Without a token, with a customer's, and with an operator's, whose answer this is.
+/// Sends a request without a token, with a customer's, and with an operator's. Returns the operator's
+/// response.
 pub(super) fn ask_as_each(check: &mut Checker<'_>, call: &str, path: &str, body: &Value) -> Said {
     let (customer, operator) = (check.w.customer.clone(), check.w.operator.clone());
     for (token, status) in [(String::new(), 401), (customer, 403)] {
@@ -14,11 +15,11 @@ pub(super) fn ask_as_each(check: &mut Checker<'_>, call: &str, path: &str, body:
     check.ask(call, path, &operator, body)
 }
 
-/// Two claims that the record refuses: the first is replayed, the second voided.
+/// Two claims refused by the database: the first is replayed, the second voided.
 fn dead_letters(check: &mut Checker<'_>) {
     let (operator, other, none) = (check.w.operator.clone(), check.w.other.clone(), &Value::Null);
     check.w.ground().refuse_rows("orders", "NEW.user_id IN (1, 3)", "poison");
-    // One after the other: of two that are refused and alone in the log, the record would be to blame.
+    // One after the other: two claims refused alone in the log would be taken for a failure of the database.
     let orders = [operator, other].map(|token| {
         let said = check.w.call("POST", "/voucher-order/seckill/2", &token, "");
         check.w.settle_log();

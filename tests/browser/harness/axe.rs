@@ -1,4 +1,4 @@
-//! Whether everybody can use a page, as far as axe-core can tell.
+//! Accessibility of a page, as far as axe-core can check.
 
 use std::sync::OnceLock;
 use std::{env, fs};
@@ -12,13 +12,13 @@ const RUN: &str = r#"((how) => axe.run(document, { resultTypes: ["violations"], 
         `${impact} ${id}: ${node.target.join(" ")}: ${node.failureSummary}`.replace(/\s+/g, " ")))))"#;
 
 impl Page {
-    /// Fails if axe-core has anything to say about it.
+    /// Fails if axe-core reports any violation.
     #[track_caller]
     pub fn is_accessible(&self) {
         self.passes("({})");
     }
 
-    /// Fails if axe-core cannot read something for its colours.
+    /// Fails if axe-core reports insufficient colour contrast.
     #[track_caller]
     pub fn has_contrast(&self) {
         self.passes("({ runOnly: ['color-contrast'] })");

@@ -1,4 +1,4 @@
-//! Somebody's browser: a profile of its own, and how it looks at pages.
+//! A user's browser: a separate profile with its own screen, colour scheme and language.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::chromium::Chromium;
 use super::page::Page;
 
-/// What a page is looked at on.
+/// Kind of screen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Screen {
     Phone,
@@ -18,7 +18,7 @@ pub enum Screen {
 impl Screen {
     pub const ALL: [Self; 3] = [Self::Phone, Self::Tablet, Self::Desktop];
 
-    /// Whether it is touched, and not pointed at with a mouse.
+    /// Whether input is by touch instead of a mouse.
     pub fn is_touched(self) -> bool {
         self != Self::Desktop
     }
@@ -33,7 +33,7 @@ impl Screen {
     }
 }
 
-/// A browser with nothing in it: no cookies, no storage, no cache.
+/// An empty browser: no cookies, no storage, no cache.
 pub struct Browser {
     profile: Arc<Profile>,
     url: String,
@@ -46,7 +46,7 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// One for the mall at this address: a phone, light, in Chinese, which does not say where it is.
+    /// Returns a browser for the mall at `url`: a phone, light, in Chinese, without a location.
     pub fn at(url: &str) -> Self {
         Self {
             profile: Arc::new(Profile::new()),
@@ -60,39 +60,39 @@ impl Browser {
         }
     }
 
-    /// With this screen.
+    /// Sets the screen.
     pub fn on(self, screen: Screen) -> Self {
         Self { screen, ..self }
     }
 
-    /// Of somebody who likes it dark.
+    /// Sets the preferred colour scheme to dark.
     pub fn dark(self) -> Self {
         Self { scheme: "dark", ..self }
     }
 
-    /// Of somebody who reads English.
+    /// Sets the preferred language to English.
     pub fn in_english(self) -> Self {
         Self { language: "en-US", ..self }
     }
 
-    /// Of somebody who lets the page know where they are: longitude and latitude.
+    /// Shares a location with pages: longitude and latitude.
     pub fn located(self, x: f64, y: f64) -> Self {
         Self { place: Some((x, y)), ..self }
     }
 
-    /// Of somebody whose earlier visit left this in its storage.
+    /// Stores an item in local storage, as left by an earlier visit.
     pub fn keeping(mut self, name: &'static str, value: &str) -> Self {
         self.kept.push((name, value.to_owned()));
         self
     }
 
-    /// Of which every page runs this before anything of its own.
+    /// Runs a script in every page before the page's own scripts.
     pub fn running(mut self, script: &'static str) -> Self {
         self.first.push(script);
         self
     }
 
-    /// Goes to a path of the mall.
+    /// Opens a path of the mall in a new page.
     #[track_caller]
     pub fn open(&self, path: &str) -> Page {
         let page = self.blank();
@@ -105,7 +105,7 @@ impl Browser {
         page
     }
 
-    /// An empty page, for a test that has something to arrange before it goes anywhere.
+    /// Opens an empty page, for a test with preparations before the first navigation.
     #[track_caller]
     pub fn blank(&self) -> Page {
         let Profile { chromium, id } = &*self.profile;
@@ -119,7 +119,7 @@ impl Browser {
         page
     }
 
-    /// Makes a page look as this browser does.
+    /// Applies screen, colour scheme, language and location to a page.
     fn dress(&self, page: &Page) {
         let Profile { chromium, id } = &*self.profile;
         let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": self.scheme }] });
@@ -142,7 +142,7 @@ impl Browser {
     }
 }
 
-/// What one person's pages have in common, and nobody else's. It is thrown away when the browser and its pages are.
+/// The profile shared by one user's pages. Deleted with the last of browser and pages.
 pub(super) struct Profile {
     pub(super) chromium: &'static Chromium,
     id: String,

@@ -1,8 +1,8 @@
-//! The one headless Chromium of this process, and what is said to it.
+//! The process's single headless Chromium, and the connection to it.
 //!
-//! It is spoken to in its own DevTools protocol over a pipe, as plain JSON. A driver in between would hide the events that
-//! these tests are about (errors on the console, requests to be cut), and a crate with generated types refuses what a
-//! newer Chromium has to say.
+//! The connection uses Chromium's DevTools protocol over a pipe, as plain JSON. A driver in between would
+//! hide the events under test (console errors, intercepted requests), and a crate with generated types
+//! refuses messages of a newer Chromium.
 
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -14,14 +14,14 @@ use std::time::Duration;
 use mallbox_test_patience as patience;
 use serde_json::{Value, json};
 
-/// A page that is busy answers late; a browser that is gone never does.
+/// A busy page responds late; a dead browser never does.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Runs `"$@"` with standard input and output as the pipe, and takes away its directory `$0` when it has ended: it ends with
-/// the pipe, and so with the test, however that ends.
+/// Runs `"$@"` with standard input and output as the pipe, and removes the directory `$0` afterwards. The
+/// browser ends with the pipe, and therefore with the test, even after a kill.
 const WATCH: &str = r#"trap '' INT HUP
 "$@" --user-data-dir="$0/profile" 3<&0 4>&1 </dev/null >/dev/null 2>"$0/log"
 rm -rf "$0""#;
-/// The same page whatever the machine has (no GPU, proxies, updates), and pages that nobody looks at run as if somebody did.
+/// Equal rendering on every machine (no GPU, proxies, updates), and no throttling of background pages.
 const FLAGS: [&str; 14] = [
     "--headless",
     "--remote-debugging-pipe",
@@ -39,9 +39,10 @@ const FLAGS: [&str; 14] = [
     "--lang=zh-CN",
 ];
 
-/// Hears what happens in a page.
+/// A subscriber to the events of a page.
 pub trait Listener: Send + Sync {
-    /// Called by the thread that reads: it may [`say`](Chromium::say), and must not [`ask`](Chromium::ask).
+    /// Handles an event. Called by the reading thread: may call [`say`](Chromium::say), but not
+    /// [`ask`](Chromium::ask).
     fn hear(&self, browser: &Chromium, event: &str, told: &Value);
 }
 
@@ -60,8 +61,8 @@ struct Heard {
 }
 
 impl Chromium {
-    /// The one that all tests of this process share: it takes longer to start than most of them to run. Each has a profile of its
-    /// own in it.
+    /// Returns the browser shared by all tests of the process: starting one takes longer than most tests.
+    /// Each test has a separate profile.
     pub fn shared() -> &'static Self {
         static CHROMIUM: OnceLock<Chromium> = OnceLock::new();
         let mut from = None;
@@ -77,7 +78,7 @@ impl Chromium {
         chromium
     }
 
-    /// Has something done in a page, or in the browser if the session is empty, and waits for the answer.
+    /// Sends a command to a page, or to the browser if `session` is empty, and waits for the response.
     pub fn ask(&self, session: &str, method: &str, params: &Value) -> Result<Value, String> {
         let (tell, told) = sync_channel(1);
         let id = {
@@ -92,7 +93,7 @@ impl Chromium {
             .map_err(|_| format!("{method}: the browser does not answer"))?
     }
 
-    /// Has something done, and goes on.
+    /// Sends a command without waiting.
     pub fn say(&self, session: &str, method: &str, params: &Value) {
         let id = {
             let mut heard = self.heard.lock().unwrap();
@@ -102,12 +103,12 @@ impl Chromium {
         self.send(id, session, method, params);
     }
 
-    /// From now on, it hears what happens in this page.
+    /// Subscribes `listener` to the events of a page.
     pub fn listen(&self, session: &str, listener: Weak<dyn Listener>) {
         self.heard.lock().unwrap().listeners.insert(session.to_owned(), listener);
     }
 
-    /// Nobody listens to this page any more.
+    /// Removes the subscription to a page.
     pub fn forget(&self, session: &str) {
         self.heard.lock().unwrap().listeners.remove(session);
     }
@@ -119,7 +120,7 @@ impl Chromium {
         }
         let mut line = message.to_string().into_bytes();
         line.push(0);
-        // One that is gone does not answer, which is said there.
+        // A dead browser sends no response; `ask` reports the error.
         let _ = self.to.lock().unwrap().write_all(&line);
     }
 

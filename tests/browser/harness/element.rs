@@ -1,6 +1,7 @@
-//! Something on a page, found as people find it: by what it is and what it is called.
+//! Elements of a page, located by role and accessible name.
 //!
-//! The browser itself says what that is, from what it tells screen readers: a button without a name is not found.
+//! Roles and names come from the browser's accessibility tree, as for screen readers: a button without a name
+//! is not found.
 
 use std::fmt;
 
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 use super::page::{Page, one_line};
 use super::patience::until;
 
-/// Where a press meets it, or why it does not.
+/// Returns the point where a press hits the element, or the reason why none does.
 const SPOT: &str = r#"function () {
     if (!this.isConnected) return { why: "it is gone" };
     if (this.matches(":disabled, [aria-disabled=true], [aria-disabled=true] *")) return { why: "it is disabled" };
@@ -29,15 +30,15 @@ const CHOOSE: &str = r#"function (wanted) {
     return "";
 }"#;
 
-/// Where things are looked for: a page, or a part of one.
+/// Scope of a search: a page, or a part of one.
 pub trait Place {
-    /// The page.
+    /// Returns the page.
     fn page(&self) -> &Page;
 
-    /// The part of it, unless it is the whole.
+    /// Returns the part searched, or `None` for the whole page.
     fn scope(&self) -> Option<Element<'_>>;
 
-    /// What is of one of these roles, and is called this or has it in its name.
+    /// Locates an element of one of the roles whose name equals or contains `name`.
     fn find(&self, roles: &'static [&'static str], name: &str) -> Element<'_> {
         let within = self.scope().map(Box::new);
         Element { page: self.page(), roles, name: one_line(name), saying: String::new(), within, at: None }
@@ -55,14 +56,14 @@ pub trait Place {
         self.find(&["heading"], name)
     }
 
-    /// Something to write into, or to choose from.
+    /// Locates an input field or a select box.
     fn field(&self, label: &str) -> Element<'_> {
         const FIELDS: &[&str] =
             &["textbox", "searchbox", "spinbutton", "combobox", "slider", "Date", "DateTime", "InputTime"];
         self.find(FIELDS, label)
     }
 
-    /// Something that is on or off, or one of several.
+    /// Locates a checkbox, switch, tab or option.
     fn choice(&self, label: &str) -> Element<'_> {
         self.find(&["checkbox", "switch", "radio", "tab", "option", "menuitemradio"], label)
     }
@@ -71,12 +72,12 @@ pub trait Place {
         self.find(&["image", "img"], name)
     }
 
-    /// The row of a table that says this somewhere.
+    /// Locates the table row that contains a text.
     fn row(&self, saying: &str) -> Element<'_> {
         Element { saying: saying.to_owned(), ..self.find(&["row"], "") }
     }
 
-    /// A part to look for things in.
+    /// Locates a part of the page to search in.
     fn part(&self, name: &str) -> Element<'_> {
         const PARTS: &[&str] = &[
             "region",
@@ -100,7 +101,7 @@ pub trait Place {
     }
 }
 
-/// It is looked for anew each time something is done with it, for as long as it may take to appear.
+/// A lazy locator: each use searches again and waits for the element to appear.
 #[derive(Clone)]
 pub struct Element<'p> {
     page: &'p Page,
@@ -112,17 +113,17 @@ pub struct Element<'p> {
 }
 
 impl<'p> Element<'p> {
-    /// Of several, this one, counted from 0.
+    /// Selects the match with an index, from 0.
     pub fn at(self, at: usize) -> Self {
         Self { at: Some(at), ..self }
     }
 
-    /// Of several, the first.
+    /// Selects the first match.
     pub fn first(self) -> Self {
         self.at(0)
     }
 
-    /// Presses it, with a finger or a mouse, as soon as it can be.
+    /// Presses the element by touch or mouse, as soon as possible.
     #[track_caller]
     pub fn click(&self) {
         let mut last = Value::Null;
@@ -131,7 +132,7 @@ impl<'p> Element<'p> {
             if let Some(why) = spot["why"].as_str() {
                 return Err(why.to_owned());
             }
-            // Not while it moves.
+            // Not while the element moves.
             if last == spot {
                 Ok(spot)
             } else {
@@ -142,14 +143,14 @@ impl<'p> Element<'p> {
         self.page.click_at(spot["x"].as_f64().unwrap(), spot["y"].as_f64().unwrap());
     }
 
-    /// Writes this into it, in place of what was there.
+    /// Replaces the content with `text`.
     #[track_caller]
     pub fn fill(&self, text: &str) {
         self.does("function () { this.focus(); this.select?.(); return ''; }", &[]);
         self.page.ask("Input.insertText", &json!({ "text": text }));
     }
 
-    /// Sets a date or a time, which people set part by part.
+    /// Sets a date or a time, which users enter part by part.
     #[track_caller]
     pub fn set(&self, value: &str) {
         let set = "function (value) { this.value = value; \
@@ -158,19 +159,19 @@ impl<'p> Element<'p> {
         self.does(set, &[json!(value)]);
     }
 
-    /// Chooses the option with this in its label.
+    /// Selects the option whose label contains `label`.
     #[track_caller]
     pub fn choose(&self, label: &str) {
         self.does(CHOOSE, &[json!(label)]);
     }
 
-    /// Waits until it is there.
+    /// Waits until the element exists.
     #[track_caller]
     pub fn is_there(&self) {
         until(&format!("{self} is there"), || self.node());
     }
 
-    /// Waits until it is not there.
+    /// Waits until the element does not exist.
     #[track_caller]
     pub fn is_gone(&self) {
         until(&format!("{self} is gone"), || match self.nodes()?.len() {
@@ -179,19 +180,19 @@ impl<'p> Element<'p> {
         });
     }
 
-    /// Waits until it can be pressed or written into.
+    /// Waits until the element is enabled.
     #[track_caller]
     pub fn is_enabled(&self) {
         self.is_so("is enabled", "function () { return !this.matches(':disabled, [aria-disabled=true]'); }");
     }
 
-    /// Waits until it cannot.
+    /// Waits until the element is disabled.
     #[track_caller]
     pub fn is_disabled(&self) {
         self.is_so("is disabled", "function () { return this.matches(':disabled, [aria-disabled=true]'); }");
     }
 
-    /// Waits until it says this.
+    /// Waits until the element contains a text.
     #[track_caller]
     pub fn sees(&self, text: &str) {
         until(&format!("{self} says “{text}”"), || {
@@ -200,13 +201,13 @@ impl<'p> Element<'p> {
         });
     }
 
-    /// All that it says, when it is there.
+    /// Returns the element's text, once the element exists.
     #[track_caller]
     pub fn text(&self) -> String {
         until(&format!("reading {self}"), || self.text_of(self.node()?))
     }
 
-    /// What is written in it.
+    /// Returns the value of a field.
     #[track_caller]
     pub fn value(&self) -> String {
         let value =
@@ -214,7 +215,7 @@ impl<'p> Element<'p> {
         value.as_str().unwrap_or_default().to_owned()
     }
 
-    /// Whether the next key goes to it.
+    /// Returns whether the element has the keyboard focus.
     #[track_caller]
     pub fn has_focus(&self) -> bool {
         self.call("function () { return document.activeElement === this; }", &[])
@@ -228,7 +229,7 @@ impl<'p> Element<'p> {
         });
     }
 
-    /// Calls a function of it that answers why it could not, or nothing.
+    /// Calls a function of the element that returns an empty string, or the reason of its failure.
     #[track_caller]
     fn does(&self, function: &str, args: &[Value]) {
         until(&format!("using {self}"), || match self.call(function, args)?.as_str() {
@@ -237,13 +238,13 @@ impl<'p> Element<'p> {
         });
     }
 
-    /// Calls a function whose `this` it is.
+    /// Calls a function with the element as `this`.
     fn call(&self, function: &str, args: &[Value]) -> Result<Value, String> {
         self.call_of(self.node()?, function, args)
     }
 
     fn text_of(&self, node: u64) -> Result<String, String> {
-        // What is not on the page any more says everything without a space.
+        // An element detached from the page returns its text without spaces.
         let text =
             self.call_of(node, "function () { return this.isConnected ? this.innerText : null; }", &[])?;
         if text.is_null() {
@@ -268,7 +269,7 @@ impl<'p> Element<'p> {
         }
     }
 
-    /// The one that is meant: of several, one that is called exactly so.
+    /// Returns the element's node: of several matches, the one with exactly the given name.
     fn node(&self) -> Result<u64, String> {
         let found = self.nodes()?;
         if let Some(at) = self.at {
@@ -287,13 +288,13 @@ impl<'p> Element<'p> {
         let mut nodes = self.of_role()?;
         nodes.retain(|(_, name)| name.contains(&self.name));
         if !self.saying.is_empty() {
-            // One that goes away meanwhile says nothing.
+            // A node removed meanwhile has no text.
             nodes.retain(|(node, _)| self.text_of(*node).is_ok_and(|text| text.contains(&self.saying)));
         }
         Ok(nodes)
     }
 
-    /// What there is of its kind, whatever it is called.
+    /// Returns all elements of the roles, with any name.
     fn of_role(&self) -> Result<Vec<(u64, String)>, String> {
         let root = match &self.within {
             Some(part) => part.node()?,

@@ -1,4 +1,4 @@
-//! What happens in a page while a test looks elsewhere: complaints, requests under way, and those that are to be cut.
+//! Events of a page in the background: errors, requests in flight, and requests to intercept.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::chromium::{Chromium, Listener};
 
-/// What happened so far in one page.
+/// Events of one page so far.
 pub struct Events {
     session: String,
     state: Mutex<State>,
@@ -19,15 +19,15 @@ struct State {
     complaints: Vec<String>,
     under_way: HashSet<String>,
     cuts: Vec<Cut>,
-    /// What the next dialog for files is answered with.
+    /// Files for the next file dialog.
     files: Vec<PathBuf>,
 }
 
-/// The next request to an address with this in it does not get its answer.
+/// An interception: the next request to an address containing this text gets no response.
 #[derive(Clone)]
 pub struct Cut {
     pub address: String,
-    /// Whether the mall has heard it.
+    /// Whether the mall receives the request.
     pub was_heard: bool,
 }
 
@@ -36,29 +36,29 @@ impl Events {
         Self { session: session.to_owned(), state: Mutex::default() }
     }
 
-    /// What went wrong, and is no longer a complaint.
+    /// Removes and returns the errors.
     pub fn take_complaints(&self) -> Vec<String> {
         std::mem::take(&mut self.state.lock().unwrap().complaints)
     }
 
-    /// How many requests wait for an answer, streams aside.
+    /// Returns the number of requests in flight, without streams.
     pub fn under_way(&self) -> usize {
         self.state.lock().unwrap().under_way.len()
     }
 
-    /// Every cut that has not come to pass yet, with this one.
+    /// Adds an interception. Returns all interceptions still pending.
     pub fn add_cut(&self, cut: Cut) -> Vec<Cut> {
         let mut state = self.state.lock().unwrap();
         state.cuts.push(cut);
         state.cuts.clone()
     }
 
-    /// Whether a request was cut for each that was wanted.
+    /// Returns whether every interception has happened.
     pub fn all_cut(&self) -> bool {
         self.state.lock().unwrap().cuts.is_empty()
     }
 
-    /// The next dialog for files is answered with these.
+    /// Sets the files for the next file dialog.
     pub fn will_choose(&self, files: &[PathBuf]) {
         self.state.lock().unwrap().files = files.to_vec();
     }
@@ -67,7 +67,7 @@ impl Events {
         self.state.lock().unwrap().complaints.push(about);
     }
 
-    /// Cuts a request, or lets it go on.
+    /// Intercepts a request, or lets it continue.
     fn paused(&self, browser: &Chromium, told: &Value) {
         let address = told["request"]["url"].as_str().unwrap_or_default();
         let was_heard = !told["responseStatusCode"].is_null() || !told["responseErrorReason"].is_null();
@@ -109,7 +109,7 @@ impl Listener for Events {
             "Network.requestWillBeSent" if told["type"] != "EventSource" => {
                 self.state.lock().unwrap().under_way.insert(request());
             }
-            // A stream that a script reads is known as one by what it answers.
+            // A stream read by a script is recognized by the content type of the response.
             "Network.responseReceived" if told["response"]["mimeType"] == "text/event-stream" => {
                 self.state.lock().unwrap().under_way.remove(&request());
             }
@@ -117,7 +117,7 @@ impl Listener for Events {
                 self.state.lock().unwrap().under_way.remove(&request());
             }
             "Fetch.requestPaused" => self.paused(browser, told),
-            // Whoever asks "are you sure?" is answered yes.
+            // Every "are you sure?" is confirmed.
             "Page.javascriptDialogOpening" => {
                 browser.say(&self.session, "Page.handleJavaScriptDialog", &json!({ "accept": true }));
             }
@@ -131,7 +131,7 @@ impl Listener for Events {
     }
 }
 
-/// A value of a script's, in words.
+/// Formats a script's value.
 fn described(value: &Value) -> String {
     match (&value["description"], &value["value"]) {
         (Value::String(text), _) | (_, Value::String(text)) => text.clone(),

@@ -1,8 +1,8 @@
-//! Keys, as a keyboard sends them.
+//! Key events sent to a page.
 
 use serde_json::{Value, json};
 
-/// The events of one key, with those that are held down meanwhile: `Enter`, `Shift+Tab`, `5`.
+/// Returns the events of one key, with modifiers: `Enter`, `Shift+Tab`, `5`.
 pub fn strokes(keys: &str) -> [Value; 2] {
     let (held, key) = match keys.strip_prefix("Shift+") {
         Some(key) => (8, key),

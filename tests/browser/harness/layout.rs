@@ -1,10 +1,10 @@
-//! What can be said of a page's form without looking at it.
+//! Layout checks without a picture.
 
 use serde_json::{Value, json};
 
 use super::Page;
 
-/// What reaches over the right edge, unless it is in something that scrolls by itself.
+/// Lists elements that exceed the right edge, except inside a scrolling container.
 const TOO_WIDE: &str = r#"(() => {
     const width = document.documentElement.clientWidth;
     if (document.documentElement.scrollWidth <= width) return [];
@@ -17,16 +17,16 @@ const TOO_WIDE: &str = r#"(() => {
 })()"#;
 
 impl Page {
-    /// Sets the browser's text to 200 %, for the document that is loaded now.
+    /// Sets the browser's text size to 200 % for the current document.
     #[track_caller]
     pub fn enlarges_text(&self) {
-        // Twice Chromium's own sizes.
+        // Twice Chromium's defaults.
         self.ask("Page.setFontSizes", &json!({ "fontSizes": { "standard": 32, "fixed": 26 } }));
         let size = self.run("parseFloat(getComputedStyle(document.documentElement).fontSize)");
         assert!(size.as_f64().is_some_and(|size| size >= 32.0), "{size}");
     }
 
-    /// Fails if it has to be scrolled sideways.
+    /// Fails if the page scrolls horizontally.
     #[track_caller]
     pub fn fits(&self) {
         let Value::Array(wide) = self.run(TOO_WIDE) else { panic!("its width cannot be told") };

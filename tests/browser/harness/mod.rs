@@ -1,4 +1,4 @@
-//! A browser for tests. `Browser` is somebody's, with a profile of its own; a `Page` is what they see in it.
+//! A browser for tests. A `Browser` belongs to one user, with a separate profile; a `Page` is one page in it.
 //!
 //! ```ignore
 //! let page = Browser::at(&mall.url()).open("/#/shop/1");
@@ -6,8 +6,8 @@
 //! page.sees("已抢到");
 //! ```
 //!
-//! Everything is found by role and name, and waited for. A test fails on any error that a page meets, unless it
-//! was forgiven because the test caused it.
+//! Elements are located by role and name, and every search waits. A test fails on any error of a page, except
+//! errors it caused and has forgiven.
 
 mod axe;
 mod browser;

@@ -1,4 +1,4 @@
-//! A page as somebody sees it: what it says, what can be done with it, and whether anything went wrong.
+//! A page from the user's point of view: text, input, and errors.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -13,9 +13,9 @@ use super::events::{Cut, Events};
 use super::patience::until;
 use super::{keyboard, picture};
 
-/// Looks in a row that have to find nothing under way until a page is at rest: one request may follow another.
+/// Consecutive checks without activity before a page counts as idle: one request may follow another.
 const CALM_LOOKS: usize = 4;
-/// Whether something of a page still moves, loads, or is announced.
+/// Returns the activity of a page, if any: movement, loading, announcements.
 const UNREST: &str = r#"(() => {
     if (document.readyState !== "complete") return "the document is being loaded";
     if (document.fonts.status !== "loaded") return "fonts are being loaded";
@@ -40,8 +40,7 @@ const UNREST: &str = r#"(() => {
     return "";
 })()"#;
 
-/// A page in a [`Browser`](super::Browser). When it is dropped, nothing may have gone wrong in it but what was
-/// [forgiven](Self::forgive).
+/// A page in a [`Browser`](super::Browser). On drop, any error not [forgiven](Self::forgive) fails the test.
 pub struct Page {
     profile: Arc<Profile>,
     session: String,
@@ -70,7 +69,7 @@ impl Page {
         page
     }
 
-    /// Goes to a path of the mall, as somebody who writes it into the address bar.
+    /// Navigates to a path of the mall, as from the address bar.
     #[track_caller]
     pub fn go(&self, path: &str) {
         let went = self.ask("Page.navigate", &json!({ "url": format!("{}{path}", self.url) }));
@@ -78,7 +77,7 @@ impl Page {
         self.loaded();
     }
 
-    /// Loads it again.
+    /// Reloads the page.
     #[track_caller]
     pub fn reload(&self) {
         self.run("window.isOld = true");
@@ -97,7 +96,7 @@ impl Page {
         });
     }
 
-    /// Waits until it says this somewhere, visibly.
+    /// Waits until the page visibly contains a text.
     #[track_caller]
     pub fn sees(&self, text: &str) {
         until(&format!("the page says “{text}”"), || {
@@ -106,7 +105,7 @@ impl Page {
         });
     }
 
-    /// Waits until it does not say this.
+    /// Waits until the page does not contain a text.
     #[track_caller]
     pub fn sees_no(&self, text: &str) {
         until(&format!("the page does not say “{text}”"), || {
@@ -115,7 +114,7 @@ impl Page {
         });
     }
 
-    /// Everything that it says at present, with one space between words.
+    /// Returns the visible text, with single spaces between words.
     #[track_caller]
     pub fn text(&self) -> String {
         self.visible_text().unwrap()
@@ -126,13 +125,13 @@ impl Page {
         Ok(one_line(text.as_str().unwrap_or_default()))
     }
 
-    /// What stands in the address after the host.
+    /// Returns the address after the host.
     #[track_caller]
     pub fn address(&self) -> String {
         self.run("location.pathname + location.search + location.hash").as_str().unwrap().to_owned()
     }
 
-    /// Waits until it is at this path.
+    /// Waits until the page is at a path.
     #[track_caller]
     pub fn is_at(&self, path: &str) {
         until(&format!("the page is at {path}"), || {
@@ -141,7 +140,7 @@ impl Page {
         });
     }
 
-    /// Waits until nothing is loaded, announced or moved any more.
+    /// Waits until nothing loads, moves or is announced any more.
     #[track_caller]
     pub fn rests(&self) {
         let mut calm = 0;
@@ -153,7 +152,7 @@ impl Page {
         });
     }
 
-    /// Presses what is at this place of the window, with a finger or a mouse.
+    /// Presses at a position of the window, by touch or mouse.
     #[track_caller]
     pub fn click_at(&self, x: f64, y: f64) {
         if self.is_touched {
@@ -179,7 +178,7 @@ impl Page {
         }
     }
 
-    /// Writes where the focus is, key by key.
+    /// Types at the focus, key by key.
     #[track_caller]
     pub fn types(&self, text: &str) {
         for key in text.chars() {
@@ -187,7 +186,7 @@ impl Page {
         }
     }
 
-    /// Goes on with the tab key until the focus is on this.
+    /// Presses the tab key until `wanted` has the focus.
     #[track_caller]
     pub fn tab_to(&self, wanted: &Element) {
         let mut passed = Vec::new();
@@ -199,14 +198,14 @@ impl Page {
         }
     }
 
-    /// Has no network from now on.
+    /// Disables the network.
     #[track_caller]
     pub fn go_offline(&self) {
         self.forgive("net::ERR_INTERNET_DISCONNECTED");
         self.set_offline(true);
     }
 
-    /// Has it again.
+    /// Enables the network again.
     #[track_caller]
     pub fn go_online(&self) {
         self.set_offline(false);
@@ -220,19 +219,19 @@ impl Page {
         self.ask("Network.emulateNetworkConditions", &conditions);
     }
 
-    /// The next request to an address with this in it does not reach the mall.
+    /// Fails the next request to an address containing `address` before it reaches the mall.
     #[track_caller]
     pub fn cut(&self, address: &str) {
         self.add_cut(Cut { address: address.to_owned(), was_heard: false });
     }
 
-    /// The next request to an address with this in it is done, and its answer does not come back.
+    /// Lets the next request to an address containing `address` take effect, and drops the response.
     #[track_caller]
     pub fn lose_answer(&self, address: &str) {
         self.add_cut(Cut { address: address.to_owned(), was_heard: true });
     }
 
-    /// Waits until every request that was to be cut, or to lose its answer, has.
+    /// Waits until every interception has happened.
     #[track_caller]
     pub fn was_cut(&self) {
         until("a request is cut", || self.events.all_cut().then_some(()).ok_or("none was made".into()));
@@ -253,36 +252,36 @@ impl Page {
         self.ask("Fetch.enable", &json!({ "patterns": patterns }));
     }
 
-    /// The next dialog for files is answered with these.
+    /// Sets the files for the next file dialog.
     #[track_caller]
     pub fn will_choose(&self, files: &[PathBuf]) {
         self.events.will_choose(files);
         self.ask("Page.setInterceptFileChooserDialog", &json!({ "enabled": true }));
     }
 
-    /// From now on it looks as on paper.
+    /// Switches to the print style.
     #[track_caller]
     pub fn print_preview(&self) {
         self.ask("Emulation.setEmulatedMedia", &json!({ "media": "print" }));
     }
 
-    /// Lets what went wrong pass if it says this: it was caused on purpose.
+    /// Ignores errors that contain `text`, because the test causes them.
     pub fn forgive(&self, text: &str) {
         self.forgiven.lock().unwrap().push(text.to_owned());
     }
 
-    /// Fails if anything went wrong so far that was not caused on purpose.
+    /// Fails on any error so far, except forgiven ones.
     #[track_caller]
     pub fn is_content(&self) {
         let forgiven = self.forgiven.lock().unwrap();
         let mut complaints = self.events.take_complaints();
         complaints.retain(|complaint| !forgiven.iter().any(|text| complaint.contains(text)));
-        // A busy machine's mall may ask a page to come again, which the page does.
+        // On a busy machine the mall may respond with a 503, which the page retries.
         complaints.retain(|complaint| !complaint.contains("status of 503") || !patience::is_busy());
         assert_eq!(complaints, [""; 0], "the page at {} complains", self.address());
     }
 
-    /// Runs a script, waits for what it promises, and answers its value.
+    /// Runs a script, awaits its promise, and returns the value.
     #[track_caller]
     pub fn run(&self, script: &str) -> Value {
         self.evaluate(script).unwrap_or_else(|why| panic!("{script}: {why}"))
@@ -324,7 +323,7 @@ impl Drop for Page {
         if std::thread::panicking() {
             picture::of_failure(self);
         } else {
-            // What a script has said by now has been told before this is answered.
+            // Events of earlier scripts arrive before the response to this evaluation.
             let _ = self.evaluate("0");
             self.is_content();
         }
@@ -332,7 +331,7 @@ impl Drop for Page {
     }
 }
 
-/// With one space wherever there is any, as people read it.
+/// Collapses white space to single spaces, as displayed.
 pub(super) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,16 +1,16 @@
-//! Waiting for what will be so, and no longer than it may take.
+//! Polling for a condition, with a time limit.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use mallbox_test_patience as patience;
 
-/// Longer than anything here takes on a machine with much else to do, and than a page waits before it looks again.
+/// Longer than any step on a busy machine, and than a page's own polling interval.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Between two looks: soon enough for a test to go on at once, and the browser has time to do something.
+/// Pause between two checks: short enough to continue promptly, long enough for the browser to make progress.
 const GLANCE: Duration = Duration::from_millis(20);
 
-/// Looks until there is something to see, and says what came of the last look if there never is.
+/// Repeats `look` until success. After the time limit, panics with the last error.
 #[track_caller]
 pub fn until<T>(what: &str, mut look: impl FnMut() -> Result<T, String>) -> T {
     let began = Instant::now();

@@ -1,4 +1,4 @@
-//! Pictures of whole pages: for people to look at, and of what a test saw when it failed.
+//! Screenshots of whole pages: for review, and of failed tests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,11 +9,11 @@ use serde_json::json;
 
 use super::Page;
 
-/// Where pictures of failures go, by the name of the test.
+/// Directory for screenshots of failures, named after the test.
 const FAILURES: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/browser-failures");
 
 impl Page {
-    /// Writes a picture of all of it, below the fold too.
+    /// Writes a screenshot of the full page, including the part below the fold.
     #[track_caller]
     pub fn take_picture(&self, file: &Path) {
         self.try_picture(file).unwrap_or_else(|why| panic!("no picture {}: {why}", file.display()));
@@ -33,7 +33,7 @@ impl Page {
     }
 }
 
-/// Keeps how a page looks to a test that is failing, as well as can be.
+/// Saves a screenshot for a failing test, if possible.
 pub fn of_failure(page: &Page) {
     let thread = std::thread::current();
     let test = thread.name().unwrap_or("test").replace("::", "-");
