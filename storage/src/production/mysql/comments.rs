@@ -1,7 +1,7 @@
-//! [`Comments`] in the record.
+//! [`Comments`] in MySQL.
 //!
-//! Whoever changes what is seen of a note's comments has the note's row first, then the comment's: one after the other, and
-//! never in a circle.
+//! A transaction that changes the visible comments of a note locks the note's row first, then the comment's
+//! row: concurrent changes run one after the other, without deadlocks.
 
 use std::collections::HashMap;
 
@@ -22,7 +22,7 @@ use crate::{
 
 pub(super) struct MysqlComments(pub(super) Database);
 
-/// [`comment`] reads them, from the first column on.
+/// Columns of a comment; [`comment`] reads them, from the first on.
 const COLUMNS: &str =
     "id, note_id, user_id, parent_id, answer_id, content, imported_likes + likes, status, created_ms";
 
@@ -70,7 +70,7 @@ impl Comments for MysqlComments {
     }
 
     async fn miscounted(&self) -> Result<u64, StoreError> {
-        // The mark has no sign, and MySQL would not take it from 0.
+        // `imported` is unsigned, and MySQL refuses to subtract it from 0.
         let sql = "SELECT COUNT(*) FROM notes LEFT JOIN
                      (SELECT note_id, SUM((status < 2) - CAST(imported AS SIGNED)) AS changed
                       FROM note_comments GROUP BY note_id) AS counted
@@ -110,7 +110,8 @@ async fn insert(
     Ok(Commented::Written(comment))
 }
 
-/// Below which comment an answer to this one stands; `None` if there is none to answer.
+/// Returns the top-level comment above the reply to `answered`; `None` if `answered` is not a visible comment
+/// of the note.
 async fn parent_of_answer(conn: &mut Conn, note: NoteId, answered: CommentId) -> Result<Option<u64>, Fault> {
     let sql = "SELECT IF(parent_id = 0, id, parent_id) FROM note_comments
                WHERE id = ? AND note_id = ? AND status < 2 FOR UPDATE";
@@ -135,7 +136,7 @@ async fn threads(conn: &mut Conn, note: NoteId, page: Page) -> Result<(Vec<Threa
     Ok((threads, count(conn, filter, note.get()).await?))
 }
 
-/// The first answers of each, and how many it has.
+/// Returns the first replies to each comment, and the number of its replies.
 async fn first_answers(
     conn: &mut Conn,
     comments: &[Comment],
@@ -175,7 +176,7 @@ async fn put_visibility(
     now: Timestamp,
 ) -> Result<Option<Visibility>, Fault> {
     let key = (comment.get(),);
-    // A comment stays on its note, so this may be read before the note is locked.
+    // A comment never moves to another note, so the note's id may be read before the lock.
     let sql = "SELECT note_id FROM note_comments WHERE id = ?";
     let Some(note) = first(conn, sql, key, Columns::next::<u64>).await? else { return Ok(None) };
     first(conn, "SELECT 1 FROM notes WHERE id = ? FOR UPDATE", (note,), Columns::next::<i64>).await?;

@@ -1,4 +1,4 @@
-//! [`FeedRows`] in the record.
+//! [`FeedRows`] in MySQL.
 
 use async_trait::async_trait;
 use mysql_async::Value;
@@ -80,7 +80,7 @@ impl FeedRows for MysqlFeedRows {
         let put = self.0.write_at_once("put author with many fans", |conn| {
             run(async move {
                 match execute(conn, sql, (author.get(),)).await {
-                    // They were known for it.
+                    // The author was marked already.
                     Err(fault) if fault.is_taken_key() => Ok(()),
                     written => written.map(drop),
                 }

@@ -1,4 +1,4 @@
-//! [`Follows`] in the record.
+//! [`Follows`] in MySQL.
 
 use async_trait::async_trait;
 use mysql_async::Value;
@@ -12,7 +12,7 @@ use crate::{FollowCounts, Follows, Page, StoreError, Timestamp, UserId};
 pub(super) struct MysqlFollows(pub(super) Database);
 
 impl MysqlFollows {
-    /// A page of users: `sql` takes these, then its size, and how many stand before it.
+    /// Returns a page of users. `sql` binds the ids in `of`, then the page's size and offset.
     async fn page<const N: usize>(
         &self,
         op: &'static str,
@@ -45,7 +45,7 @@ impl Follows for MysqlFollows {
             .write_at_once("follow", |conn| {
                 run(async move {
                     match execute(conn, sql, values).await {
-                        // They did before.
+                        // The user followed already.
                         Err(fault) if fault.is_taken_key() => Ok(false),
                         written => written.map(|_| true),
                     }

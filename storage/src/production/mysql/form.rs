@@ -11,11 +11,11 @@ use super::trouble::Fault;
 pub(super) enum Form {
     /// A read, outside a transaction. May be retried after a lost connection.
     Read,
-    /// A write of one statement.
+    /// A write of a single statement.
     Statement,
-    /// Writes in one transaction.
+    /// Writes in a transaction.
     Transaction,
-    /// Reads in one consistent snapshot.
+    /// Reads in a consistent snapshot.
     Snapshot,
 }
 

@@ -12,11 +12,11 @@ pub(super) trait Job<'a, T>: for<'c> Fn(&'c mut Conn) -> Run<'a, 'c, T> {}
 
 impl<'a, T, F: for<'c> Fn(&'c mut Conn) -> Run<'a, 'c, T>> Job<'a, T> for F {}
 
-/// One run of a job, on a connection borrowed for `'c`, with the job's own borrows of lifetime `'a`.
+/// A run of a job, on a connection borrowed for `'c`, with the job's own borrows of lifetime `'a`.
 pub(super) struct Run<'a, 'c, T> {
     future: Pin<Box<dyn Future<Output = Result<T, Fault>> + Send + 'c>>,
-    /// Tells the compiler that the job's borrows outlive each loan of the connection. An `AsyncFn` cannot yet
-    /// express this bound together with `Send`.
+    /// Tells the compiler that the job's borrows outlive each loan of the connection. `AsyncFn` cannot yet
+    /// express the bound together with `Send`.
     _outlives: PhantomData<&'c &'a ()>,
 }
 

@@ -1,9 +1,8 @@
 //! [`Likes`] in MySQL.
 //!
-//! During a rush on one note, separate transactions would run one after the other, each holding the note's
-//! row lock during a disk sync. So waiting changes are batched, by one task per process. One transaction
-//! locks the rows of all liked notes and comments, by id, applies the changes in memory one after the other,
-//! and writes the result.
+//! During a rush on a note, separate transactions would run one by one, each holding the note's row lock
+//! during a disk sync. So a task per process batches the waiting changes. The transaction locks the rows of
+//! all liked notes and comments, by id, applies the changes in memory in sequence, and writes the result.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +24,7 @@ const TOGETHER: usize = 256;
 const WAITING: usize = 4_096;
 const OP: &str = "change like";
 
-/// A change and the channel for its outcome.
+/// A change, and the channel for the outcome.
 struct Waiting {
     change: Change,
     answer: oneshot::Sender<Result<Option<Liked>, StoreError>>,
@@ -129,7 +128,7 @@ async fn write(database: &Database, batch: Vec<Waiting>) {
     }
 }
 
-/// Applies changes in their order. Returns the outcome of each.
+/// Applies changes in sequence. Returns an outcome for each.
 async fn change_all(conn: &mut Conn, changes: &[Change]) -> Result<Vec<Option<Liked>>, Fault> {
     let subjects: BTreeSet<Post> = changes.iter().map(|change| change.what).collect();
     let before = locked(conn, &subjects).await?;
@@ -163,8 +162,7 @@ async fn change_all(conn: &mut Conn, changes: &[Change]) -> Result<Vec<Option<Li
     Ok(answers)
 }
 
-/// Locks the visible notes and comments of `subjects` until the transaction ends, and returns the like count
-/// of each.
+/// Locks the visible notes and comments of `subjects` until the transaction ends. Returns their like counts.
 async fn locked(conn: &mut Conn, subjects: &BTreeSet<Post>) -> Result<BTreeMap<Post, u64>, Fault> {
     let mut counts = BTreeMap::new();
     for what in subjects {

@@ -1,18 +1,18 @@
 //! Statements about many rows at once.
 //!
-//! A statement has one of a few fixed numbers of rows. So each connection prepares few statements, and not
-//! one for every number of rows. Inserts are split into pieces of these sizes; lookups are padded with the
-//! last key.
+//! The number of rows in a statement is always from a short list. So each connection prepares few statements,
+//! instead of a statement for every number of rows. Inserts are split into pieces of the listed sizes;
+//! lookups are padded by repeating the last key.
 
 use mysql_async::{Conn, Value};
 
 use super::columns::{Columns, all, execute};
 use super::trouble::Fault;
 
-/// Rows of one INSERT. A batch of any size takes few statements, since each costs a round trip. The largest
-/// has 3,840 bound values, of the 65,535 that a statement may have, and some 30 KiB.
+/// Rows per INSERT. A batch of any size takes few statements, since each costs a round trip. The largest has
+/// 3,840 bound values, of the 65,535 possible in a statement, and some 30 KiB.
 pub(super) const INSERTS: [usize; 6] = [256, 64, 16, 4, 2, 1];
-/// Keys of one lookup.
+/// Numbers of keys per lookup.
 const LOOKS: [usize; 4] = [1, 16, 128, 512];
 
 /// Inserts rows: `head` is the statement up to `VALUES`, `row` the placeholders of one row.
@@ -37,8 +37,7 @@ pub(super) async fn insert<const COLUMNS: usize>(
     Ok(())
 }
 
-/// Reads the rows of `keys`: `{keys}` in `sql` stands for their placeholders. `fixed` is bound before the
-/// keys.
+/// Reads the rows of `keys`. `{keys}` in `sql` stands for the placeholders; `fixed` is bound before the keys.
 pub(super) async fn look<T>(
     conn: &mut Conn,
     sql: &str,
@@ -54,7 +53,7 @@ pub(super) async fn look<T>(
     Ok(found)
 }
 
-/// Updates or deletes the rows of `keys`: `{keys}` in `sql` stands for their placeholders. `fixed` is bound
+/// Updates or deletes the rows of `keys`. `{keys}` in `sql` stands for the placeholders; `fixed` is bound
 /// before the keys. Returns the number of rows.
 pub(super) async fn change(conn: &mut Conn, sql: &str, fixed: &[i64], keys: &[u64]) -> Result<u64, Fault> {
     let fixed: Vec<Value> = fixed.iter().copied().map(Value::from).collect();

@@ -1,4 +1,4 @@
-//! [`Notes`] in the record.
+//! [`Notes`] in MySQL.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use crate::{Note, NoteId, NoteText, Notes, Page, Post, ShopId, StoreError, Times
 
 pub(super) struct MysqlNotes(pub(super) Database);
 
-/// Every query for notes begins with it; [`note`] reads it.
+/// Start of every query for notes; read by [`note`].
 const SELECT: &str =
     "SELECT id, user_id, shop_id, title, images, content, liked, imported_comments, comments,
     status, created_ms, updated_ms FROM notes";

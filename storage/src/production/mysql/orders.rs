@@ -1,4 +1,4 @@
-//! [`Orders`] in the record.
+//! [`Orders`] in MySQL.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,16 +18,16 @@ use crate::{
 
 pub(super) struct MysqlOrders(pub(super) Database);
 
-/// Every query for orders begins with it; [`order`] reads it.
+/// Start of every query for orders; read by [`order`].
 pub(super) const SELECT: &str =
     "SELECT id, voucher_id, user_id, status, pay_value, pay_type, created_ms, deadline_ms, paid_ms,
     used_ms, refunded_ms, payment_mode FROM orders";
 
 #[async_trait]
 impl Orders for MysqlOrders {
-    /// Others have connections of their own and wait for a row of a sale at the most, which is held at the end. What a batch
-    /// costs whatever its size, a dozen round trips and a sync of the disk, is to be a small part of it. A buyer finds the
-    /// order among the pending ones meanwhile.
+    /// Returns 50 ms. Other calls have connections of their own, and wait at most for the row of a sale,
+    /// locked only at the end of a batch. The fixed cost of a batch (a dozen round trips and a sync of the
+    /// disk) should be a small part of the time. Meanwhile, a buyer sees the order as pending.
     fn batch_takes(&self) -> Duration {
         Duration::from_millis(50)
     }
@@ -47,7 +47,7 @@ impl Orders for MysqlOrders {
             .write("bury", |conn| {
                 run(async move {
                     match burial::bury(conn, claim, reason, detail, now).await {
-                        // Of an unknown sale there is nothing to lock: somebody else was quicker.
+                        // An unknown sale has no row to lock: a concurrent call was quicker.
                         Err(fault) if fault.is_taken_key() => Ok(()),
                         done => done,
                     }
@@ -153,7 +153,7 @@ impl Orders for MysqlOrders {
             .0
             .look("tally orders", |conn| {
                 run(async move {
-                    // None at all, if it has no first.
+                    // Without a first order, the range is empty.
                     let ends = holders::ends(conn, voucher).await?.unwrap_or((1, 0));
                     counts::count(conn, Some(voucher), ends).await
                 })
@@ -186,7 +186,7 @@ async fn find(conn: &mut Conn, filter: &OrderFilter, page: Page) -> Result<(Vec<
     if let Some(voucher) = filter.voucher {
         wheres.push("voucher_id = ?");
         values.push(voucher.get().into());
-        // An ordinary voucher has no ends, and a user's orders are found without them.
+        // An ordinary voucher has no first and last order, and a user's orders are found without them.
         if filter.user.is_none()
             && let Some((first, last)) = holders::ends(conn, voucher).await?
         {

@@ -1,4 +1,4 @@
-//! [`Pictures`] in the record.
+//! [`Pictures`] in MySQL.
 
 use async_trait::async_trait;
 use mysql_async::Conn;
@@ -14,7 +14,8 @@ use crate::{
     Timestamp, UserId,
 };
 
-/// Whether something shows picture `p`. What is found by an index is asked first; of shops, each is looked at.
+/// Whether any row shows picture `p`. Indexed references are checked first; the check of shops scans all
+/// rows.
 macro_rules! is_shown {
     () => {
         "(EXISTS (SELECT 1 FROM note_pictures WHERE note_pictures.name = p.name)
@@ -38,7 +39,7 @@ impl Pictures for MysqlPictures {
         self.0
             .write("put picture", |conn| {
                 run(async move {
-                    // Of two uploads of one owner, the second waits here until the first is counted.
+                    // Of two uploads by one owner, the second waits here until the first is counted.
                     let owner = picture.owner.get();
                     first(conn, "SELECT id FROM users WHERE id = ? FOR UPDATE", (owner,), id).await?;
                     let sql = "SELECT id FROM pictures WHERE name = ?";
@@ -131,7 +132,7 @@ impl Pictures for MysqlPictures {
                         [shown, idle].map(|of| of.into_iter().map(|(id, _)| id).collect::<Vec<_>>());
                     let sql = "UPDATE pictures SET touched_ms = ? WHERE id IN ({keys})";
                     many::change(conn, sql, &[now.as_millis()], &shown).await?;
-                    // One that was touched since it was looked at stays.
+                    // A picture touched since the query above stays.
                     let sql = "DELETE FROM pictures WHERE touched_ms <= ? AND id IN ({keys})";
                     let removed = many::change(conn, sql, &[since], &idle).await?;
                     delete_contents(conn, &idle).await?;
@@ -166,7 +167,7 @@ async fn insert(conn: &mut Conn, picture: &NewPicture, now: Timestamp) -> Result
     execute(conn, sql, (picture, content)).await.map(drop)
 }
 
-/// Of those of these that are no pictures any more.
+/// Deletes the contents of all `pictures` without a row any more.
 async fn delete_contents(conn: &mut Conn, pictures: &[u64]) -> Result<(), Fault> {
     let sql = "DELETE FROM picture_contents WHERE picture_id IN ({keys})
                AND NOT EXISTS (SELECT 1 FROM pictures WHERE id = picture_id)";

@@ -1,4 +1,4 @@
-//! [`Reports`] in the record.
+//! [`Reports`] in MySQL.
 
 use std::collections::HashMap;
 
@@ -32,14 +32,14 @@ impl Reports for MysqlReports {
     }
 }
 
-/// What was reported of this is decided.
+/// Marks the open reports of `target` as decided.
 pub(super) async fn decide(conn: &mut Conn, target: Post, now: Timestamp) -> Result<(), Fault> {
     let (kind, target) = target.in_row();
     let sql = "UPDATE reports SET decided_ms = ? WHERE kind = ? AND target_id = ? AND decided_ms IS NULL";
     execute(conn, sql, (now.as_millis(), kind, target)).await.map(drop)
 }
 
-/// Who reports the same thing at the same moment waits for the thing's row.
+/// Inserts a report. Locks the row of `target` first, so that concurrent reports of a target run in sequence.
 async fn report(
     conn: &mut Conn,
     user: UserId,
@@ -84,7 +84,7 @@ async fn open(conn: &mut Conn, page: Page) -> Result<(Vec<OpenReports>, u64), Fa
     Ok((found, total.unwrap_or_default()))
 }
 
-/// The last few reasons of each, the last first.
+/// Returns the latest reasons for each target, newest first.
 async fn reasons(conn: &mut Conn, of: &[OpenReports]) -> Result<HashMap<Post, Vec<String>>, Fault> {
     let ids: Vec<u64> = of.iter().map(|reports| reports.target.in_row().1).collect();
     let sql = format!(

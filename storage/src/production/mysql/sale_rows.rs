@@ -10,7 +10,7 @@ use super::outbox;
 use super::trouble::Fault;
 use crate::{Logged, Order, OrderId, PaymentMode, UserId, VoucherId};
 
-/// Terms of a sale that apply to each of its orders, and its stock.
+/// Terms of a sale for its orders, and the stock.
 #[derive(Clone, Copy)]
 pub(super) struct SaleRow {
     pub(super) pay_value: i64,
@@ -35,14 +35,14 @@ impl Default for Taking {
 }
 
 impl Taking {
-    /// Returns a taking of one unit for `order`.
+    /// Returns a taking of one unit, for `order`.
     pub(super) fn one(order: OrderId) -> Self {
         let mut one = Self::default();
         one.add(order);
         one
     }
 
-    /// Adds one unit for `order`.
+    /// Adds a unit for `order`.
     pub(super) fn add(&mut self, order: OrderId) {
         self.units += 1;
         self.first = self.first.min(order);
@@ -58,7 +58,7 @@ pub(super) enum Lock {
     Yes,
 }
 
-/// Returns the sales of these claims.
+/// Returns the sales of all vouchers in `claims`.
 pub(super) async fn of_claims(
     conn: &mut Conn,
     claims: &[Logged],
@@ -103,8 +103,8 @@ pub(super) async fn take(conn: &mut Conn, voucher: VoucherId, taking: Taking) ->
     Ok(execute(conn, sql, (units, first, first, last, last, voucher.get(), units)).await? > 0)
 }
 
-/// Gives one unit back, in the database and, through an outbox entry, in Redis. Changes nothing for an
-/// ordinary voucher, which has no stock.
+/// Gives a unit back, in the database and, through an outbox entry, in Redis. Changes nothing for an ordinary
+/// voucher, which has no stock.
 pub(super) async fn give_back(
     conn: &mut Conn,
     voucher: VoucherId,
@@ -119,8 +119,8 @@ pub(super) async fn give_back(
     Ok(())
 }
 
-/// Gives back the units of closed orders, in the database and, through outbox entries, in Redis. Changes
-/// nothing for ordinary vouchers.
+/// Gives back the units of closed orders, in the database and, through outbox entries, in Redis. Orders of
+/// ordinary vouchers change nothing.
 pub(super) async fn give_back_all(conn: &mut Conn, closed: &[Order]) -> Result<(), Fault> {
     let ids: Vec<u64> = closed.iter().map(|order| order.id.get()).collect();
     outbox::leave_releases(conn, &ids).await?;

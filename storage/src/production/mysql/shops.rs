@@ -1,4 +1,4 @@
-//! [`Shops`] in the record.
+//! [`Shops`] in MySQL.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ use crate::{
 
 pub(super) struct MysqlShops(pub(super) Database);
 
-/// Every query for shops begins with it; [`shop`] reads it.
+/// Start of every query for shops; read by [`shop`].
 const SELECT: &str =
     "SELECT id, name, type_id, images, area, address, x, y, avg_price, open_hours, sold, comments,
     score, created_ms, updated_ms FROM shops";
@@ -223,7 +223,7 @@ impl Shops for MysqlShops {
     }
 }
 
-/// What a list is ordered by, largest first.
+/// Returns the column that sorts a list, in descending order.
 fn key(order: ShopOrder) -> &'static str {
     match order {
         ShopOrder::Id => "0",
@@ -232,7 +232,8 @@ fn key(order: ShopOrder) -> &'static str {
     }
 }
 
-/// First which they are, by what they are ordered by alone: thousands may be asked for, and the page has a few.
+/// Returns a page of the shops in `ids`. Sorts all ids by the key column first, and reads whole rows only for
+/// the page: `ids` may hold thousands, and a page few.
 async fn page_among(conn: &mut Conn, ids: &[u64], order: ShopOrder, page: Page) -> Result<Vec<Shop>, Fault> {
     let keys = format!("SELECT {}, id FROM shops WHERE id IN ({{keys}})", key(order));
     let read = |row: &mut Columns| Ok((Reverse(row.next::<i64>()?), row.next::<u64>()?));
@@ -252,7 +253,7 @@ fn placed(row: &mut Columns) -> Result<Option<PlacedShop>, Fault> {
     Ok(LatLng::new(row.next()?, row.next()?).map(|at| PlacedShop { shop, kind, at }))
 }
 
-/// MySQL draws an id where there is none.
+/// Returns the parameters of a shop's columns. Without an id, MySQL generates the id.
 fn columns(shop: Option<ShopId>, text: &ShopText, now: Timestamp) -> Params {
     params! {
         "id" => shop.map(ShopId::get),

@@ -1,4 +1,5 @@
-//! [`SignRows`] in the record. A user's days follow each other in the primary key, a day's users in the index by day.
+//! [`SignRows`] in MySQL. The primary key holds the days of a user in sequence; the index by day, the users
+//! of a day.
 
 use async_trait::async_trait;
 use mysql_async::Conn;
@@ -13,7 +14,7 @@ use crate::{Day, DaySpan, MakeUp, SignedDay, StoreError, UserId};
 
 pub(super) struct MysqlSignIns(pub(super) Database);
 
-/// Rows that a streak is read by: most streaks end within the first of these.
+/// Rows per page when counting a streak: most streaks end within the first page.
 const STREAK_PAGE: u32 = 64;
 
 #[async_trait]
@@ -53,7 +54,8 @@ impl SignRows for MysqlSignIns {
     }
 
     async fn bits(&self, day: Day) -> Result<Vec<u8>, StoreError> {
-        // 64 users a row: of a million users 16,000 rows, where theirs would take the driver a second.
+        // 64 users per row. For a million users 16,000 rows; with a row per user, the driver would take a
+        // second.
         let sql = "SELECT user_id DIV 64 AS word, BIT_OR(1 << (user_id % 64)) FROM sign_ins
                    WHERE day = ? AND user_id < ? GROUP BY word";
         let read = |row: &mut Columns| Ok((row.next::<u64>()?, row.next::<u64>()?));
@@ -74,7 +76,8 @@ impl SignRows for MysqlSignIns {
 
     async fn far(&self, span: DaySpan) -> Result<Vec<(Day, UserId)>, StoreError> {
         let read = |row: &mut Columns| Ok((next_day(row)?, UserId::new(row.next()?)));
-        // A list, so that each day is a place in the index, and not all between the first and the last.
+        // A list of days, so that MySQL seeks each day in the index instead of scanning all days between
+        // first and last.
         let places = vec!["?"; span.length()].join(", ");
         let sql: &str = &format!(
             "SELECT day, user_id FROM sign_ins WHERE day IN ({places}) AND user_id >= {FAR} ORDER BY user_id"
@@ -94,7 +97,7 @@ async fn insert(conn: &mut Conn, user: UserId, day: Day, is_made_up: bool) -> Re
     }
 }
 
-/// The user's row is locked: of two at once, the second counts the first.
+/// Makes up a missed day. Locks the user's row: of two concurrent calls, the second counts the first.
 async fn make_up(conn: &mut Conn, user: UserId, day: Day, most: u32) -> Result<MakeUp, Fault> {
     let lock = "SELECT id FROM users WHERE id = ? FOR UPDATE";
     first(conn, lock, (user.get(),), Columns::next::<u64>).await?;

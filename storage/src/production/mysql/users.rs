@@ -1,4 +1,4 @@
-//! [`Users`] in the record.
+//! [`Users`] in MySQL.
 
 use std::collections::HashMap;
 
@@ -18,10 +18,11 @@ use crate::{
 
 pub(super) struct MysqlUsers(pub(super) Database);
 
-/// Inserts of a new user before the call fails: each but the last met a log-in that was rolled back at the same moment.
+/// Inserts of a new user before the call fails: each failure but the last met a concurrent login that was
+/// then rolled back.
 const CREATE_TRIES: u32 = 3;
 
-/// Every query for users begins with it; [`user`] reads it.
+/// Start of every query for users; read by [`user`].
 const SELECT: &str =
     "SELECT id, phone, nick_name, icon, role, created_ms, blocked_ms, block_reason FROM users";
 
@@ -34,7 +35,7 @@ impl Users for MysqlUsers {
         now: Timestamp,
     ) -> Result<User, StoreError> {
         let op = "find or create user";
-        // Nearly everybody who logs in is known.
+        // Nearly every login is by an existing user.
         if let Some(user) = self.by_phone(phone).await? {
             return Ok(user);
         }
@@ -43,7 +44,7 @@ impl Users for MysqlUsers {
                 run(async move {
                     for _ in 0..CREATE_TRIES {
                         match create(conn, phone, nick_name, now).await {
-                            // Another log-in was quicker, or was rolled back since: its time was over, or it was killed.
+                            // A concurrent login was quicker, or was rolled back since (timed out or killed).
                             Err(fault) if fault.is_taken_key() => {
                                 if let Some(user) = by_phone(conn, phone).await? {
                                     return Ok(user);
@@ -127,7 +128,7 @@ impl Users for MysqlUsers {
         new: &str,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        // As bytes: as texts, two that differ by spaces at the end are equal.
+        // Compared as bytes: as texts, two passwords that differ only in trailing spaces would be equal.
         let sql = "UPDATE users SET password = ?, updated_ms = ?
                    WHERE id = ? AND CAST(password AS BINARY) = CAST(? AS BINARY)";
         Ok(self
@@ -169,7 +170,7 @@ impl Users for MysqlUsers {
     }
 }
 
-/// The query for those who are looked for, and its values.
+/// Returns the query for a filter, and its values.
 fn search(filter: &UserFilter, page: Page) -> (String, Vec<Value>) {
     let UserFilter { phone, name, role, blocked } = filter;
     let (mut wheres, mut values) = (vec!["TRUE"], Vec::new());
@@ -181,7 +182,7 @@ fn search(filter: &UserFilter, page: Page) -> (String, Vec<Value>) {
         wheres.push("blocked_ms IS NOT NULL");
     }
     if !phone.is_empty() {
-        // Numbers are digits, and `:` comes after them.
+        // Phone numbers consist of digits, and `:` follows 9 in the collation.
         wheres.push("phone >= ? AND phone < ?");
         values.extend([phone.into(), format!("{phone}:").into()]);
     }
@@ -200,7 +201,8 @@ async fn put_rights(
     last: LastOperator,
     now: Timestamp,
 ) -> Result<RightsAnswer, Fault> {
-    // All operators, always by id and before anybody else: two who demote each other come one after the other.
+    // Locks all operators, always by id and before other users: two operators who demote each other run one
+    // after the other.
     let operators = all(conn, format!("{SELECT} WHERE role = 1 ORDER BY id FOR UPDATE"), (), user).await?;
     let sql = format!("{SELECT} WHERE id = ? FOR UPDATE");
     let Some(was) = first(conn, sql, (who.get(),), user).await? else { return Ok(RightsAnswer::NoSuchUser) };
@@ -216,7 +218,7 @@ async fn put_rights(
     Ok(RightsAnswer::Done(is))
 }
 
-/// An id that was drawn for a phone that turns out to be taken is left out.
+/// Inserts a user. An id drawn for a phone number that is already taken is skipped.
 async fn create(conn: &mut Conn, phone: &Phone, nick_name: &str, now: Timestamp) -> Result<User, Fault> {
     let sql =
         "INSERT INTO users (phone, nick_name, icon, role, created_ms, updated_ms) VALUES (?, ?, '', ?, ?, ?)";
@@ -264,7 +266,7 @@ fn user(row: &mut Columns) -> Result<User, Fault> {
     })
 }
 
-/// All columns are missing for a user who has told nothing.
+/// Reads a card. All columns are NULL for a user without a card.
 fn card(row: &mut Columns) -> Result<Card, Fault> {
     let Some(city) = row.next()? else { return Ok(Card::default()) };
     Ok(Card {

@@ -11,7 +11,7 @@ use crate::{Claim, DeadReason, Logged, OrderId, Persisted, Timestamp, UserId, Vo
 pub(super) struct Known {
     /// User and voucher of each existing order id.
     pub(super) owners: HashMap<OrderId, (UserId, VoucherId)>,
-    /// Users with a live order, and its sale.
+    /// Pairs of a user with a live order, and the sale.
     pub(super) live: HashSet<(UserId, VoucherId)>,
     /// Claims that were dead-lettered.
     pub(super) dead: HashSet<(OrderId, UserId, VoucherId)>,
@@ -20,7 +20,7 @@ pub(super) struct Known {
 /// The rows to write.
 #[derive(Default)]
 pub(super) struct Verdict {
-    /// One outcome per claim, in the order of the claims.
+    /// Outcomes of the claims, in the order of the claims.
     pub(super) answers: Vec<Persisted>,
     /// Claims that become orders, sorted by id, with their deadlines.
     pub(super) orders: Vec<(Claim, Option<Timestamp>)>,
@@ -30,8 +30,8 @@ pub(super) struct Verdict {
     pub(super) takings: BTreeMap<VoucherId, Taking>,
 }
 
-/// Decides in three passes: unique keys first, by id; then stock, first come, first served, for claims that
-/// may become orders; dead letters take the units left after that.
+/// Decides in three passes: by unique keys, in the order of ids; by stock, first come, first served, for
+/// claims that may become orders; then dead letters take the remaining units.
 pub(super) fn decide(
     claims: &[Logged],
     sales: &BTreeMap<VoucherId, SaleRow>,
@@ -71,8 +71,8 @@ pub(super) fn decide(
     verdict
 }
 
-/// Decides by unique keys alone. A claim that will find no stock counts as written for now, so that later
-/// claims of the batch conflict with it.
+/// Decides by unique keys alone. A claim without stock counts as written for now, so that later claims of the
+/// batch conflict with it.
 fn by_keys(
     claims: &[Logged],
     sales: &BTreeMap<VoucherId, SaleRow>,

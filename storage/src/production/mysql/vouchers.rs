@@ -1,4 +1,4 @@
-//! [`Vouchers`] in the record.
+//! [`Vouchers`] in MySQL.
 
 use async_trait::async_trait;
 use mysql_async::{Conn, params};
@@ -17,9 +17,9 @@ use crate::{
 
 pub(super) struct MysqlVouchers(pub(super) Database);
 
-/// [`sale`] reads it, from the second column on.
+/// Columns of a sale; [`sale`] reads them, from the second on.
 const SALE: &str = "voucher_id, begin_ms, end_ms, paused, initial, added, stock, pay_within_ms, min_level";
-/// [`voucher`] reads it.
+/// Start of every query for vouchers; read by [`voucher`].
 const SELECT: &str =
     "SELECT id, shop_id, title, sub_title, rules, pay_value, actual_value, status, v.created_ms,
     updated_ms, voucher_id, begin_ms, end_ms, paused, initial, added, stock, pay_within_ms, min_level
@@ -36,7 +36,7 @@ impl Vouchers for MysqlVouchers {
         self.0
             .write("insert voucher", |conn| {
                 run(async move {
-                    // Before anything is inserted: an id that is drawn is not given again.
+                    // Checked before the insert, since a generated id is never reused.
                     let units = sale.and_then(|sale| sale.units).map(i64::try_from).transpose();
                     let units = units.map_err(|error| Fault::refused(error.to_string()))?;
                     let voucher = insert(conn, text, now).await?;
@@ -194,7 +194,7 @@ impl Vouchers for MysqlVouchers {
     }
 }
 
-/// The condition of a filter; the shop is its parameter.
+/// Returns the SQL condition of a filter; the shop is bound as its parameter.
 fn admitted(filter: VoucherFilter) -> String {
     let shop = if filter.shop.is_some() { "shop_id = ?" } else { "? IS NULL" };
     let sales = if filter.sales_only { " AND voucher_id IS NOT NULL" } else { "" };
@@ -267,7 +267,7 @@ async fn insert_sale(
     execute(conn, sql, params).await.map(drop)
 }
 
-/// A sale by its voucher's id.
+/// Returns the sale of a voucher, by the voucher's id.
 pub(super) async fn sale_by_id(
     conn: &mut Conn,
     voucher: VoucherId,

@@ -1,4 +1,4 @@
-//! When every row is in: what refers to nobody goes, and the rest becomes one mall whose books balance.
+//! Final steps of an import: removes dangling references, and completes the rows so that the ledger balances.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::{
     PaymentMode, Timestamp, UnpaidOrders, UserId, VoucherId,
 };
 
-/// The name of the mall's counter of order ids.
+/// Name of the counter of order ids.
 const ORDER_NUMBERS: &str = "order";
 
 pub(super) async fn finish(
@@ -47,7 +47,7 @@ pub(super) async fn finish(
     Ok(findings)
 }
 
-/// An answer that stands below no comment of its own note, or below another answer, stands below the note itself.
+/// Moves a reply to the top level of its note if the parent is not a top-level comment of the same note.
 async fn raise_answers(conn: &mut Conn) -> Result<(), Fault> {
     let sql = "SELECT answers.id FROM note_comments AS answers LEFT JOIN note_comments AS above
                  ON above.id = answers.parent_id AND above.note_id = answers.note_id AND above.parent_id = 0
@@ -57,7 +57,7 @@ async fn raise_answers(conn: &mut Conn) -> Result<(), Fault> {
     many::change(conn, sql, &[], &answers).await.map(drop)
 }
 
-/// No note says that it has fewer comments than moved in with it.
+/// Raises the imported comment count of each note to at least the number of its imported comments.
 async fn count_comments(conn: &mut Conn) -> Result<(), Fault> {
     let sql = "UPDATE notes JOIN
                  (SELECT note_id, COUNT(*) AS comments FROM note_comments WHERE imported = 1 GROUP BY note_id) AS came
@@ -66,7 +66,7 @@ async fn count_comments(conn: &mut Conn) -> Result<(), Fault> {
     execute(conn, sql, ()).await.map(drop)
 }
 
-/// What becomes of unpaid orders: how many there are, and the first few.
+/// Returns a finding about the unpaid orders: their number, and the first few ids.
 async fn unpaid(conn: &mut Conn, finding: ImportFinding) -> Result<Option<ImportFindings>, Fault> {
     let count = first(conn, "SELECT COUNT(*) FROM orders WHERE status = 1", (), Columns::count).await?;
     let sql = format!("SELECT id FROM orders WHERE status = 1 ORDER BY id LIMIT {EXAMPLES}");
@@ -75,7 +75,7 @@ async fn unpaid(conn: &mut Conn, finding: ImportFinding) -> Result<Option<Import
     Ok((count > 0).then_some(ImportFindings { kind, finding, count, examples }))
 }
 
-/// Cancels unpaid orders; sales get their units back.
+/// Cancels unpaid orders, and gives the units back to their sales.
 async fn cancel_unpaid(conn: &mut Conn) -> Result<(), Fault> {
     let sql = "UPDATE sales JOIN
          (SELECT voucher_id, COUNT(*) AS units FROM orders WHERE status = 1 GROUP BY voucher_id) AS held
@@ -84,18 +84,19 @@ async fn cancel_unpaid(conn: &mut Conn) -> Result<(), Fault> {
     execute(conn, "UPDATE orders SET status = 4 WHERE status = 1", ()).await.map(drop)
 }
 
-/// One user may have one live order of a sale. What is beyond keeps its unit as a dead letter, for the operator to see.
+/// Dead-letters surplus live orders: a user may have one live order per sale. A dead letter keeps its unit,
+/// for review by the operator.
 async fn bury_doubles(conn: &mut Conn, now: Timestamp) -> Result<Option<ImportFindings>, Fault> {
     let mut burials = Vec::new();
     let mut stays = None;
     for (claim, status) in doubled(conn).await? {
         let pair = Some((claim.user, claim.voucher));
-        // The first of each pair is the one that is furthest.
+        // The first row of each pair is the most advanced order.
         if stays != pair {
             stays = pair;
             continue;
         }
-        // It was in no log.
+        // The claim was never in the order log.
         let logged = Logged { position: LogPosition { major: 0, minor: 0 }, claim, attempts: 0 };
         let (reason, holds_unit) = (DeadReason::Double, true);
         let detail = format!("moved in with status {status} beside another live order");
@@ -112,8 +113,8 @@ async fn bury_doubles(conn: &mut Conn, now: Timestamp) -> Result<Option<ImportFi
     Ok(Some(ImportFindings { kind, finding, count, examples }))
 }
 
-/// Live orders of a sale of which their user has several, and how far each has come: of each user and sale the one that
-/// is furthest first. Status 3 is used, 5 refunding, 2 paid.
+/// Returns the live orders of users with several in one sale, and their statuses; per user and sale, the most
+/// advanced first. Status 3 is used, 5 refunding, 2 paid.
 async fn doubled(conn: &mut Conn) -> Result<Vec<(Claim, i64)>, Fault> {
     let sql = "SELECT id, user_id, voucher_id, created_ms, status FROM orders
        JOIN (SELECT user_id, voucher_id FROM orders
@@ -129,16 +130,16 @@ async fn doubled(conn: &mut Conn) -> Result<Vec<(Claim, i64)>, Fault> {
     .await
 }
 
-/// How the mall's orders are paid for, as it moved in.
+/// Returns the payment mode setting of the imported mall.
 async fn payment_mode(conn: &mut Conn) -> Result<PaymentMode, Fault> {
     let sql = "SELECT (SELECT value FROM settings WHERE name = 'payment')";
     Ok(first(conn, sql, (), Columns::payment_setting).await?.unwrap_or_default())
 }
 
-/// What an order costs, how it is paid for, until when it can be paid, and whether it is one of a sale, of which its user has one that is
-/// live.
+/// Completes each order: price, payment mode, payment deadline, and whether the voucher is a sale (a user has
+/// at most one live order of a sale).
 async fn complete_orders(conn: &mut Conn, deadline: Timestamp, payment: PaymentMode) -> Result<(), Fault> {
-    // From left to right: the deadline is decided by the status that moved in.
+    // MySQL evaluates assignments from left to right: the deadline depends on the imported status.
     let sql = "UPDATE orders SET
          pay_value = (SELECT vouchers.pay_value FROM vouchers WHERE vouchers.id = orders.voucher_id),
          deadline_ms = CASE status WHEN 1 THEN ? ELSE deadline_ms END,
@@ -148,8 +149,8 @@ async fn complete_orders(conn: &mut Conn, deadline: Timestamp, payment: PaymentM
     execute(conn, sql, (deadline.as_millis(), payment.first_status() as u8, payment.number())).await.map(drop)
 }
 
-/// Initial units, and the first and the last of each sale's orders. Counted row by row: in an index, whatever this very
-/// transaction has changed would have to be looked up in its row, in no order.
+/// Computes each sale's initial units, and first and last order. Scans the primary key: an index scan would
+/// have to look up the row of every entry that this same transaction has changed, in random order.
 async fn count_units(conn: &mut Conn) -> Result<(), Fault> {
     let mut held: BTreeMap<u64, (u64, u64, u64)> = BTreeMap::new();
     for sql in [
@@ -173,7 +174,7 @@ async fn count_units(conn: &mut Conn) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A row for each order that was paid where it comes from. What is being given back goes on being given back here.
+/// Inserts a payment for each order paid in the old system. Refunds in progress continue in this mall.
 async fn write_payments(conn: &mut Conn) -> Result<(), Fault> {
     let sql = "INSERT INTO payments (order_id, amount, state, started_ms, updated_ms, needs_look)
        SELECT id, pay_value, CASE status WHEN 6 THEN 2 ELSE 1 END, COALESCE(paid_ms, created_ms),

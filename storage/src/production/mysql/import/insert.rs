@@ -1,4 +1,4 @@
-//! Rows into their tables, many at once, with the ids they come with.
+//! Bulk inserts of imported rows, with their original ids.
 
 use mysql_async::{Conn, Value};
 
@@ -8,7 +8,7 @@ use crate::production::mysql::columns::execute;
 use crate::production::mysql::many::INSERTS;
 use crate::production::mysql::trouble::Fault;
 
-/// Rows of one table, in the order in which they came, and their places among all.
+/// Rows of one table, in order of arrival, and their positions among all rows.
 pub(super) struct Group {
     table: &'static Table,
     rows: Vec<Row>,
@@ -20,7 +20,7 @@ struct Row {
     replaces: bool,
 }
 
-/// The vouchers among these rows: their places, their ids, and whether they call themselves sales.
+/// Returns the vouchers among `rows`: position, id, and whether marked as a sale.
 pub(super) fn vouchers(rows: &[(ImportRow, bool)]) -> Vec<(usize, u64, bool)> {
     rows.iter()
         .enumerate()
@@ -31,7 +31,7 @@ pub(super) fn vouchers(rows: &[(ImportRow, bool)]) -> Vec<(usize, u64, bool)> {
         .collect()
 }
 
-/// Sorts rows by their table: those of different tables are nothing to each other yet.
+/// Groups rows by table: rows of different tables do not depend on each other yet.
 pub(super) fn by_table(rows: Vec<(ImportRow, bool)>) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for (place, (row, replaces)) in rows.into_iter().enumerate() {
@@ -47,7 +47,7 @@ pub(super) fn by_table(rows: Vec<(ImportRow, bool)>) -> Vec<Group> {
     groups
 }
 
-/// Writes them. Answers for each of the `count` rows whether it was written.
+/// Writes the groups. Returns, for each of the `count` rows, whether the row was written.
 pub(super) async fn insert(conn: &mut Conn, groups: &[Group], count: usize) -> Result<Vec<bool>, Fault> {
     let mut written = vec![false; count];
     for Group { table, rows, places } in groups {
@@ -58,8 +58,9 @@ pub(super) async fn insert(conn: &mut Conn, groups: &[Group], count: usize) -> R
     Ok(written)
 }
 
-/// Hardly any row finds its key taken. So many are tried at once, which is the same as one after the other if all keys are
-/// free; where one is not, the server undoes the statement, and it is made of fewer rows, down to one.
+/// Inserts rows, optimistically many per statement: hardly any key is taken, and if all keys are free the
+/// result equals single inserts. If a key is taken, the server rolls back the statement, and smaller
+/// statements follow, down to single rows.
 async fn insert_group(conn: &mut Conn, table: &Table, rows: &[Row]) -> Result<Vec<bool>, Fault> {
     let mut written = Vec::with_capacity(rows.len());
     let mut to_do = vec![(rows, INSERTS.as_slice())];
@@ -92,11 +93,12 @@ async fn insert_one(conn: &mut Conn, table: &Table, row: &Row) -> Result<bool, F
     let sql = format!("UPDATE {} SET {values} = ? WHERE {} = ?", table.name, table.columns[0]);
     let mut values = row.values.clone();
     values.rotate_left(1);
-    // None found: what is taken is not the id, but another user's phone. And one may be taken beside the id.
+    // No row found: the taken key is not the id but the phone number of another user. And a key other than
+    // the id may be taken too.
     Ok(unless_taken(execute(conn, sql, values).await)?.is_some_and(|found| found > 0))
 }
 
-/// `false`, and nothing is written, if one of their keys is taken.
+/// Inserts rows with one statement. Returns `false`, and writes nothing, if any key is taken.
 async fn try_insert(conn: &mut Conn, table: &Table, rows: &[Row]) -> Result<bool, Fault> {
     let places = format!("({})", vec!["?"; table.columns.len()].join(", "));
     let places = vec![&*places; rows.len()].join(", ");

@@ -1,8 +1,8 @@
-//! [`Import`] into the record: one transaction on a connection of its own.
+//! [`Import`] into MySQL: one transaction on a dedicated connection.
 //!
-//! It begins with locks on the gaps of the tables that make a mall a used one, all of them empty: nobody else inserts
-//! anything there until it ends, and everybody reads on. What is not committed the server undoes, however the process
-//! went.
+//! The import begins by locking the gaps of all tables that show whether a mall is in use. The tables are
+//! empty. Until the import ends, no other process can insert into them, but all can read. If the process dies
+//! before the commit, the server rolls back.
 
 mod finish;
 mod insert;
@@ -26,16 +26,16 @@ use super::trouble::Fault;
 use crate::{Import, ImportEnd, ImportFindings, ImportRow, Importing, StoreError};
 
 const OP: &str = "import";
-/// For a batch of rows, on a busy server.
+/// Time limit of a batch of rows, on a busy server.
 const BATCH: Duration = Duration::from_secs(60);
-/// For all that is done in the end, with some ten million rows.
+/// Time limit of the final steps, with some ten million rows.
 const FINISH: Duration = Duration::from_secs(3600);
 
-/// Set on the connection, and nowhere else:
+/// Settings of the import's connection only:
 ///
-/// - REPEATABLE READ locks the gaps between rows too.
-/// - Whose machine went without a word must not keep everybody else from writing for a day: between two batches, the
-///   server waits so many seconds.
+/// - REPEATABLE READ also locks the gaps between rows.
+/// - A machine that vanished silently must not block all other writers for a day: `wait_timeout` bounds the
+///   time between two batches, in seconds.
 /// - 0 is an id like any other.
 const SETTINGS: [&str; 3] = [
     "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
@@ -43,7 +43,8 @@ const SETTINGS: [&str; 3] = [
     "START TRANSACTION",
 ];
 
-/// A mall in which all of these are empty is not used. A number that was drawn may become an order's at any time.
+/// A mall is unused while these tables are empty. `sequences` is in the list because a reserved number may
+/// become an order at any time.
 const TABLES: [&str; 10] = [
     "users",
     "shops",
@@ -57,7 +58,7 @@ const TABLES: [&str; 10] = [
     "sequences",
 ];
 
-/// Vouchers that call themselves sales.
+/// Ids of vouchers marked as sales.
 type SaleIds = RoaringTreemap;
 
 pub(super) struct MysqlImport(pub(super) Database);
@@ -70,7 +71,7 @@ struct MysqlImporting {
 #[async_trait]
 impl Import for MysqlImport {
     async fn begin(&self) -> Result<Option<Box<dyn Importing>>, StoreError> {
-        // Without locks: a mall that is at work is left in peace.
+        // First without locks, so that the check does not disturb a mall in use.
         if self.0.read(OP, |conn| run(is_used(conn, Lock::No))).await? {
             return Ok(None);
         }
@@ -116,7 +117,7 @@ impl Importing for MysqlImporting {
     }
 }
 
-/// `None` if the mall is used.
+/// Locks the tables on a dedicated connection. Returns `None` if the mall is in use.
 async fn begin(database: &Database) -> Result<Option<Apart>, Fault> {
     let mut conn = Apart::connect(database).await?;
     let is_used = conn.run(QUICK, |conn| {
@@ -124,7 +125,7 @@ async fn begin(database: &Database) -> Result<Option<Apart>, Fault> {
             for setting in SETTINGS {
                 conn.query_drop(setting).await?;
             }
-            // Two may lock one gap. This row is there, and one at a time has it.
+            // Two imports could lock the same gap. The lock on this existing row admits one import at a time.
             let sql = "SELECT number FROM mallbox_schema WHERE number = 1 FOR UPDATE";
             first(conn, sql, (), Columns::next::<u64>).await?;
             is_used(conn, Lock::Yes).await
@@ -136,7 +137,7 @@ async fn begin(database: &Database) -> Result<Option<Apart>, Fault> {
 async fn is_used(conn: &mut Conn, lock: Lock) -> Result<bool, Fault> {
     let for_update = if lock == Lock::Yes { "FOR UPDATE" } else { "" };
     for table in TABLES {
-        // By the rows themselves: what others have begun to insert is met there first.
+        // Scans the primary key, so that the scan meets uncommitted inserts first.
         let sql = format!("SELECT 1 FROM {table} FORCE INDEX (PRIMARY) LIMIT 1 {for_update}");
         if first(conn, sql, (), Columns::next::<i64>).await?.is_some() {
             return Ok(true);

@@ -1,4 +1,4 @@
-//! The ids that the mall draws after an import.
+//! The ids that the mall generates after an import.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,11 @@ use crate::ImportIds;
 use crate::production::mysql::columns::execute;
 use crate::production::mysql::trouble::Fault;
 
-/// Raises the server's counters so that ids go on from these.
+/// Raises the AUTO_INCREMENT counters so that generated ids start at `next_ids`.
 ///
-/// `ALTER TABLE … AUTO_INCREMENT` would commit the import before its time. A row with the last id before `next` raises the
-/// counter too, and is deleted at once. Its other columns are what MySQL takes where a mode does not forbid that.
+/// `ALTER TABLE … AUTO_INCREMENT` would implicitly commit the import. Instead, a row with the id before
+/// `next` raises the counter, and is deleted at once. All other columns get MySQL's implicit defaults, which
+/// the relaxed SQL mode permits.
 pub(super) async fn raise(conn: &mut Conn, next_ids: &BTreeMap<ImportIds, u64>) -> Result<(), Fault> {
     if next_ids.is_empty() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What refers to what, when every row is in.
+//! Checks of references between imported rows.
 
 use std::collections::HashSet;
 
@@ -10,10 +10,11 @@ use crate::production::mysql::many;
 use crate::production::mysql::trouble::Fault;
 use crate::{ImportFinding, ImportFindings, ImportKind};
 
-/// Ids that a finding names.
+/// Maximum number of example ids in a finding.
 pub(super) const EXAMPLES: usize = 5;
 
-/// Leaves out what refers to nobody, and adds terms where a sale has none.
+/// Deletes rows without their user, voucher or note, reports missing shops, and adds terms to sales without
+/// terms.
 pub(super) async fn check(conn: &mut Conn, sales: &SaleIds) -> Result<Vec<ImportFindings>, Fault> {
     use ImportFinding::{NoNote, NoShop, NoUser, NoVoucher};
     use ImportKind::{Card, Comment, Follow, Note, Order, Sale, Sign, Voucher};
@@ -23,7 +24,7 @@ pub(super) async fn check(conn: &mut Conn, sales: &SaleIds) -> Result<Vec<Import
     let no_shop = "NOT EXISTS (SELECT 1 FROM shops WHERE shops.id = shop_id)";
     let no_note = "NOT EXISTS (SELECT 1 FROM notes WHERE notes.id = note_id)";
     let mut findings = Vec::new();
-    // Notes before their comments: one that is left out takes them with it.
+    // Notes before their comments, since the comments of a deleted note are deleted next.
     for (kind, finding, table, key, condition) in [
         (Card, NoUser, "user_info", "user_id", no_user),
         (Voucher, NoShop, "vouchers", "id", no_shop),
@@ -47,7 +48,8 @@ pub(super) async fn check(conn: &mut Conn, sales: &SaleIds) -> Result<Vec<Import
     Ok(findings)
 }
 
-/// The first few that meet a condition, and how many do. If they are to be left out, they are gone.
+/// Returns the first few keys that meet `condition`, and the number of rows. Deletes the rows if the finding
+/// leaves them out.
 async fn look(
     conn: &mut Conn,
     finding: ImportFinding,
@@ -68,7 +70,8 @@ async fn look(
     Ok((examples, count))
 }
 
-/// Vouchers that call themselves sales and have no terms must not be sold like ordinary ones.
+/// Adds terms to vouchers marked as sales but without terms, which would otherwise be sold like ordinary
+/// vouchers.
 async fn add_terms(conn: &mut Conn, sales: &SaleIds) -> Result<Option<ImportFindings>, Fault> {
     let sales: Vec<u64> = sales.iter().collect();
     let sql = "SELECT voucher_id FROM sales WHERE voucher_id IN ({keys})";

@@ -1,4 +1,4 @@
-//! What moves in as values of columns.
+//! Imported rows as values of columns.
 
 use mysql_async::Value;
 
@@ -8,11 +8,12 @@ use crate::{
     ShopType, Timestamp, User, UserId,
 };
 
-/// A table into which rows move.
+/// A table with imported rows.
 pub(super) struct Table {
     pub(super) name: &'static str,
     pub(super) columns: &'static [&'static str],
-    /// Whether the first column is what a row is known by. What is known by a pair has no id that another could take.
+    /// Whether the first column identifies a row. A row identified by a pair has no id that another row could
+    /// take.
     pub(super) has_id: bool,
 }
 
@@ -59,7 +60,7 @@ tables! {
     SIGN_INS: "sign_ins", false, ["user_id", "day", "made_up"];
 }
 
-/// A row's table, and the values of its columns.
+/// Returns a row's table, and the values of its columns.
 pub(super) fn values(row: ImportRow) -> (&'static Table, Vec<Value>) {
     match row {
         ImportRow::Setting(name, value) => (&SETTINGS, vec![name.into(), value.into()]),
@@ -145,7 +146,7 @@ fn voucher_values(ImportedVoucher { id, text, created, updated, .. }: ImportedVo
     ]
 }
 
-/// Initial units and the time to pay are known in the end.
+/// Initial units and the time to pay are filled in by the final steps.
 fn sale_values(sale: &ImportedSale) -> Vec<Value> {
     vec![
         sale.voucher.get().into(),
@@ -161,7 +162,7 @@ fn sale_values(sale: &ImportedSale) -> Vec<Value> {
     ]
 }
 
-/// What it costs, whether it is one of a sale, and until when it can be paid, are known in the end.
+/// Price, whether the voucher is a sale, and the payment deadline are filled in by the final steps.
 fn order_values(order: &ImportedOrder) -> Vec<Value> {
     let millis = |at: Option<Timestamp>| at.map(Timestamp::as_millis).into();
     vec![
