@@ -1,26 +1,26 @@
-//! Dead letters: claims that were accepted and did not become orders.
+//! Dead letters: accepted claims that could not become orders.
 
 use async_trait::async_trait;
 
 use crate::stored::Numbered as _;
 use crate::{DeadLetterId, Order, OrderId, Page, StoreError, Timestamp, UserId, VoucherId};
 
-/// Why a claim did not become an order.
+/// Why a claim became a dead letter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DeadReason {
-    /// Its user has a live order of this sale already. It holds no unit: [`Outbox`](crate::Outbox) has the errand that
-    /// gives back what memory took for it.
+    /// The user already has a live order of the sale. The dead letter holds no unit; an
+    /// [`Outbox`](crate::Outbox) entry releases the unit taken in [`Sales`](crate::Sales).
     Double,
-    /// The record's stock was used up.
+    /// The database's stock was used up.
     Oversold,
-    /// Another order has this id.
+    /// Another order has the same id.
     IdClash,
-    /// The record refused it five times.
+    /// The database refused the claim five times.
     Refused,
 }
 
 impl DeadReason {
-    /// The word that is stored and shown.
+    /// Returns the code that is stored and shown.
     #[must_use]
     pub fn code(self) -> &'static str {
         match self {
@@ -31,7 +31,7 @@ impl DeadReason {
         }
     }
 
-    /// The reason with this [`code`](Self::code).
+    /// Returns the reason with this [`code`](Self::code).
     #[must_use]
     pub fn from_code(code: &str) -> Option<Self> {
         [Self::Double, Self::Oversold, Self::IdClash, Self::Refused]
@@ -39,13 +39,15 @@ impl DeadReason {
             .find(|one| one.code() == code)
     }
 
-    /// Whether a claim that dies of it takes a unit of the record's stock, as it has one in memory: not if none is left, and
-    /// not if its user has an order, whose unit is enough. Then memory is asked to give it back.
+    /// Returns whether the dead letter takes a unit of the database's stock, to match the unit taken in
+    /// [`Sales`](crate::Sales). False if no unit is left, or if the user's live order already accounts for
+    /// one; the unit in `Sales` is then released.
     pub(crate) fn takes_unit(self) -> bool {
         !matches!(self, Self::Double | Self::Oversold)
     }
 
-    /// What is told of a claim that the record lets die; `owner` has the order with the claim's id, if that is there.
+    /// Returns the text stored with the dead letter. `owner` is the user and voucher of the stored order with
+    /// the same id, if any.
     pub(crate) fn detail(self, owner: Option<(UserId, VoucherId)>) -> String {
         match (self, owner) {
             (Self::IdClash, Some((user, voucher))) => {
@@ -59,112 +61,115 @@ impl DeadReason {
     }
 }
 
-/// Where a dead letter stands.
+/// State of a dead letter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DeadState {
-    /// Nobody has decided about it.
+    /// Waiting for an operator's decision.
     Open,
-    /// It is an order now.
+    /// Replayed: an order now.
     Replayed,
-    /// It was given up.
+    /// Given up by an operator.
     Voided,
 }
 
 impl DeadState {
-    /// The state with this number in a row; `None` for a number that no mall writes.
+    /// Returns the state stored under `number`; `None` for a number that no mall writes.
     #[must_use]
     pub fn in_row(number: i64) -> Option<Self> {
         Self::numbered(number)
     }
 }
 
-/// A claim that did not become an order.
+/// An accepted claim that could not become an order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DeadLetter {
-    /// Which.
+    /// Id of the dead letter.
     pub id: DeadLetterId,
-    /// The id its order would have had.
+    /// Order id of the claim.
     pub order: OrderId,
-    /// Of what.
+    /// The voucher on sale.
     pub voucher: VoucherId,
-    /// Whose.
+    /// The user who claimed.
     pub user: UserId,
-    /// When it was claimed.
+    /// Time of the claim.
     pub claimed: Timestamp,
-    /// Why: see [`DeadReason::code`].
+    /// Code of the reason: see [`DeadReason::code`].
     pub reason: String,
-    /// What the record said.
+    /// Explanation or error message of the database.
     pub detail: String,
-    /// How often the record was asked to take it, replays included.
+    /// Number of attempts to write the order, replays included.
     pub attempts: u32,
-    /// Whether it holds a unit of the sale.
+    /// Whether the dead letter holds a unit of the sale.
     pub holds_unit: bool,
-    /// When it died.
+    /// Time at which the claim became a dead letter.
     pub buried: Timestamp,
-    /// Where it stands.
+    /// Current state of the dead letter.
     pub state: DeadState,
-    /// When it was replayed or voided.
+    /// Time of the replay or void; `None` while open.
     pub closed: Option<Timestamp>,
 }
 
-/// What became of a replay.
+/// Outcome of a replay.
 #[must_use]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Replayed {
-    /// It is an order: by this call or an earlier one. The order as it is now.
+    /// The claim is an order, written by this call or an earlier one. The order as stored.
     Order(Order),
-    /// The record refuses it still, for this reason and in these words. It counts as an attempt.
+    /// The database still refuses the claim; reason and explanation. Counts as an attempt.
     Refused(DeadReason, String),
-    /// It was given up before.
+    /// The dead letter was voided before.
     Voided,
-    /// There is no such dead letter.
+    /// The dead letter does not exist.
     Unknown,
 }
 
-/// What became of voiding.
+/// Outcome of voiding a dead letter.
 #[must_use]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Voided {
-    /// It is given up, by this call or an earlier one.
+    /// The dead letter is void, by this call or an earlier one.
     Void(DeadLetter),
-    /// It is an order, which can be voided itself.
+    /// The dead letter was replayed before. Cancel or refund the order instead.
     Replayed(DeadLetter),
-    /// There is no such dead letter.
+    /// The dead letter does not exist.
     Unknown,
 }
 
-/// Dead letters: a part of the record. [`Orders::persist`](crate::Orders::persist) and
-/// [`Orders::bury`](crate::Orders::bury) write them, and they are never removed.
+/// Dead letters in the database. [`Orders::persist`](crate::Orders::persist) and
+/// [`Orders::bury`](crate::Orders::bury) insert them; nothing removes them.
 ///
-/// - An open one that holds a unit keeps it from the record's stock, and stands for its user's order
-///   ([`Orders::holding`](crate::Orders::holding)). One that is closed holds nothing.
-/// - Whatever became of it, its claim stays settled: the log may hand it out again, and nothing happens.
-/// - Every call is its own transaction and durable when it answers.
+/// - An open dead letter that holds a unit reduces the database's stock and counts as its user's purchase
+///   ([`Orders::holding`](crate::Orders::holding)). A closed dead letter holds nothing.
+/// - The claim of a dead letter stays settled in every state: if the log delivers the claim again, nothing
+///   happens.
+/// - Every call is a transaction of its own, durable when the call returns.
 #[async_trait]
 pub trait DeadLetters: Send + Sync {
-    /// A page of them, all or those in a state, the last that died first, and how many there are in all.
+    /// Returns a page of dead letters, all or only those in `state`, latest first, and the total number of
+    /// matches.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn page(&self, state: Option<DeadState>, page: Page) -> Result<(Vec<DeadLetter>, u64), StoreError>;
 
-    /// Those of an order id, by their own: more than one only if claims of several users had the same.
+    /// Returns the dead letters with this order id, by their own id. More than one exists only if claims of
+    /// several users had the same order id.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn of_order(&self, order: OrderId) -> Result<Vec<DeadLetter>, StoreError>;
 
-    /// Tries again to make it an order, unpaid, with as long to pay as the sale gives. Its unit
-    /// becomes the order's; one that holds none takes one from the record's stock.
+    /// Retries writing the order, unpaid, with the sale's full time to pay. The dead letter's unit passes to
+    /// the order; a dead letter without a unit takes one from the database's stock.
     ///
     /// # Errors
-    /// [`StoreError`]: nothing changed, or the answer was lost; call again.
+    /// Any [`StoreError`]: nothing changed, or the response was lost; call again.
     async fn replay(&self, letter: DeadLetterId, now: Timestamp) -> Result<Replayed, StoreError>;
 
-    /// Gives it up: its unit, if it holds one, goes back to the record's stock. Giving it back to
-    /// [`Sales`](crate::Sales) is the caller's next step.
+    /// Gives up a dead letter. Its unit, if any, returns to the database's stock. The caller must then
+    /// [release](crate::Sales::release) the unit in [`Sales`](crate::Sales).
     ///
     /// # Errors
-    /// [`StoreError`]: nothing changed, or the answer was lost; call again.
+    /// Any [`StoreError`]: nothing changed, or the response was lost; call again.
     async fn void(&self, letter: DeadLetterId, now: Timestamp) -> Result<Voided, StoreError>;
 }

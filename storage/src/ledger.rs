@@ -1,4 +1,4 @@
-//! What the ledger check reads: rows beside the rows that depend on them, as raw as they stand.
+//! Rows read by the ledger check: each row joined with the rows that depend on it, without validation.
 
 mod checks;
 
@@ -10,80 +10,80 @@ use crate::{Cents, DeadLetterId, OrderId, PaymentId, PaymentMode, StoreError, Ti
 
 pub use checks::RowCheck;
 
-/// One order, with everything in the database that says something about it.
+/// An order with all related data in the database.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OrderFacts {
-    /// The order's id.
+    /// Id of the order.
     pub id: OrderId,
-    /// Its user.
+    /// The buyer's id.
     pub user: UserId,
-    /// Its voucher.
+    /// The voucher's id.
     pub voucher: VoucherId,
-    /// Its status as a number, possibly one that no mall writes.
+    /// Stored status number, possibly invalid.
     pub status: i64,
-    /// How it is paid for; `None` if the number stored is one that no mall writes.
+    /// Payment mode; `None` if the stored number is invalid.
     pub payment: Option<PaymentMode>,
-    /// What it costs.
+    /// Price in cents.
     pub pay_value: Cents,
-    /// When it was claimed.
+    /// Time of the claim or purchase.
     pub created: Timestamp,
-    /// Until when it can be paid.
+    /// Payment deadline.
     pub deadline: Timestamp,
-    /// When it was paid.
+    /// Time of the payment.
     pub paid: Option<Timestamp>,
-    /// When it was redeemed.
+    /// Time of redemption.
     pub used: Option<Timestamp>,
-    /// When its money went back.
+    /// Time of the refund.
     pub refunded: Option<Timestamp>,
-    /// Whether it occupies its user's one place in the sale exactly if it is a live order of a sale.
+    /// Whether the order occupies its user's slot in the sale if and only if it is a live order of a sale.
     pub slot_fits: bool,
-    /// Whether its user exists.
+    /// Whether the user exists.
     pub has_user: bool,
-    /// Its voucher's price and when the voucher was last changed; `None` if the voucher does not exist.
+    /// The voucher's price and time of last change; `None` if the voucher does not exist.
     pub price: Option<(Cents, Timestamp)>,
-    /// Its sale, if the voucher is one.
+    /// The sale, if the voucher has one.
     pub sale: Option<SaleFacts>,
-    /// Its payments, oldest first.
+    /// Payments of the order, oldest first.
     pub payments: Vec<PaymentFacts>,
 }
 
-/// What an order's sale says about its orders.
+/// Data about its orders that a sale stores.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SaleFacts {
-    /// The smallest and the largest id among its live orders.
+    /// Smallest and largest id of the sale's live orders.
     pub range: Option<(OrderId, OrderId)>,
 }
 
-/// One attempt to pay.
+/// One payment attempt.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PaymentFacts {
-    /// The payment's id.
+    /// Id of the payment.
     pub id: PaymentId,
-    /// Its order.
+    /// Id of the order.
     pub order: OrderId,
-    /// How much.
+    /// Amount in cents.
     pub amount: Cents,
-    /// Its state as a number, possibly one that no mall writes.
+    /// Stored state number, possibly invalid.
     pub state: i64,
-    /// When it moved to this state.
+    /// Time of the last state change.
     pub updated: Timestamp,
-    /// Whether the background job that finishes payments finds it.
+    /// Whether the background job that finishes payments selects this row.
     pub needs_look: bool,
 }
 
-/// Orders by id, and the payments of that range of order ids.
+/// A page of orders by id, with the payments in the same range of order ids.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct OrderPage {
-    /// The orders.
+    /// Orders of the page.
     pub orders: Vec<OrderFacts>,
     /// Payments whose order does not exist.
     pub strays: Vec<PaymentFacts>,
-    /// The last order's id, if there may be more behind it.
+    /// Id of the last order if more may follow.
     pub more_after: Option<OrderId>,
 }
 
 impl OrderPage {
-    /// Joins orders and payments, both ordered by the order's id.
+    /// Merge-joins orders and payments, both sorted by order id.
     pub(crate) fn join(
         mut orders: Vec<OrderFacts>,
         payments: Vec<PaymentFacts>,
@@ -104,78 +104,80 @@ impl OrderPage {
     }
 }
 
-/// One dead letter, with what the database says about its claim.
+/// A dead letter with related data in the database.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LetterFacts {
-    /// The dead letter's id.
+    /// Id of the dead letter.
     pub id: DeadLetterId,
-    /// The id its order would have had.
+    /// Order id of the claim.
     pub order: OrderId,
-    /// Its sale.
+    /// Voucher id of the sale.
     pub voucher: VoucherId,
-    /// When it was claimed.
+    /// Time of the claim.
     pub claimed: Timestamp,
-    /// Why it did not become an order.
+    /// Code of the reason.
     pub reason: String,
-    /// Whether it holds a unit.
+    /// Whether the dead letter holds a unit.
     pub holds_unit: bool,
-    /// Its state as a number, possibly one that no mall writes.
+    /// Stored state number, possibly invalid.
     pub state: i64,
-    /// When it was replayed or voided.
+    /// Time of the replay or void.
     pub closed: Option<Timestamp>,
-    /// Whether its user exists.
+    /// Whether the user exists.
     pub has_user: bool,
-    /// Whether its sale exists.
+    /// Whether the sale exists.
     pub has_sale: bool,
-    /// Whether there is an order of this id, user and voucher.
+    /// Whether an order with the same id, user and voucher exists.
     pub is_order: bool,
 }
 
-/// Rows that fail a [`RowCheck`].
+/// Rows that violate a [`RowCheck`].
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Broken {
-    /// How many.
+    /// Number of violating rows.
     pub count: u64,
-    /// The first of their ids.
+    /// Ids of the first violating rows.
     pub examples: Vec<String>,
 }
 
-/// Rows for the ledger check.
+/// Row source of the ledger check.
 ///
-/// - One answer shows one state of the database: a transaction is seen whole or not at all.
-/// - Nothing is locked, and no call keeps a state open for longer than its own page.
-/// - A value that no mall writes is returned as it stands, and is no error.
+/// - Each call reads one snapshot of the database: a transaction is seen completely or not at all.
+/// - No call locks rows, or keeps a snapshot open beyond its own page.
+/// - Invalid stored values are returned unchanged, and are no error.
 #[async_trait]
 pub trait LedgerRows: Send + Sync {
-    /// Returns up to `max` orders above `after` by id, and all payments of that range of order ids.
+    /// Returns up to `max` orders with an id above `after`, by id, and all payments in the same range of
+    /// order ids.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn orders(&self, after: Option<OrderId>, max: u32) -> Result<OrderPage, StoreError>;
 
-    /// Returns up to `max` dead letters above `after` by id.
+    /// Returns up to `max` dead letters with an id above `after`, by id.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn letters(&self, after: DeadLetterId, max: u32) -> Result<Vec<LetterFacts>, StoreError>;
 
-    /// Returns the rows that fail a check, with at most `max` examples. Reads every row of a table.
+    /// Returns the rows that violate a check, with at most `max` examples. Scans a whole table.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn broken(&self, check: RowCheck, max: u32) -> Result<Broken, StoreError>;
 
-    /// Counts the rows that were written and are gone, of tables from which a mall deletes nothing. Empty where a back end
-    /// leaves gaps between ids by itself.
+    /// Counts missing rows, by table, in tables from which a mall never deletes: gaps in the ids prove that a
+    /// row was lost. Empty if the back end's ids have gaps of their own.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn gone(&self) -> Result<BTreeMap<&'static str, u64>, StoreError>;
 }
 
 impl OrderId {
-    /// Day and count of an id of [`OrderId::compose`]'s form, for an order created at `created`. `None` if the id's second is
-    /// more than a day away from it: such an id moved in from elsewhere, and its bits say nothing.
+    /// Returns day and sequence number of an id in [`OrderId::compose`]'s form, for an order created at
+    /// `created`. `None` if the id's seconds are more than a day away from `created`: such an id was
+    /// imported, and its bits carry no meaning.
     #[must_use]
     pub fn day_and_count(self, created: Timestamp) -> Option<(u64, u64)> {
         let seconds = self.get() >> 32;
@@ -184,14 +186,14 @@ impl OrderId {
         is_near.then_some((seconds / 86_400, self.get() >> 4 & Self::MAX_COUNT))
     }
 
-    /// Whether [`OrderId::compose`] makes this id at `created` for `voucher`.
+    /// Returns whether [`OrderId::compose`] produces this id at `created` for `voucher`.
     #[must_use]
     pub fn is_of(self, created: Timestamp, voucher: VoucherId) -> bool {
         Self::compose(created, self.get() >> 4 & Self::MAX_COUNT, voucher) == Some(self)
     }
 }
 
-/// Selects [`OrderFacts`] between two ids. `slot_fits` is the engine's own condition.
+/// Builds the query for [`OrderFacts`] from an id on. `slot_fits` is a condition in the engine's own SQL.
 pub(crate) fn select_orders(slot_fits: &str) -> String {
     format!(
         "SELECT o.id, o.user_id, o.voucher_id, o.status, o.payment_mode, o.pay_value, o.created_ms, o.deadline_ms,

@@ -1,4 +1,4 @@
-//! What a process keeps in its own memory.
+//! Local (in-process) tier of the cache.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
@@ -9,21 +9,23 @@ use parking_lot::Mutex;
 use super::{CacheKey, CacheTicket, Kept};
 use crate::Timestamp;
 
-/// Counts of forgetting, each shared by the keys of one hash: a ticket that ends for another key's sake costs one reading.
+/// Number of invalidation counters. Keys share a counter by hash: a lease revoked because of another key
+/// costs one extra read.
 const COUNTS: usize = 1024;
-/// What an entry takes beside its bytes, about.
+/// Approximate overhead of an entry beyond its bytes.
 const BESIDE: usize = 200;
 
-/// Entries up to so many bytes; those that are asked for often stay.
+/// Local cache bounded by total bytes; keeps frequently read entries.
 pub(crate) struct Memory {
     kept: moka::sync::Cache<CacheKey, Kept>,
     hasher: RandomState,
-    /// Held while an entry of theirs is put or forgotten, so that no old one is seen between the two.
+    /// Invalidation counters. Each is locked while an entry of its keys is stored or invalidated, so that no
+    /// stale entry is visible between the two steps.
     forgotten: Box<[Mutex<u64>]>,
 }
 
 impl Memory {
-    /// `lives`: how long an entry is kept by real time, if that is bounded.
+    /// Creates a cache of up to `bytes` bytes. `lives`: maximum age of an entry in real time, if bounded.
     pub(crate) fn new(bytes: u64, lives: Option<Duration>) -> Self {
         let weight = |_: &CacheKey, kept: &Kept| u32::try_from(kept.bytes.len() + BESIDE).unwrap_or(u32::MAX);
         let kept = moka::sync::Cache::builder().max_capacity(bytes).weigher(weight);
@@ -39,12 +41,13 @@ impl Memory {
         self.kept.get(key).filter(|kept| now < kept.expires_at)
     }
 
-    /// What a ticket has to know.
+    /// Returns the invalidation count for a lease.
     pub(crate) fn count(&self, key: &CacheKey) -> u64 {
         *self.count_of(key).lock()
     }
 
-    /// Whether it was kept: not if the key was forgotten since the count was taken.
+    /// Stores an entry. Returns `false` if the key was invalidated after `count` was read, or if the entry is
+    /// too large.
     pub(crate) fn put(&self, key: &CacheKey, count: u64, bytes: &Arc<[u8]>, expires_at: Timestamp) -> bool {
         let now = self.count_of(key).lock();
         let is_good = *now == count && bytes.len() <= CacheTicket::MAX_BYTES;
@@ -61,7 +64,7 @@ impl Memory {
     }
 
     pub(crate) fn clear(&self) {
-        // All at once: nobody finds the old entry after the one that was to take its place was refused.
+        // All counters are locked at once: no reader finds an old entry after its replacement was refused.
         let mut counts: Vec<_> = self.forgotten.iter().map(Mutex::lock).collect();
         for count in &mut counts {
             **count += 1;

@@ -1,4 +1,4 @@
-//! What can be found out again, kept for a while so that the record need not be asked.
+//! Cache of rows and query results of the database.
 
 mod memory;
 
@@ -11,18 +11,18 @@ pub(crate) use memory::Memory;
 
 use crate::{StoreError, Timestamp};
 
-/// What is kept: a kind of things, and which one of them. Cheap to clone.
+/// Cache key: kind of the value and id. Cheap to clone.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct CacheKey(Arc<str>);
 
 impl CacheKey {
-    /// Of a kind whose name is letters and `-`.
+    /// Builds a key. `kind` consists of letters and `-`.
     #[must_use]
     pub fn new(kind: &str, id: u64) -> Self {
         Self(format!("{kind}:{id}").into())
     }
 
-    /// The same as another process wrote it.
+    /// Restores a key written by another process.
     pub(crate) fn written(text: &str) -> Self {
         Self(text.into())
     }
@@ -38,68 +38,72 @@ impl fmt::Display for CacheKey {
     }
 }
 
-/// What is kept under a key.
+/// A cached entry, as returned.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Kept {
-    /// What it is.
+    /// The cached value; an opaque byte string.
     pub bytes: Arc<[u8]>,
-    /// First instant at which it is not kept any more.
+    /// First instant at which the entry is expired.
     pub expires_at: Timestamp,
-    /// Whether it was found in this process' own memory.
+    /// Whether the entry came from the local (in-process) cache.
     pub is_near: bool,
 }
 
-/// The right to put what is read after this was handed out. It ends when the key is forgotten.
+/// Cache lease: permits storing a value read after the lease was issued. Invalidation of the key revokes the
+/// lease.
 #[derive(Clone, Copy, Debug)]
 pub struct CacheTicket {
-    /// How often the key, or one that shares its count, was forgotten in this process.
+    /// Invalidation count of the key in this process; keys with equal hashes share a count.
     pub(crate) near: u64,
-    /// How often it was forgotten by anybody, and since when that is known; `None` if it cannot be told.
+    /// Invalidation count of the key across all processes, and the time of reading the count. `None` while
+    /// the shared cache is unreachable.
     pub(crate) shared: Option<(u64, tokio::time::Instant)>,
 }
 
-/// What a look found.
+/// Result of a lookup with a lease.
 #[derive(Clone, Debug)]
 pub struct Looked {
-    /// What is kept.
+    /// The cached entry, if any.
     pub kept: Option<Kept>,
-    /// For putting something in its place.
+    /// Lease for storing a new value.
     pub ticket: CacheTicket,
 }
 
-/// Bytes under keys, for a time. What is kept is a copy of something: it may be gone at any moment.
+/// Cache with a TTL: byte strings by key. Every entry is a copy of other data and may vanish at any moment.
 ///
-/// - An entry is live while `now < expires_at`. `now` is the caller's; what frees memory by another clock is never seen.
-/// - **Nothing old comes back.** Who is to put something takes a ticket by a [`look`](Cache::look), reads the record, and
-///   puts. Who changes the record forgets the key afterwards. Then whatever was read before the change is refused, however
-///   long its reader took in between: [`forget`](Cache::forget) ends every ticket of the key. A ticket may end for other
-///   reasons too.
-/// - Several processes may share what is kept. Each may have a near copy of it in its own memory, of which the others do not
-///   know. A key that one of them forgets is forgotten there at once, and elsewhere as soon as the message comes; if it is
-///   lost, within 3 s of real time.
-/// - What is shared may be away. Then near copies serve on for those 3 s, and nothing waits: a call that cannot be answered
-///   within a quarter of a second says so, and the next ones at once.
-/// - An entry of more than [`MAX_BYTES`](CacheTicket::MAX_BYTES) is not kept. Memory is bounded; what is asked for often
-///   stays.
+/// - **TTL.** An entry is live while `now < expires_at`. The caller passes `now`; freeing memory by another
+///   clock has no visible effect.
+/// - **No stale fills (leases, as in memcache).** A reader takes a lease by [`look`](Cache::look), reads the
+///   database, and puts. A writer changes the database, then calls [`forget`](Cache::forget), which revokes
+///   every lease of the key. A value read before the change is therefore refused, however long the reader
+///   took. A lease may also be revoked for other reasons.
+/// - **Two tiers.** Several processes may share the cache, and each may keep local copies unknown to the
+///   others. [`forget`](Cache::forget) takes effect in the calling process at once and elsewhere as soon as
+///   the invalidation message arrives; if the message is lost, within 3 s of real time.
+/// - **Outage of the shared tier.** Local copies keep being served for up to 3 s, and no call blocks: a call
+///   that gets no response within a quarter of a second fails, and further calls fail at once.
+/// - **Bounded.** Entries larger than [`MAX_BYTES`](CacheTicket::MAX_BYTES) are not stored. Memory is
+///   bounded, and frequently read entries stay.
 #[async_trait]
 pub trait Cache: Send + Sync {
-    /// What is kept under a key and live, from the nearest place.
+    /// Returns the live entry under a key, from the nearest tier.
     ///
     /// # Errors
-    /// [`StoreError`]: ask the record.
+    /// Any [`StoreError`]: read from the database.
     async fn get(&self, key: &CacheKey, now: Timestamp) -> Result<Option<Kept>, StoreError>;
 
-    /// What all processes have there, without a look at near copies, and a ticket. While what is shared is away it finds
-    /// nothing, and the ticket is for a near copy.
+    /// Returns the live entry of the shared tier, bypassing local copies, together with a lease. While the
+    /// shared tier is unreachable, returns no entry, and a lease for the local tier only.
     ///
     /// # Errors
-    /// [`StoreError`]: ask the record, and keep nothing.
+    /// Any [`StoreError`]: read from the database and store nothing.
     async fn look(&self, key: &CacheKey, now: Timestamp) -> Result<Looked, StoreError>;
 
-    /// Keeps something in place of what was there. Answers whether it did: not if the ticket has ended.
+    /// Stores an entry, replacing the former one. Returns whether the entry was stored: `false` if the lease
+    /// was revoked.
     ///
     /// # Errors
-    /// [`StoreError`]: perhaps it was kept.
+    /// Any [`StoreError`]: the entry may have been stored.
     async fn put(
         &self,
         key: &CacheKey,
@@ -109,21 +113,22 @@ pub trait Cache: Send + Sync {
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Forgets keys: what they are of has changed. No key, no change.
+    /// Invalidates keys after a change of the underlying data. An empty slice changes nothing.
     ///
     /// # Errors
-    /// [`StoreError`]: others may still have them. This process does not serve what was there before, and goes on telling
-    /// the others until they have heard.
+    /// Any [`StoreError`]: other processes may still serve the old entries. This process does not, and keeps
+    /// retrying the invalidation until the others have received it.
     async fn forget(&self, keys: &[CacheKey]) -> Result<(), StoreError>;
 
-    /// Forgets everything. A ticket of a key that was not kept may live on: for when nobody else uses the mall.
+    /// Removes all entries. Leases of keys without an entry may survive, so call only while nobody else uses
+    /// the mall.
     ///
     /// # Errors
-    /// [`StoreError`]: some may still be there; call again.
+    /// Any [`StoreError`]: some entries may remain; call again.
     async fn clear(&self) -> Result<(), StoreError>;
 }
 
 impl CacheTicket {
-    /// The largest entry.
+    /// Maximum size of an entry, in bytes.
     pub const MAX_BYTES: usize = 256 << 10;
 }

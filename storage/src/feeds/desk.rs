@@ -1,4 +1,4 @@
-//! How a feed is put together.
+//! Assembly of feeds: fan-out on write, with pull for authors with many fans.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use async_trait::async_trait;
 use super::{FeedEntry, FeedRows, Feeds, HOLDS, Inbox, Inboxes};
 use crate::{StoreError, Timestamp, UserId};
 
-/// The notes of whoever has more fans than this are not pushed: a note would take a second.
+/// Fan-out limit: notes of authors with more fans are not pushed, since one note would take a second.
 pub(crate) const PUSHED_TO: usize = 5_000;
-/// Fans at a time.
+/// Fans per batch.
 const AT_ONCE: u32 = 1_000;
 
-/// Feeds from inboxes and the record.
+/// Fan-out feeds, assembled from inboxes and the database.
 pub(crate) struct Desk<I> {
     inboxes: I,
     rows: Arc<dyn FeedRows>,
@@ -23,7 +23,8 @@ impl<I: Inboxes> Desk<I> {
         Self { inboxes, rows }
     }
 
-    /// Pushes to all fans, unless they are too many. The author is then known for it, and their fans come to the record.
+    /// Pushes a note to all fans unless there are too many. Beyond the limit, the author is marked, and
+    /// readers pull the author's notes from the database.
     async fn push(&self, entry: FeedEntry, author: UserId, now: Timestamp) -> Result<(), StoreError> {
         if self.rows.has_many_fans(author).await? {
             return Ok(());
@@ -42,18 +43,20 @@ impl<I: Inboxes> Desk<I> {
         }
     }
 
-    /// Whoever has ceased to follow while the note was on its way has dropped an inbox that may have been filled again
-    /// before the note came to it: it goes once more.
+    /// Invalidates the inboxes of users who unfollowed during the push. Such a user has dropped the inbox on
+    /// unfollowing, but the inbox may have been refilled before the note arrived; so the inbox is dropped
+    /// once more.
     async fn take_back(&self, author: UserId, after: UserId, pushed: &[UserId]) -> Result<(), StoreError> {
         let still = self.rows.fans(author, after, AT_ONCE).await?;
-        // Both are in order.
+        // Both lists are sorted by id.
         let gone: Vec<UserId> =
             pushed.iter().copied().filter(|fan| still.binary_search(fan).is_err()).collect();
-        // Where new fans have come between them, the last of these have only moved out of sight, and lose nothing but time.
+        // If new fans have joined in between, the last fans of the batch only fall outside the second read.
+        // Dropping their inboxes costs nothing but time.
         if gone.is_empty() { Ok(()) } else { self.inboxes.drop(&gone).await }
     }
 
-    /// Fills a reader's inbox. Answers what it then holds, whether or not it could be filled.
+    /// Fills a reader's inbox from the database. Returns the contents even if the inbox could not be stored.
     async fn fill(&self, reader: UserId, now: Timestamp) -> Result<Inbox, StoreError> {
         let begun = self.inboxes.begin(reader, now).await;
         let entries = self.rows.followed(reader, Timestamp::MAX, HOLDS).await?;
@@ -65,12 +68,13 @@ impl<I: Inboxes> Desk<I> {
             Err(error) => Err(error),
         };
         if let Err(error) = filled {
-            tracing::debug!(%error, %reader, "an inbox stays empty");
+            tracing::debug!(%error, %reader, "could not fill the inbox");
         }
         Ok(inbox)
     }
 
-    /// What is to be had without the record, from `from` on down: what the inbox has, or nothing above a floor if it cannot be asked.
+    /// Returns the newest entries at or before `from`: inbox contents plus pulled notes. If the inbox cannot
+    /// be read, returns no entries and a floor of `from`, so that everything comes from the database.
     async fn newest(
         &self,
         reader: UserId,
@@ -90,14 +94,14 @@ impl<I: Inboxes> Desk<I> {
                 Ok(inbox)
             }
             Err(error) => {
-                tracing::debug!(%error, %reader, "a feed is read from the record alone");
+                tracing::debug!(%error, %reader, "could not read the inbox; reading the feed from the database");
                 Ok(Inbox { entries: Vec::new(), floor: Some(from) })
             }
         }
     }
 }
 
-/// Whether an inbox with this floor has an entry, if it belongs there.
+/// Returns whether an inbox with this floor covers the entry.
 fn is_above(floor: Option<Timestamp>, entry: FeedEntry) -> bool {
     floor.is_none_or(|floor| entry.written > floor)
 }
@@ -141,7 +145,7 @@ impl<I: Inboxes> Feeds for Desk<I> {
             entries.extend(self.rows.followed(reader, from.min(floor), most).await?);
         }
         entries.sort_unstable();
-        // A note that was pushed before its author had many fans comes from both.
+        // A note pushed before its author exceeded the limit comes from both sources.
         entries.dedup();
         entries.truncate(wanted);
         Ok(entries)

@@ -1,4 +1,4 @@
-//! What a back end has to bring to keep inboxes.
+//! Port for the inboxes of feeds, implemented by each back end.
 
 use std::time::Duration;
 
@@ -7,29 +7,31 @@ use async_trait::async_trait;
 use super::FeedEntry;
 use crate::{StoreError, Timestamp, UserId};
 
-/// How long an inbox lives from its filling: whoever has not read their feed for so long is pushed nothing, and a mistake in
-/// an inbox lasts no longer.
+/// TTL of an inbox, counted from its fill. Readers inactive for longer receive no pushes, and an error in an
+/// inbox lasts no longer.
 pub(crate) const LIVES: Duration = Duration::from_secs(24 * 60 * 60);
-/// Entries of an inbox: a hundred pages.
+/// Maximum entries of an inbox: a hundred pages.
 pub(crate) const HOLDS: u32 = 1_000;
 
-/// What an inbox answers.
+/// Contents of an inbox, as read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Inbox {
-    /// Entries above the floor, in order.
+    /// Entries above the floor, in feed order.
     pub(crate) entries: Vec<FeedEntry>,
-    /// What was written later is here, all of it; what was not has to be asked of the record. `None`: there is nothing more.
+    /// The inbox is complete for notes written after the floor; older notes must be read from the database.
+    /// `None`: the inbox holds the whole feed.
     pub(crate) floor: Option<Timestamp>,
 }
 
-/// Inboxes: the newest of feeds, where they are read from quickly. They may forget anything at any time except what makes
-/// an inbox that is there untrue.
+/// Inboxes: the newest part of each feed, materialized for fast reads. Data may be lost at any time, except
+/// where the loss would leave a live inbox incomplete.
 ///
-/// An inbox is filled in three steps, between which others push: begun, which from then on takes what is pushed; read from
-/// the record; filled. What happens to the inbox in between makes the filling void.
+/// Filling takes three steps, and pushes may happen between them: `begin`, from which on the inbox accepts
+/// pushes; reading the database; `fill`. Dropping the inbox in between, or another `begin`, cancels the fill.
 #[async_trait]
 pub(crate) trait Inboxes: Send + Sync {
-    /// At most `most` entries written at `from` or before, and later than the floor; `None` if there is no live inbox.
+    /// Returns up to `most` entries written at or before `from` and above the floor; `None` if there is no
+    /// live inbox.
     async fn read(
         &self,
         reader: UserId,
@@ -38,10 +40,10 @@ pub(crate) trait Inboxes: Send + Sync {
         now: Timestamp,
     ) -> Result<Option<Inbox>, StoreError>;
 
-    /// Begins to fill an inbox. Answers a number that this filling alone has.
+    /// Begins filling an inbox. Returns the unique number of this fill.
     async fn begin(&self, reader: UserId, now: Timestamp) -> Result<u64, StoreError>;
 
-    /// Ends the filling, unless another has begun or the inbox was dropped: adds these, and is live from then on.
+    /// Adds `inbox` and makes the inbox live, unless another fill has begun or the inbox was dropped.
     async fn fill(
         &self,
         reader: UserId,
@@ -50,10 +52,11 @@ pub(crate) trait Inboxes: Send + Sync {
         now: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Adds an entry to those inboxes of these readers that are live or being filled, and drops the others: a clock that is
-    /// set back finds none that has missed something. The oldest beyond [`HOLDS`] go, and the floor rises to them.
+    /// Pushes an entry to those of the readers' inboxes that are live or being filled, and drops the others:
+    /// otherwise a clock set back would revive an inbox that missed an entry. Beyond [`HOLDS`] entries, the
+    /// oldest are evicted and the floor rises to them.
     async fn push(&self, entry: FeedEntry, readers: &[UserId], now: Timestamp) -> Result<(), StoreError>;
 
-    /// Drops an inbox, and makes void what fills it.
+    /// Drops the readers' inboxes and cancels fills in progress.
     async fn drop(&self, readers: &[UserId]) -> Result<(), StoreError>;
 }

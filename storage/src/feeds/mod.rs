@@ -1,7 +1,7 @@
-//! Feeds: what those whom one follows have written.
+//! Feeds: notes of the authors that a user follows.
 //!
-//! [`Desk`](desk::Desk) has the one way in which a feed is put together, from inboxes that forget and a record that does not;
-//! each back end brings its own two.
+//! [`Desk`](desk::Desk) assembles all feeds (fan-out on write with pull for large authors), from inboxes that
+//! may lose data and a database that does not. Each back end implements both.
 
 pub(crate) mod desk;
 mod inboxes;
@@ -16,13 +16,13 @@ pub use rows::FeedRows;
 
 use crate::{NoteId, StoreError, Timestamp, UserId};
 
-/// A note's place in a feed. In order, the newest come first, and of one instant those of lower ids: a note that comes late
-/// stands behind those of its instant and moves none of them.
+/// Position of a note in a feed. Newest first; within one instant, by ascending id. A late note therefore
+/// sorts behind the others of its instant and shifts none of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FeedEntry {
-    /// Which.
+    /// Id of the note.
     pub note: NoteId,
-    /// When it was written.
+    /// Time of writing.
     pub written: Timestamp,
 }
 
@@ -38,31 +38,32 @@ impl PartialOrd for FeedEntry {
     }
 }
 
-/// Feeds.
+/// Feeds of followed authors.
 ///
-/// - A person's feed holds, of everybody they follow, the notes from the twentieth before the follow on (see
-///   [`Follows::follow`](crate::Follows::follow)), each once. Notes that were deleted or hidden keep their places, so that
-///   nobody's reading shifts: whoever shows a feed leaves them out.
-/// - A note that was passed on is in every feed it belongs to when the answer comes. One whose answer was lost may be in some
-///   of them, and comes to the others with [`pass_on_the_rest`](Feeds::pass_on_the_rest).
-/// - It is pushed to the inboxes of those who read their feed lately; those who did not find it in the record when they come
-///   back, and so do all fans of an author who has many. Nobody can tell from an answer which of the two it was.
-/// - Inboxes have an end, feeds do not: what is older comes from the record.
-/// - After a change of whom somebody follows, [`refresh`](Feeds::refresh) has to be called; its answer means that the next
-///   page shows the change. Where that call never came (the process died), it shows within a day.
+/// - A user's feed holds the notes of every followed author, each once, starting with the twentieth note
+///   before the follow (see [`Follows::follow`](crate::Follows::follow)). Deleted and hidden notes keep their
+///   positions so that nobody's paging shifts; the presentation leaves them out.
+/// - When [`pass_on`](Feeds::pass_on) returns, the note is in every feed concerned. If the call failed, the
+///   note may be in some feeds only, and reaches the others by [`pass_on_the_rest`](Feeds::pass_on_the_rest).
+/// - Fan-out on write: notes are pushed to the inboxes of recently active readers. Other readers get them
+///   from the database on their return, and so do all fans of an author with many fans. The two paths are
+///   indistinguishable in the result.
+/// - Inboxes are bounded, feeds are not: older entries come from the database.
+/// - After a change of a user's follows, call [`refresh`](Feeds::refresh); once the call has returned, the
+///   next page shows the change. If the call never happens (the process died), the change shows within a day.
 #[async_trait]
 pub trait Feeds: Send + Sync {
-    /// Brings a note that is in the record into the feeds of its author's fans. A repeat changes nothing.
+    /// Delivers a stored note to the feeds of its author's fans. Idempotent.
     ///
     /// # Errors
-    /// [`StoreError`]: it is not yet in all of them; call again.
+    /// Any [`StoreError`]: some feeds still lack the note; call again.
     async fn pass_on(&self, entry: FeedEntry, author: UserId, now: Timestamp) -> Result<(), StoreError>;
 
-    /// Does the same for notes written before an instant whose passing on has not ended, at most `max`, the oldest first.
-    /// Answers how many there were.
+    /// Finishes interrupted deliveries: delivers up to `max` notes written before `before` whose delivery has
+    /// not completed, oldest first. Returns their number.
     ///
     /// # Errors
-    /// [`StoreError`]: some are not yet passed on; call again.
+    /// Any [`StoreError`]: some deliveries are incomplete; call again.
     async fn pass_on_the_rest(
         &self,
         before: Timestamp,
@@ -70,16 +71,16 @@ pub trait Feeds: Send + Sync {
         now: Timestamp,
     ) -> Result<usize, StoreError>;
 
-    /// Takes note that a reader follows others than before.
+    /// Invalidates a reader's feed after a change of the reader's follows.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn refresh(&self, reader: UserId) -> Result<(), StoreError>;
 
-    /// At most `most` entries of a feed, those written at `from` or before.
+    /// Returns up to `most` entries of a feed, written at or before `from`.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn page(
         &self,
         reader: UserId,

@@ -1,17 +1,18 @@
-//! What the record is asked for feeds.
+//! Database queries behind feeds.
 
 use async_trait::async_trait;
 
 use super::FeedEntry;
 use crate::{NoteId, StoreError, Timestamp, UserId};
 
-/// Follows and notes, as the record has them.
+/// Follows and notes in the database, as needed by feeds.
 #[async_trait]
 pub trait FeedRows: Send + Sync {
-    /// At most `most` entries written at `from` or before, in order, by those whom a reader follows.
+    /// Returns up to `most` notes written at or before `from` by the authors that a reader follows, in feed
+    /// order.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn followed(
         &self,
         reader: UserId,
@@ -19,10 +20,11 @@ pub trait FeedRows: Send + Sync {
         most: u32,
     ) -> Result<Vec<FeedEntry>, StoreError>;
 
-    /// The same of those among them whose notes are not pushed.
+    /// Returns the same as [`followed`](FeedRows::followed), limited to authors with many fans, whose notes
+    /// are not pushed.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn followed_with_many_fans(
         &self,
         reader: UserId,
@@ -30,37 +32,40 @@ pub trait FeedRows: Send + Sync {
         most: u32,
     ) -> Result<Vec<FeedEntry>, StoreError>;
 
-    /// At most `most` fans with an id above `after`, by id: who is there all the time is seen, whoever comes and goes.
+    /// Returns up to `most` fans with an id above `after`, by id. Paging finds every fan who follows
+    /// throughout, regardless of concurrent changes by others.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn fans(&self, author: UserId, after: UserId, most: u32) -> Result<Vec<UserId>, StoreError>;
 
-    /// Whether an author's notes are not pushed any more.
+    /// Returns whether the author is marked as having many fans (notes are not pushed).
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn has_many_fans(&self, author: UserId) -> Result<bool, StoreError>;
 
-    /// From now on an author's notes are not pushed. There is no way back: what was not pushed then would be missing.
+    /// Marks an author as having many fans: notes are no longer pushed. Irreversible, because notes not
+    /// pushed meanwhile would be missing from inboxes.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn put_many_fans(&self, author: UserId) -> Result<(), StoreError>;
 
-    /// At most `max` notes with their authors, written before an instant and not passed on, the oldest first.
+    /// Returns up to `max` notes, with their authors, written before `before` and not completely delivered,
+    /// oldest first.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn not_passed_on(
         &self,
         before: Timestamp,
         max: u32,
     ) -> Result<Vec<(FeedEntry, UserId)>, StoreError>;
 
-    /// A note has been passed on.
+    /// Marks a note as completely delivered.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn put_passed_on(&self, note: NoteId) -> Result<(), StoreError>;
 }

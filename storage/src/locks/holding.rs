@@ -1,4 +1,4 @@
-//! Holding a lock for as long as a piece of work takes.
+//! Holding a lock for the duration of a piece of work.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,30 +12,30 @@ use tokio::time::Instant;
 use super::{FencingToken, LockAnswer, LockEntry, LockOwner, Locks, Waiter};
 use crate::StoreError;
 
-/// How long one who waits goes without a look, when nobody tells it anything: messages may be lost.
+/// Polling interval of a waiter without wake-ups, since wake-up messages may be lost.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// Takes locks and keeps them.
+/// Acquires locks and renews their leases.
 pub struct Locker {
     locks: Arc<dyn Locks>,
     entries: AtomicU64,
 }
 
 impl Locker {
-    /// A locker over these locks. An owner uses one locker.
+    /// Creates a locker over `locks`. An owner must use a single locker, which numbers the owner's entries.
     #[must_use]
     pub fn new(locks: Arc<dyn Locks>) -> Self {
         Self { locks, entries: AtomicU64::new(0) }
     }
 
-    /// Takes the lock, waiting for it up to `patience` (real time; zero = one look). `None` if it still is another
-    /// owner's then.
+    /// Acquires the lock, waiting up to `patience` (real time; zero = one attempt). `None` if another owner
+    /// still holds the lock then.
     ///
-    /// The lease is renewed every third of its length for as long as the guard lives; it ends by itself when the process
-    /// does.
+    /// A watchdog renews the lease every third of its length while the guard lives. If the process dies, the
+    /// lease expires.
     ///
     /// # Errors
-    /// [`StoreError`]: the lock was not taken, or is free again at the end of the lease.
+    /// Any [`StoreError`]: the lock was not acquired, or the end of the lease frees it.
     pub async fn hold(
         &self,
         name: &str,
@@ -47,7 +47,7 @@ impl Locker {
         let entry = LockEntry { owner, number: self.entries.fetch_add(1, Ordering::Relaxed) };
         let mut waiter: Option<Waiter> = None;
         loop {
-            // Leaves what a call took of which no answer came.
+            // Leaves the lock if the call acquired it but its response never arrived.
             let guard =
                 Leaving { locks: Arc::clone(&self.locks), name: name.to_owned(), entry, is_armed: true };
             let asked = Instant::now();
@@ -61,7 +61,7 @@ impl Locker {
                     }
                     match &waiter {
                         Some(waiter) => waiter.told((until - now).min(left).min(LOOK_EVERY)).await,
-                        // Looks once more, since the lock may have been freed before this.
+                        // Tries again after registering, since the lock may have been freed in between.
                         None => waiter = Some(self.locks.waiters().register(name)),
                     }
                 }
@@ -70,7 +70,7 @@ impl Locker {
     }
 }
 
-/// Leaves a lock when it is dropped.
+/// Drop guard: leaves the lock unless disarmed.
 struct Leaving {
     locks: Arc<dyn Locks>,
     name: String,
@@ -89,23 +89,23 @@ impl Drop for Leaving {
         if !std::mem::take(&mut self.is_armed) {
             return;
         }
-        // Without a runtime the lease has to end by itself.
+        // Without a runtime, the lock stays held until its lease expires.
         if let Ok(runtime) = Handle::try_current() {
             let (locks, name, entry) = (Arc::clone(&self.locks), std::mem::take(&mut self.name), self.entry);
             runtime.spawn(async move {
                 if let Err(error) = locks.leave(&name, entry).await {
-                    tracing::warn!(lock = %name, %error, "a lock is left to the end of its lease");
+                    tracing::warn!(lock = %name, %error, "could not leave the lock; its lease has to expire");
                 }
             });
         }
     }
 }
 
-/// A lock that is held. Leaves it when dropped.
+/// A held lock. Leaves the lock on drop.
 pub struct HeldLock {
     guard: Leaving,
     token: FencingToken,
-    /// Until when the lock certainly is this owner's; moved by the watchdog.
+    /// Instant until which the lock is certainly held; extended by the watchdog.
     certain_until: Arc<Mutex<Instant>>,
     watchdog: AbortHandle,
 }
@@ -124,27 +124,27 @@ impl HeldLock {
         Self { guard, token, certain_until, watchdog }
     }
 
-    /// What to show to whatever is guarded by the lock.
+    /// Returns the fencing token, to be passed to the resource that the lock guards.
     #[must_use]
     pub fn token(&self) -> FencingToken {
         self.token
     }
 
-    /// Whether the lock certainly is still held, as far as this process' clock can tell. What must not be done twice asks
-    /// for the token as well.
+    /// Returns whether the lock is certainly still held, as far as this process's clock can tell. Work that
+    /// must not run twice has to check the fencing token as well.
     #[must_use]
     pub fn is_held(&self) -> bool {
         Instant::now() < *self.certain_until.lock()
     }
 
-    /// Leaves the lock. Answers whether it still was this owner's.
+    /// Leaves the lock. Returns whether this owner still held it.
     ///
     /// # Errors
-    /// [`StoreError`]: it is free at the end of its lease.
+    /// Any [`StoreError`]: the end of the lease frees the lock.
     pub async fn leave(mut self) -> Result<bool, StoreError> {
         self.watchdog.abort();
         let left = self.guard.locks.leave(&self.guard.name, self.guard.entry).await;
-        // A call that failed is not made again; one that was given up is, by the guard.
+        // A failed call is not retried. If this future is dropped before its end, the guard makes the call.
         self.guard.is_armed = false;
         left
     }
@@ -156,7 +156,7 @@ impl Drop for HeldLock {
     }
 }
 
-/// Renews a lease until it is aborted, or the lock is lost.
+/// Renews the lease until aborted, or until the lock is lost.
 struct Watchdog {
     locks: Arc<dyn Locks>,
     name: String,
@@ -174,11 +174,11 @@ impl Watchdog {
                 Ok(true) => *self.certain_until.lock() = asked + self.lease,
                 Ok(false) => {
                     *self.certain_until.lock() = asked;
-                    tracing::warn!(lock = %self.name, "a lock was lost: its lease ended before it was renewed");
+                    tracing::warn!(lock = %self.name, "lost the lock: its lease expired before the renewal");
                     return;
                 }
-                // There is time for another try before the lease ends.
-                Err(error) => tracing::warn!(lock = %self.name, %error, "a lock could not be renewed"),
+                // Another attempt fits before the lease ends.
+                Err(error) => tracing::warn!(lock = %self.name, %error, "could not renew the lease"),
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Named locks that instances share.
+//! Named locks shared by instances: leases with fencing tokens.
 
 mod holding;
 mod waiters;
@@ -14,54 +14,55 @@ pub use waiters::{Waiter, Waiters};
 
 use crate::StoreError;
 
-/// Who takes locks: one task, one piece of work. Nobody else may have the same number, so it is drawn at random or
-/// counted by whoever draws.
+/// Identity of a lock owner: one task doing one piece of work. The number must be unique among all owners, so
+/// draw it at random or from a counter.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct LockOwner(u128);
 
 impl LockOwner {
-    /// Wraps the number.
+    /// Wraps the owner's number.
     #[must_use]
     pub const fn new(number: u128) -> Self {
         Self(number)
     }
 
-    /// An owner that nobody else is, from the seeds that the standard library draws from the system.
+    /// Returns a unique owner, drawn from the standard library's random hash seeds.
     #[must_use]
     pub fn random() -> Self {
         let half = || u128::from(RandomState::new().hash_one("lock owner"));
         Self(half() << 64 | half())
     }
 
-    /// The number.
+    /// Returns the wrapped number.
     #[must_use]
     pub const fn get(self) -> u128 {
         self.0
     }
 }
 
-/// One time that an owner is in a lock. The owner may be in it several times, each under another number.
+/// One acquisition of a lock. Locks are reentrant: an owner may hold several entries, each under another
+/// number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct LockEntry {
-    /// Who.
+    /// The owner acquiring the lock.
     pub owner: LockOwner,
-    /// Which time; the owner's own count.
+    /// Number of the acquisition, counted by the owner.
     pub number: u64,
 }
 
-/// Rises with every new holder of a lock, for ever. Whoever guards something by the lock keeps the greatest token that it
-/// has seen, and refuses whatever comes with a smaller one: its holder was stopped past the end of its lease.
+/// Fencing token: rises with every new holder of a lock, for ever. A resource guarded by the lock stores the
+/// greatest token seen and refuses smaller ones, whose holders were stalled past the end of their lease.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct FencingToken(u64);
 
 impl FencingToken {
-    /// Wraps the number.
+    /// Wraps the token's number.
     #[must_use]
     pub const fn new(number: u64) -> Self {
         Self(number)
     }
 
-    /// The number.
+    /// Returns the wrapped number.
     #[must_use]
     pub const fn get(self) -> u64 {
         self.0
@@ -74,54 +75,57 @@ impl fmt::Display for FencingToken {
     }
 }
 
-/// What became of an attempt to take a lock.
+/// Outcome of an attempt to acquire a lock.
 #[must_use]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LockAnswer {
-    /// It is the owner's.
+    /// The owner holds the lock, under this fencing token.
     Held(FencingToken),
-    /// It is another owner's.
+    /// Another owner holds the lock.
     Busy {
-        /// The end of the lease, unless it is renewed.
+        /// Time until the lease ends, unless renewed.
         left: Duration,
     },
 }
 
-/// Named leases.
+/// Named leases, reentrant and fenced.
 ///
-/// - A lock has one owner at a time, until its lease ends or the owner has left it as often as it entered. Leases run on
-///   real time: by the clock of the store, which all instances share.
-/// - An owner who holds a lock enters it again, with the same token. Its lease never gets shorter by that.
-/// - Each new holder has a token greater than every one before it had for this name, whatever crashes or restarts.
-/// - Entering and leaving are idempotent by [`LockEntry`].
-/// - A holder that is stopped past the end of its lease does not know: what it then does is refused by its token, or not at
-///   all.
+/// - **Mutual exclusion.** A lock has one owner at a time, until the lease ends or the owner has left as
+///   often as entered. Leases run on real time, by the clock of the store, which all instances share.
+/// - **Reentrant.** An owner who holds a lock can enter again, under the same token. Entering again never
+///   shortens the lease.
+/// - **Fencing.** Each new holder gets a token greater than every earlier token of the name, across crashes
+///   and restarts.
+/// - **Idempotent.** A repeated `enter` or `leave` with the same [`LockEntry`] changes nothing.
+/// - A holder stalled past the end of its lease does not notice. Only the fencing token can stop its later
+///   writes.
 ///
 /// [`Locker`] renews leases, waits, and leaves when its guard is dropped.
 #[async_trait]
 pub trait Locks: Send + Sync {
-    /// Takes a lock or enters it again, without waiting.
+    /// Tries to acquire a lock, or to enter it again, without waiting.
     ///
     /// # Errors
-    /// [`StoreError`]: perhaps it was taken; then it is free again at the end of the lease.
+    /// Any [`StoreError`]: the outcome is in doubt. If the lock was acquired, the end of the lease frees it.
     async fn enter(&self, name: &str, entry: LockEntry, lease: Duration) -> Result<LockAnswer, StoreError>;
 
-    /// Lets the lease last at least so far from now, if the lock still is the owner's. Answers whether it is.
+    /// Extends the lease to at least `lease` from now if the owner still holds the lock. Returns whether the
+    /// owner does.
     ///
     /// # Errors
-    /// [`StoreError`]: it may end when it would have.
+    /// Any [`StoreError`]: the lease may end at its former time.
     async fn renew(&self, name: &str, owner: LockOwner, lease: Duration) -> Result<bool, StoreError>;
 
-    /// Leaves a lock. Answers whether the owner was in it by this entry; if not, nothing changed.
+    /// Leaves a lock. Returns whether the owner had entered under this entry; if not, nothing changed.
     ///
     /// # Errors
-    /// [`StoreError`]: perhaps it was left; else it is free at the end of the lease.
+    /// Any [`StoreError`]: the outcome is in doubt; at the latest, the end of the lease frees the lock.
     async fn leave(&self, name: &str, entry: LockEntry) -> Result<bool, StoreError>;
 
-    /// Whether other processes may want these locks.
+    /// Returns whether other processes may compete for the locks.
     fn are_shared(&self) -> bool;
 
-    /// Who waits in this process. One who waits for a lock is told when it may have become free. Nobody may rely on being
-    /// told: messages between processes can be lost.
+    /// Returns the waiters of this process. A waiter is woken when its lock may be free. Wake-ups are a hint
+    /// only: messages between processes can be lost.
     fn waiters(&self) -> &Waiters;
 }

@@ -1,4 +1,4 @@
-//! Who waits in this process for which lock.
+//! Waiters of this process, by lock name.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,13 +7,13 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-/// Waiters by the name of their lock. Cheap to clone; clones are one list.
+/// Registry of waiters by lock name. Cheap to clone; clones share the registry.
 #[derive(Clone, Debug, Default)]
 pub struct Waiters {
     by_name: Arc<Mutex<HashMap<String, Arc<Notify>>>>,
 }
 
-/// One who waits, from now until it is dropped.
+/// Registration of a waiter; ends on drop.
 #[derive(Debug)]
 pub struct Waiter {
     waiters: Waiters,
@@ -22,30 +22,31 @@ pub struct Waiter {
 }
 
 impl Waiters {
-    /// Whoever looks at the lock after this, and finds it busy, is told when it is freed.
+    /// Registers a waiter for a lock. Every release after the registration wakes a waiter, so a caller who
+    /// registers first and then finds the lock busy misses no release.
     #[must_use]
     pub fn register(&self, name: &str) -> Waiter {
         let told = Arc::clone(self.by_name.lock().entry(name.to_owned()).or_default());
         Waiter { waiters: self.clone(), name: name.to_owned(), told }
     }
 
-    /// Tells one who waits for this lock.
+    /// Wakes one waiter of the lock.
     pub(crate) fn tell_one(&self, name: &str) {
         if let Some(told) = self.by_name.lock().get(name) {
             told.notify_one();
         }
     }
 
-    /// Tells one of each lock, since it is not known what was missed.
+    /// Wakes one waiter of every lock, after messages may have been missed.
     pub(crate) fn tell_all(&self) {
         self.by_name.lock().values().for_each(|told| told.notify_one());
     }
 }
 
 impl Waiter {
-    /// Returns when told, or when `at_most` is over.
+    /// Waits for a wake-up, at most for `at_most`.
     pub async fn told(&self, at_most: Duration) {
-        // Either way the lock is tried next.
+        // In both cases the caller tries to acquire the lock next.
         let _ = tokio::time::timeout(at_most, self.told.notified()).await;
     }
 }
@@ -53,7 +54,7 @@ impl Waiter {
 impl Drop for Waiter {
     fn drop(&mut self) {
         let mut by_name = self.waiters.by_name.lock();
-        // The list's own, and this one.
+        // Two references are left: the registry's and this one.
         if Arc::strong_count(&self.told) == 2 {
             by_name.remove(&self.name);
         }
