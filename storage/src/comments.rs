@@ -1,75 +1,77 @@
-//! Comments on notes, and answers to them.
+//! Comments on notes, and replies to comments.
 
 use async_trait::async_trait;
 
 use crate::{CommentId, NoteId, Page, StoreError, Timestamp, UserId, Visibility};
 
-/// A comment on a note, or an answer to one.
+/// A comment on a note, or a reply.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Comment {
-    /// Which.
+    /// Id of the comment.
     pub id: CommentId,
-    /// On which note.
+    /// The note commented on.
     pub note: NoteId,
-    /// Whose.
+    /// Author of the comment.
     pub author: UserId,
-    /// The comment it stands below; `None` for one that stands below the note itself.
+    /// The comment above a reply; `None` for a top-level comment.
     pub parent: Option<CommentId>,
-    /// Which it answers: its parent, or another answer below the same one.
+    /// The comment replied to: the parent, or another reply below the same parent.
     pub answers: Option<CommentId>,
-    /// What it says; nothing if it is deleted.
+    /// Text of the comment; empty if deleted.
     pub content: String,
-    /// How often it is liked: likes that it came with from elsewhere, and those given here.
+    /// Number of likes, imported ones included.
     pub liked: u64,
-    /// Who gets to see it.
+    /// Visibility of the comment.
     pub visibility: Visibility,
-    /// Since when.
+    /// Time of writing.
     pub created: Timestamp,
 }
 
-/// A comment with what was answered to it.
+/// A top-level comment with its replies.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Thread {
-    /// The comment. It may be one that nobody sees, if there are answers that are seen: then its place alone is shown.
+    /// The top-level comment. A comment that is not visible is included if visible replies exist; only a
+    /// placeholder is then shown.
     pub comment: Comment,
-    /// The first of its answers that are seen, no more than [`Thread::ANSWERS`].
+    /// The oldest visible replies, at most [`Thread::ANSWERS`].
     pub answers: Vec<Comment>,
-    /// How many of its answers are seen.
+    /// Total number of visible replies.
     pub answer_count: u64,
 }
 
 impl Thread {
-    /// So many answers come with a comment.
+    /// Number of replies returned with a comment.
     pub const ANSWERS: u32 = 3;
 }
 
-/// What became of a comment.
+/// Outcome of inserting a comment.
 #[must_use]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Commented {
-    /// It stands there.
+    /// The comment was inserted under this id.
     Written(CommentId),
-    /// There is no such note that is seen.
+    /// The note does not exist or is not visible.
     NoNote,
-    /// There is no such comment to answer that is seen, or it is another note's.
+    /// The comment replied to does not exist, is not visible, or belongs to another note.
     NoComment,
 }
 
-/// Comments: part of the record.
+/// Comments in the database.
 ///
-/// - There is one level of answers: an answer to an answer stands below the same comment, and says which it answers.
-/// - Ids are given in ascending order and never again. Nobody is asked whether the author is there.
-/// - Every change is its own transaction, which keeps the note's [`comments`](crate::Note::comments) exact however many come
-///   at once: they are the comments and answers that are seen, and what the note came with beyond those that came with it.
-/// - Comments below a note are the newest first, answers below a comment the oldest first; of one instant the lower id is the
-///   older. A list that changes while its pages are turned may show one twice or leave one out.
-/// - A page costs what stands before it, and what its comments have of answers.
+/// - Replies have one level: a reply to a reply has the same parent, and names the reply it responds to.
+/// - Ids are assigned in ascending order and never reused. The existence of the author is not checked.
+/// - Every change is a transaction of its own, which keeps the note's [`comments`](crate::Note::comments)
+///   exact under concurrency: visible comments and replies here + the count claimed by the import − comments
+///   actually imported.
+/// - Top-level comments are listed newest first, replies oldest first; within one instant, the lower id
+///   counts as older. If a list changes while a client pages through, an item may appear twice or be missed.
+/// - A page costs as much as its offset plus the replies of its comments.
 #[async_trait]
 pub trait Comments: Send + Sync {
-    /// Adds a comment to a note that is seen, or an answer to a comment on it that is seen.
+    /// Inserts a comment on a visible note, or a reply to a visible comment of the note.
     ///
     /// # Errors
-    /// [`StoreError`]: nothing was added, or the answer was lost.
+    /// Any [`StoreError`]: nothing was inserted, or the response was lost.
     async fn insert(
         &self,
         author: UserId,
@@ -79,31 +81,35 @@ pub trait Comments: Send + Sync {
         now: Timestamp,
     ) -> Result<Commented, StoreError>;
 
-    /// The comments of these ids, in the order in which they are asked for, whoever may see them; ids of none are left out.
+    /// Returns the comments with these ids, whatever their visibility, in the order of `comments`; unknown
+    /// ids are left out.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn those(&self, comments: &[CommentId]) -> Result<Vec<Comment>, StoreError>;
 
-    /// Comments below a note that are seen or have answers that are; and how many they are.
+    /// Returns a page of the note's top-level comments that are visible or have visible replies, and their
+    /// total number.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn threads(&self, note: NoteId, page: Page) -> Result<(Vec<Thread>, u64), StoreError>;
 
-    /// Answers below a comment that are seen; and how many they are.
+    /// Returns a page of the visible replies below a comment, and their total number.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn answers(&self, parent: CommentId, page: Page) -> Result<(Vec<Comment>, u64), StoreError>;
 
-    /// Decides who gets to see a comment, whatever was decided before. Answers what it was; `None` for no comment.
+    /// Sets the visibility of a comment, overriding earlier decisions. Returns the former visibility; `None`
+    /// for an unknown comment.
     ///
-    /// As with a note ([`Notes::put_visibility`](crate::Notes::put_visibility)), what was reported of it is thereby decided,
-    /// unless it is put to [`Visibility::Reported`]; and [`Visibility::Deleted`] empties it and is final.
+    /// As for a note ([`Notes::put_visibility`](crate::Notes::put_visibility)), the change closes all reports
+    /// of the comment, except a change to [`Visibility::Reported`]. [`Visibility::Deleted`] erases the text
+    /// and is final.
     ///
     /// # Errors
-    /// [`StoreError`]: nothing changed, or the answer was lost; call again.
+    /// Any [`StoreError`]: nothing changed, or the response was lost; call again.
     async fn put_visibility(
         &self,
         comment: CommentId,
@@ -111,15 +117,15 @@ pub trait Comments: Send + Sync {
         now: Timestamp,
     ) -> Result<Option<Visibility>, StoreError>;
 
-    /// How many notes keep another count than their comments make, all counted anew at one instant: none, unless something
-    /// is wrong.
+    /// Recounts comments in one snapshot, and returns the number of notes with a wrong comment count. Not 0
+    /// only after a bug or damage.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn miscounted(&self) -> Result<u64, StoreError>;
 }
 
-/// By how many a note's comments change when one of them gets to be seen or not.
+/// Returns the change of a note's comment count when the visibility of one comment changes.
 pub(crate) fn change_of_count(was: Visibility, is: Visibility) -> i64 {
     i64::from(is.is_seen()) - i64::from(was.is_seen())
 }

@@ -1,12 +1,12 @@
-//! Days of the calendar, as the mall's wall shows them.
+//! Calendar days in the mall's time zone.
 
 use std::fmt;
 
-/// A day from 1900-01-01 to 9999-12-31, written as `2026-11-21`. So texts sort as days follow each other.
+/// A day from 1900-01-01 to 9999-12-31, written as `2026-11-21`. The texts sort chronologically.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Day(i32);
 
-/// Some days in a row, at least one and at most [`DaySpan::LONGEST`].
+/// A range of consecutive days, at least one and at most [`DaySpan::LONGEST`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DaySpan {
     first: Day,
@@ -17,19 +17,20 @@ impl Day {
     const FIRST: i32 = before_year(1900) - before_year(1970);
     const LAST: i32 = before_year(10_000) - before_year(1970) - 1;
 
-    /// From the number of days since 1970-01-01.
+    /// Converts from the number of days since 1970-01-01; `None` outside the supported years.
     #[must_use]
     pub fn from_number(number: i32) -> Option<Self> {
         (Self::FIRST..=Self::LAST).contains(&number).then_some(Self(number))
     }
 
-    /// How many days it is since 1970-01-01.
+    /// Returns the number of days since 1970-01-01.
     #[must_use]
     pub fn number(self) -> i32 {
         self.0
     }
 
-    /// A day of the calendar.
+    /// Builds a calendar day; `None` if the date does not exist or is out of range. `month` and `day` count
+    /// from 1.
     #[must_use]
     pub fn of(year: i32, month: usize, day: i32) -> Option<Self> {
         let lengths = (1900..=9999).contains(&year).then(|| month_lengths(year))?;
@@ -41,7 +42,7 @@ impl Day {
         Self::from_number(before_year(year) - before_year(1970) + months + day - 1)
     }
 
-    /// Reads `2026-11-21`, and nothing that is written otherwise.
+    /// Parses the form `2026-11-21`, and no other.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let is_form = text.len() == 10
@@ -54,19 +55,19 @@ impl Day {
         Self::of(number(0, 4)?, usize::try_from(number(5, 7)?).ok()?, number(8, 10)?)
     }
 
-    /// The day before, if there is one.
+    /// Returns the previous day; `None` for the first supported day.
     #[must_use]
     pub fn before(self) -> Option<Self> {
         Self::from_number(self.0 - 1)
     }
 
-    /// The number of the day in its month, from 1.
+    /// Returns the day of the month, from 1.
     #[must_use]
     pub fn of_month(self) -> i32 {
         self.civil().2
     }
 
-    /// All days of its month.
+    /// Returns all days of the day's month.
     #[must_use]
     pub fn month(self) -> DaySpan {
         let (year, month, day) = self.civil();
@@ -76,7 +77,8 @@ impl Day {
 
     fn civil(self) -> (i32, usize, i32) {
         let since_year_one = self.0 + before_year(1970);
-        // 400 years have 146,097 days; where leap days stand makes this wrong by one at the most.
+        // 400 years have 146,097 days; the position of leap days makes the estimate wrong by at most one
+        // year.
         let mut year = since_year_one * 400 / 146_097 + 1;
         if before_year(year) > since_year_one {
             year -= 1;
@@ -103,47 +105,48 @@ impl fmt::Display for Day {
 }
 
 impl DaySpan {
-    /// A leap year.
+    /// Maximum length in days: a leap year.
     pub const LONGEST: usize = 366;
 
-    /// From one day to another, both included. `None` if the last is before the first, or too far after it.
+    /// Builds the range between two days, both inclusive. `None` if `last` is before `first`, or the range is
+    /// too long.
     #[must_use]
     pub fn new(first: Day, last: Day) -> Option<Self> {
         let span = Self { first, last };
         (first <= last && span.length() <= Self::LONGEST).then_some(span)
     }
 
-    /// Its first day.
+    /// Returns the first day.
     #[must_use]
     pub fn first(self) -> Day {
         self.first
     }
 
-    /// Its last day.
+    /// Returns the last day.
     #[must_use]
     pub fn last(self) -> Day {
         self.last
     }
 
-    /// How many days it has.
+    /// Returns the number of days.
     #[must_use]
     pub fn length(self) -> usize {
         usize::try_from(self.last.0 - self.first.0 + 1).unwrap_or(0)
     }
 
-    /// Whether a day is one of them.
+    /// Returns whether `day` is in the range.
     #[must_use]
     pub fn contains(self, day: Day) -> bool {
         (self.first..=self.last).contains(&day)
     }
 
-    /// Each of them, first to last.
+    /// Returns an iterator over the days, in order.
     pub fn days(self) -> impl DoubleEndedIterator<Item = Day> {
         (self.first.0..=self.last.0).map(Day)
     }
 }
 
-/// Days from the first of year one to the last before this year.
+/// Returns the number of days from the first of year one to the end of the previous year.
 const fn before_year(year: i32) -> i32 {
     let past = year - 1;
     365 * past + past / 4 - past / 100 + past / 400

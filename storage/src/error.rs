@@ -1,68 +1,70 @@
-//! Trouble. A refusal is an answer and never one of these.
+//! Errors of storage. A business refusal is an outcome and never an error.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What a driver said, kept for the log.
+/// Error of a driver or the system, kept for the log.
 pub type Source = Box<dyn std::error::Error + Send + Sync>;
 
-/// A store could not do what it was asked.
+/// Failure of a storage call.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// No answer, or not now; the same call may succeed later, and may already have taken effect.
+    /// The store did not respond, or cannot serve the call now. A retry may succeed later; the first call may
+    /// already have taken effect (in doubt).
     #[error("{op}: store unavailable: {source}")]
     Unavailable {
-        /// What was called.
+        /// Name of the operation.
         op: &'static str,
-        /// What it hit.
+        /// The underlying error.
         source: Source,
     },
-    /// There is no room left on the disk. Nothing was written; reading goes on.
+    /// The disk is full. Nothing was written; reads still work.
     #[error("{op}: disk full: {detail}")]
     Full {
-        /// What was called.
+        /// Name of the operation.
         op: &'static str,
-        /// How much is left, and where.
+        /// Free space, and the path concerned.
         detail: String,
     },
-    /// The store took the call and refused its content; calling again changes nothing.
+    /// The store rejected the content of the call; a retry fails the same way.
     #[error("{op}: refused: {source}")]
     Refused {
-        /// What was called.
+        /// Name of the operation.
         op: &'static str,
-        /// The rule it broke.
+        /// The violated rule.
         source: Source,
     },
-    /// An answer this program never wrote: a bug, a foreign writer, a broken disk.
+    /// Stored data that this program never wrote: a bug, a foreign writer or a broken disk.
     #[error("{op}: bad record at {key}")]
     Corrupt {
-        /// What was called.
+        /// Name of the operation.
         op: &'static str,
-        /// Where the bad record is.
+        /// Location of the bad data.
         key: String,
     },
 }
 
 impl StoreError {
-    /// Whether the same call may succeed later without anything else changing.
+    /// Returns whether a retry of the same call may succeed without any other change.
     #[must_use]
     pub fn is_transient(&self) -> bool {
         matches!(self, Self::Unavailable { .. } | Self::Full { .. })
     }
 }
 
-/// What is lost from a damaged order log, counted without changing anything.
+/// Extent of the loss in a damaged order log, determined without changing anything.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LogLoss {
-    /// Commits that are missing, or of which a part is.
+    /// Number of group commits missing or incomplete.
     pub commits: u64,
-    /// Accepted claims in them, at the least: what cannot be read cannot be counted.
+    /// Lower bound of the accepted claims lost: unreadable claims cannot be counted.
     pub claims: u64,
 }
 
 impl LogLoss {
-    /// What has to be given back to start without what is lost. 0: no accepted claim is known to be lost.
+    /// Returns the number that the operator must confirm to start without the lost claims. 0: no accepted
+    /// claim is known to be lost.
     #[must_use]
     pub fn number(self) -> u64 {
         self.claims
@@ -84,19 +86,19 @@ fn on_loss(loss: Option<LogLoss>) -> String {
     }
 }
 
-/// A store could not be opened. Each text says what to do about it.
+/// Failure to open a store. Each message tells the operator what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// Another process has the directory.
+    /// Another process uses the directory.
     #[error("{path} is in use by another mallbox{}; stop it, or use another directory", owner.map(|pid| format!(" (process {pid})")).unwrap_or_default())]
     InUse {
         /// The data directory.
         path: PathBuf,
-        /// Who wrote the lock, if it says so.
+        /// Process id written in the lock file, if readable.
         owner: Option<u32>,
     },
-    /// The file system cannot keep a second process out.
+    /// The file system cannot exclude a second process.
     #[error(
         "{path} is on a file system that cannot lock a directory, as many network file systems cannot; use a directory on a \
          local disk: {source}"
@@ -104,80 +106,82 @@ pub enum OpenError {
     CannotLock {
         /// The data directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// The directory or a file in it cannot be read or written.
+    /// The directory or a file inside cannot be read or written.
     #[error("{path}: {what}")]
     Io {
         /// The file or directory.
         path: PathBuf,
-        /// What was attempted.
+        /// The attempted operation.
         what: &'static str,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// The directory holds something else, or is of another version.
+    /// The directory holds foreign data, or data of another version.
     #[error("{path}: {detail}")]
     NotOurs {
         /// The data directory.
         path: PathBuf,
-        /// What was found and what to do.
+        /// The contents found, and the remedy.
         detail: String,
     },
-    /// The order log does not hold what it must hold.
+    /// The order log is damaged: content is missing or invalid.
     #[error("the order log in {path} is damaged: {detail}. Restore the directory from a backup{}", on_loss(*loss))]
     LostLog {
         /// The log's directory.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Description of the damage.
         detail: String,
-        /// What a start without the lost part would drop. `None`: so much is missing that the log alone cannot be at fault.
+        /// Loss to accept in order to start without the damaged part. `None`: so much is missing that the log
+        /// alone cannot be at fault.
         loss: Option<LogLoss>,
     },
-    /// The record does not hold what it must hold.
+    /// The database is damaged: content is missing or invalid.
     #[error("the record {path} is damaged: {detail}. Restore the directory from a backup")]
     DamagedRecord {
         /// The database file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Description of the damage.
         detail: String,
     },
-    /// The address of a server cannot be read. It may hold a password, so it is not repeated.
+    /// The address of a server cannot be parsed. The error does not repeat the address, which may contain a
+    /// password.
     #[error("the address of {what} cannot be used: {detail}")]
     BadUrl {
-        /// Of what.
+        /// The server concerned.
         what: &'static str,
-        /// What is wrong with it.
+        /// Description of the mistake.
         detail: String,
     },
-    /// A server does not answer, or refuses the login.
+    /// A server does not respond, or refuses the login.
     #[error("{server} cannot be reached: {source}")]
     Unreachable {
-        /// Which, and where; without its password.
+        /// Name and address of the server, without the password.
         server: String,
-        /// What it hit.
+        /// The underlying error.
         source: Source,
     },
-    /// A server answers, but had no connection free for as long as the caller was ready to wait.
+    /// A server responds, but had no free connection within the caller's time limit.
     #[error(
         "{server} had no free connection within {} s: {source}. Raise its max_connections, or lower pool_max of the processes that \
          share it, or try again later", waited.as_secs()
     )]
     NoConnection {
-        /// Which, and where; without its password.
+        /// Name and address of the server, without the password.
         server: String,
-        /// How long one was waited for.
+        /// Time waited for a connection.
         waited: Duration,
-        /// What the server said last.
+        /// The server's last error.
         source: Source,
     },
-    /// A server is set up in a way that would lose data.
+    /// The configuration of a server would lose data.
     #[error("{server} cannot be used: {detail}")]
     Unfit {
-        /// Which, and where; without its password.
+        /// Name and address of the server, without the password.
         server: String,
-        /// What was found and what to do.
+        /// The setting found, and the remedy.
         detail: String,
     },
 }

@@ -1,72 +1,75 @@
-//! Who follows whom.
+//! Follow relations between users.
 
 use async_trait::async_trait;
 
 use crate::{Page, StoreError, Timestamp, UserId};
 
-/// Notes of somebody that come into a feed with a follow.
+/// Number of the followee's latest notes that a new follow brings into the feed.
 pub(crate) const BROUGHT_IN: u32 = 20;
 
-/// How many follow somebody, and how many they follow.
+/// Numbers of fans and followees of a user.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FollowCounts {
-    /// Who follow them.
+    /// Number of users who follow the user.
     pub fans: u64,
-    /// Whom they follow.
+    /// Number of users followed by the user.
     pub followees: u64,
 }
 
-/// Follows: part of the record.
+/// Follow relations in the database.
 ///
-/// - A pair is there or not; following twice keeps the first time. Nobody is asked whether the two are users, or the same:
-///   that is the service's.
-/// - With a follow, the last twenty notes of the followee come into the feed of the one who follows (see
-///   [`Feeds`](crate::Feeds)), and what they write from then on. What moved in with both comes whole.
-/// - Every change is its own transaction and durable when it answers; the next read, by whomever, sees it.
-/// - Lists are the newest first, of the same instant the higher id first. A list that changes while its pages are turned may
-///   show one twice or leave one out.
-/// - A count costs as much as there is to count (a million fans: some ten milliseconds); a page what stands before it.
+/// - A pair exists or not; a second follow keeps the time of the first. The service, not this port, checks
+///   that both are users, and not the same.
+/// - A follow brings the last twenty notes of the followee into the follower's feed (see
+///   [`Feeds`](crate::Feeds)), and all later ones. Between imported users with imported follows, all notes
+///   are in the feed.
+/// - Every change is a transaction of its own, durable when the call returns and visible to the next read by
+///   any caller.
+/// - Lists are newest first, then highest id. If a list changes while a client pages through, a user may
+///   appear twice or be missed.
+/// - A count costs as much as the number counted (a million fans: some ten milliseconds), a page as much as
+///   its offset.
 #[async_trait]
 pub trait Follows: Send + Sync {
-    /// From now on. Answers whether that is new.
+    /// Follows `followee`. Returns `false` if already following.
     ///
     /// # Errors
-    /// [`StoreError`]: nothing changed, or the answer was lost; call again.
+    /// Any [`StoreError`]: nothing changed, or the response was lost; call again.
     async fn follow(&self, user: UserId, followee: UserId, now: Timestamp) -> Result<bool, StoreError>;
 
-    /// Not any more. Answers whether they did.
+    /// Unfollows `followee`. Returns `false` if not following.
     ///
     /// # Errors
-    /// [`StoreError`]: nothing changed, or the answer was lost; call again.
+    /// Any [`StoreError`]: nothing changed, or the response was lost; call again.
     async fn unfollow(&self, user: UserId, followee: UserId) -> Result<bool, StoreError>;
 
-    /// Whether `user` follows `followee`.
+    /// Returns whether `user` follows `followee`.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn is_following(&self, user: UserId, followee: UserId) -> Result<bool, StoreError>;
 
-    /// Whom both follow, by id.
+    /// Returns a page of the users followed by both, by id.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn common(&self, one: UserId, other: UserId, page: Page) -> Result<Vec<UserId>, StoreError>;
 
-    /// Who follow somebody.
+    /// Returns a page of a user's fans.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn fans(&self, followee: UserId, page: Page) -> Result<Vec<UserId>, StoreError>;
 
-    /// Whom somebody follows.
+    /// Returns a page of the users that a user follows.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn followees(&self, user: UserId, page: Page) -> Result<Vec<UserId>, StoreError>;
 
-    /// How many, both ways.
+    /// Returns the numbers of fans and followees.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn counts(&self, user: UserId) -> Result<FollowCounts, StoreError>;
 }

@@ -1,6 +1,6 @@
-//! Bytes as people and keys write them.
+//! Hexadecimal encoding of bytes.
 
-/// Two lower-case hexadecimal digits a byte.
+/// Encodes bytes with two lower-case hexadecimal digits each.
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {
     let digit = |nibble: u8| char::from(b"0123456789abcdef"[usize::from(nibble)]);

@@ -1,6 +1,6 @@
-//! Numbers that name things. Each kind is a type of its own, so that two cannot be swapped.
+//! Ids. Each kind has a type of its own, so that two kinds cannot be confused.
 //!
-//! What is stored has a number below 2^63. Any number can be looked up.
+//! Stored ids are below 2^63. Any number can be looked up.
 
 use std::fmt;
 
@@ -15,13 +15,13 @@ macro_rules! id {
         pub struct $name(u64);
 
         impl $name {
-            /// Wraps the number. Nothing is checked: an id that names nothing is found out by looking it up.
+            /// Wraps the number without validation: only a lookup tells whether the id exists.
             #[must_use]
             pub const fn new(id: u64) -> Self {
                 Self(id)
             }
 
-            /// The number.
+            /// Returns the wrapped number.
             #[must_use]
             pub const fn get(self) -> u64 {
                 self.0
@@ -37,56 +37,58 @@ macro_rules! id {
 }
 
 id!(
-    /// One person. Nearly dense: given out in order from 1, which is what keeps a set of buyers small.
+    /// Id of a user. Nearly dense: assigned in order from 1, which keeps sets of buyers small.
     UserId
 );
 id!(
-    /// One shop.
+    /// Id of a shop.
     ShopId
 );
 id!(
-    /// One kind of shop.
+    /// Id of a shop type.
     ShopTypeId
 );
 id!(
-    /// One voucher; a sale is known by its voucher's id.
+    /// Id of a voucher, and of the voucher's flash sale.
     VoucherId
 );
 id!(
-    /// One attempt to pay for an order.
+    /// Id of a payment attempt.
     PaymentId
 );
 id!(
-    /// One dead letter. Not its order's id: of two claims with one id, each may end as a dead letter.
+    /// Id of a dead letter. Differs from the order id: of two claims with one order id, each may become a
+    /// dead letter.
     DeadLetterId
 );
 id!(
-    /// One note.
+    /// Id of a note.
     NoteId
 );
 id!(
-    /// One comment on a note.
+    /// Id of a comment on a note.
     CommentId
 );
 id!(
-    /// One order. See [`OrderId::compose`] for what its bits say.
+    /// Id of an order. See [`OrderId::compose`] for the meaning of its bits.
     OrderId
 );
 
 const SECONDS_PER_DAY: u64 = 86_400;
-/// Sales are spread over this many partitions by voucher id, for ever: order ids carry the partition.
+/// Number of partitions that sales are spread over by voucher id. Fixed for ever: order ids contain the
+/// partition.
 pub const PARTITIONS: u64 = 16;
 
 impl OrderId {
-    /// 2022-01-01T00:00:00Z, where an id's seconds begin.
+    /// Origin of the seconds in an id: 2022-01-01T00:00:00Z.
     pub const EPOCH: Timestamp = Timestamp::from_millis(1_640_995_200_000);
-    /// The largest count that fits beside the partition: 28 bits a day.
+    /// Largest sequence number beside the partition: 28 bits per day.
     pub const MAX_COUNT: u64 = (1 << 28) - 1;
 
-    /// Sign bit 0, 31 bits of seconds since 2022-01-01T00:00:00Z, 28 bits of `count`, 4 bits of the
-    /// voucher's partition. `count` must be unique among the ids of one [`OrderId::day`].
+    /// Composes an id: sign bit 0, 31 bits of seconds since 2022-01-01T00:00:00Z, 28 bits of `count`, 4 bits
+    /// of the voucher's partition. `count` must be unique among the ids of one [`OrderId::day`].
     ///
-    /// `None` before 2022, after the 31 bits end (2090), or if `count` is past [`OrderId::MAX_COUNT`].
+    /// `None` before 2022, after the 31 bits end (2090), or if `count` exceeds [`OrderId::MAX_COUNT`].
     #[must_use]
     pub fn compose(at: Timestamp, count: u64, voucher: VoucherId) -> Option<Self> {
         let seconds = Self::seconds(at)?;
@@ -96,13 +98,14 @@ impl OrderId {
         Some(Self((seconds << 32) | (count << 4) | (voucher.get() % PARTITIONS)))
     }
 
-    /// The smallest id an order of `at` can have: ids are ordered by their seconds.
+    /// Returns the smallest possible id of an order made at `at`: ids are ordered by their seconds.
     #[must_use]
     pub fn floor(at: Timestamp) -> Self {
         Self(Self::seconds(at).unwrap_or(0) << 32)
     }
 
-    /// The day whose counter an id made at `at` uses, in days since 2022-01-01T00:00:00Z whatever the mall's zone.
+    /// Returns the day whose counter an id made at `at` uses, in days since 2022-01-01T00:00:00Z, independent
+    /// of the mall's time zone.
     #[must_use]
     pub fn day(at: Timestamp) -> Option<u64> {
         Some(Self::seconds(at)? / SECONDS_PER_DAY)
@@ -114,12 +117,12 @@ impl OrderId {
     }
 }
 
-/// A phone number: eleven digits of mainland China's form, beginning with 1 and 3 to 9.
+/// A phone number of mainland China: eleven digits, beginning with 1 and then 3 to 9.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Phone(String);
 
 impl Phone {
-    /// `None` for anything but 11 digits that begin with 13 to 19.
+    /// Parses a phone number; `None` for anything but 11 digits beginning with 13 to 19.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let digits = text.as_bytes();
@@ -130,7 +133,7 @@ impl Phone {
         well_formed.then(|| Self(text.to_owned()))
     }
 
-    /// The digits.
+    /// Returns the eleven digits.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -1,8 +1,9 @@
-//! What the mall remembers: the ports, each with its behaviour in its document, and the back ends behind them.
+//! Storage of the mall: the ports, each with its contract in its documentation, and the back ends behind
+//! them.
 //!
-//! A port is cut by what the mall needs, not by what an engine offers. It answers "not there" with `Option`, a business
-//! refusal with an enum inside `Ok`, and trouble with [`StoreError`]. `storage/tests/contract/` holds every back end to
-//! what the documents say.
+//! Ports are shaped by the needs of the mall, not by the features of an engine. A missing item is an
+//! `Option`, a business refusal an enum inside `Ok`, and a failure a [`StoreError`].
+//! `storage/tests/contract/` verifies the documented contracts on every back end.
 
 mod day;
 mod error;
@@ -105,9 +106,9 @@ pub use vouchers::{
     VoucherText, Vouchers,
 };
 
-/// The engines beneath the embedded back end and their versions, for `mallbox doctor`.
+/// Returns the engines of the embedded back end with their versions, for `mallbox doctor`.
 #[must_use]
 pub fn versions() -> Vec<(&'static str, String)> {
-    // sled does not tell its version; Cargo.toml pins it to exactly this one.
+    // sled does not report its version; Cargo.toml pins exactly this one.
     vec![("SQLite", rusqlite::version().to_owned()), ("sled", "0.34.7".to_owned())]
 }

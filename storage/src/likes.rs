@@ -1,22 +1,22 @@
-//! Who likes what.
+//! Likes of notes and comments.
 
 use async_trait::async_trait;
 
 use crate::{Page, Post, StoreError, Timestamp, UserId};
 
-/// What somebody wants of their like.
+/// Requested change of a user's like.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LikeChange {
-    /// To like it; a repeat changes nothing.
+    /// Like; idempotent.
     Like,
-    /// To take that back; a repeat changes nothing.
+    /// Remove the like; idempotent.
     Unlike,
-    /// The other of the two.
+    /// Like if not liked, otherwise remove the like.
     Toggle,
 }
 
 impl LikeChange {
-    /// Whether they like it afterwards.
+    /// Returns whether the user likes the post after the change.
     pub(crate) fn after(self, likes: bool) -> bool {
         match self {
             Self::Like => true,
@@ -26,27 +26,29 @@ impl LikeChange {
     }
 }
 
-/// What a change came to.
+/// Outcome of a change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Liked {
-    /// Whether they like it now.
+    /// Whether the user likes the post now.
     pub likes: bool,
-    /// How many like it, those included that it came with from elsewhere.
+    /// Total number of likes, imported ones included.
     pub count: u64,
 }
 
-/// Likes: part of the record.
+/// Likes in the database.
 ///
-/// - One person likes a thing once or not at all; the count of a note or comment is its rows, and what it came with, exactly,
-///   however many change it at the same moment: a like and its count are one transaction, durable when it answers.
-/// - Only what can be seen is liked or unliked: not what is hidden or deleted. Who liked it before still does.
-/// - Nobody is asked whether the user is one: that is the service's.
+/// - A user likes a post at most once. The like count of a note or comment is exactly the number of like rows
+///   plus the imported count, under any concurrency: a like and its count change in one transaction, durable
+///   when the call returns.
+/// - Only visible posts can be liked or unliked, not hidden or deleted ones. Earlier likes remain.
+/// - The existence of the user is checked by the service, not here.
 #[async_trait]
 pub trait Likes: Send + Sync {
-    /// Changes one person's like. `None` for what is not there to be seen.
+    /// Changes one user's like. `None` if the post does not exist or is not visible.
     ///
     /// # Errors
-    /// [`StoreError`]: nothing changed, or the answer was lost; call again, unless to toggle: look first.
+    /// Any [`StoreError`]: nothing changed, or the response was lost. Call again, but read the like first if
+    /// the change was a toggle.
     async fn change(
         &self,
         user: UserId,
@@ -55,22 +57,22 @@ pub trait Likes: Send + Sync {
         now: Timestamp,
     ) -> Result<Option<Liked>, StoreError>;
 
-    /// Who like it, the first to like it first; of the same instant the lower id.
+    /// Returns a page of the users who like a post, earliest like first, then lowest id.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn likers(&self, what: Post, page: Page) -> Result<Vec<UserId>, StoreError>;
 
-    /// Those of `among` that a user likes, in the order of `among`, in one look.
+    /// Returns the posts of `among` that a user likes, in the order of `among`, with one query.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn liked(&self, user: UserId, among: &[Post]) -> Result<Vec<Post>, StoreError>;
 
-    /// How many notes and comments keep another count than their likes make, all counted anew at one instant: none, unless
-    /// something is wrong.
+    /// Recounts likes in one snapshot, and returns the number of notes and comments with a wrong like count.
+    /// Not 0 only after a bug or damage.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn miscounted(&self) -> Result<u64, StoreError>;
 }

@@ -1,4 +1,4 @@
-//! Money.
+//! Amounts of money.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ impl Cents {
         Self(cents)
     }
 
-    /// The number of cents.
+    /// Returns the number of cents.
     #[must_use]
     pub const fn get(self) -> i64 {
         self.0

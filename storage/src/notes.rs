@@ -1,4 +1,4 @@
-//! Notes: what people write about shops.
+//! Notes: users' posts about shops.
 
 use std::collections::BTreeSet;
 
@@ -7,28 +7,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::{NoteId, Page, ShopId, StoreError, Timestamp, UserId};
 
-/// What a person writes.
+/// Contents of a note, as written by the author.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct NoteText {
-    /// About which shop; 0 or any other number that no shop has for none.
+    /// The shop described; 0 or any other unused number for none.
     pub shop: ShopId,
-    /// Its title.
+    /// Title of the note.
     pub title: String,
-    /// Comma-separated picture paths as pages put them, each of 255 bytes at the most; `""` for none.
+    /// Comma-separated picture paths as used in pages, each at most 255 bytes; `""` for none.
     pub images: String,
-    /// What it says.
+    /// Text of the note.
     pub content: String,
 }
 
 impl NoteText {
-    /// The pictures that it shows, each once.
+    /// Returns the names of the pictures shown, without duplicates.
     #[must_use]
     pub fn pictures(&self) -> BTreeSet<String> {
         self.images.split(',').map(picture_name).filter(|name| !name.is_empty()).collect()
     }
 }
 
-/// What a picture is called wherever its path stands: `/blogs/1/2/a.jpg` for `/imgs//blogs/1/2/a.jpg`.
+/// Returns the canonical name of a picture path: `/blogs/1/2/a.jpg` for `/imgs//blogs/1/2/a.jpg`.
 #[must_use]
 pub fn picture_name(path: &str) -> String {
     let mut name = String::with_capacity(path.len());
@@ -43,95 +43,99 @@ pub fn picture_name(path: &str) -> String {
     }
 }
 
-/// Who gets to see a note or a comment.
+/// Visibility of a note or comment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Visibility {
-    /// Everybody.
+    /// Visible to everybody.
     Shown,
-    /// Everybody still: somebody reported it, and no operator has decided.
+    /// Still visible to everybody; reported, and waiting for an operator's decision.
     Reported,
-    /// Nobody: an operator decided so, and may decide otherwise.
+    /// Visible to nobody, by an operator's reversible decision.
     Hidden,
-    /// Nobody ever again: there is nothing left but its place.
+    /// Visible to nobody, irreversibly: the contents are erased, only the row remains.
     Deleted,
 }
 
 impl Visibility {
-    /// Whether everybody sees it.
+    /// Returns whether everybody sees the note or comment.
     #[must_use]
     pub fn is_seen(self) -> bool {
         matches!(self, Self::Shown | Self::Reported)
     }
 }
 
-/// A note.
+/// A note with counts and visibility.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Note {
-    /// Which.
+    /// Id of the note.
     pub id: NoteId,
-    /// Whose.
+    /// Author of the note.
     pub author: UserId,
-    /// What it says; nothing if it is deleted.
+    /// Contents of the note; empty if deleted.
     pub text: NoteText,
-    /// How often it is liked: likes that it came with from elsewhere, and those given here.
+    /// Number of likes, imported ones included.
     pub liked: u64,
-    /// How many comments it has that are seen: those that it came with, and those written here.
+    /// Number of visible comments, imported ones included.
     pub comments: u64,
-    /// Who gets to see it.
+    /// Visibility of the note.
     pub visibility: Visibility,
-    /// Since when.
+    /// Time of writing.
     pub created: Timestamp,
-    /// Last change of its text or of who gets to see it.
+    /// Time of the last change of contents or visibility.
     pub updated: Timestamp,
 }
 
-/// Notes: part of the record.
+/// Notes in the database.
 ///
-/// - Ids are given in ascending order and never again. Nobody is asked whether author and shop are there: that is the
-///   service's.
-/// - Every change is its own transaction and durable when it answers; the next read, by whomever, sees it.
-/// - A deleted note keeps its row, so that whatever refers to it still finds its place. It has no text and no pictures.
-/// - A list that changes while its pages are turned may show a note twice or leave one out. A page costs what stands before
-///   it.
+/// - Ids are assigned in ascending order and never reused. The existence of author and shop is checked by the
+///   service, not here.
+/// - Every change is a transaction of its own, durable when the call returns and visible to the next read by
+///   any caller.
+/// - A deleted note keeps its row, so that references to the note stay valid. Text and pictures are erased.
+/// - If a list changes while a client pages through, a note may appear twice or be missed. A page costs as
+///   much as its offset.
 #[async_trait]
 pub trait Notes: Send + Sync {
-    /// Adds a note, which everybody sees from then on. Inboxes of feeds do not have it yet.
+    /// Inserts a note, visible to everybody at once. Delivery to feed inboxes is a separate step
+    /// ([`Feeds::pass_on`](crate::Feeds::pass_on)).
     ///
     /// # Errors
-    /// [`StoreError`]: nothing was added, or the answer was lost.
+    /// Any [`StoreError`]: nothing was inserted, or the response was lost.
     async fn insert(&self, author: UserId, text: &NoteText, now: Timestamp) -> Result<NoteId, StoreError>;
 
-    /// A note by id, whoever may see it.
+    /// Returns a note by id, whatever its visibility.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn get(&self, note: NoteId) -> Result<Option<Note>, StoreError>;
 
-    /// The notes of these ids, in the order in which they are asked for, whoever may see them; ids of none are left out.
+    /// Returns the notes with these ids, whatever their visibility, in the order of `notes`; unknown ids are
+    /// left out.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn those(&self, notes: &[NoteId]) -> Result<Vec<Note>, StoreError>;
 
-    /// Notes that are seen: the most liked first, of those with as many likes the newest, of one instant the higher id.
+    /// Returns a page of the visible notes: most likes first, then newest, then highest id.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn hot(&self, page: Page) -> Result<Vec<Note>, StoreError>;
 
-    /// Somebody's notes that are seen: the newest first, of one instant the higher id.
+    /// Returns a page of an author's visible notes: newest first, then highest id.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn of_author(&self, author: UserId, page: Page) -> Result<Vec<Note>, StoreError>;
 
-    /// Decides who gets to see a note, whatever was decided before. Answers what it was; `None` for no note.
+    /// Sets the visibility of a note, overriding earlier decisions. Returns the former visibility; `None` for
+    /// an unknown note.
     ///
-    /// What was reported of it is thereby decided, unless it is put to [`Visibility::Reported`].
-    /// [`Visibility::Deleted`] empties the note and is final: no later call changes anything.
+    /// The change closes all reports of the note, except a change to [`Visibility::Reported`].
+    /// [`Visibility::Deleted`] erases the contents and is final: later calls change nothing.
     ///
     /// # Errors
-    /// [`StoreError`]: nothing changed, or the answer was lost; call again.
+    /// Any [`StoreError`]: nothing changed, or the response was lost; call again.
     async fn put_visibility(
         &self,
         note: NoteId,

@@ -1,18 +1,18 @@
-//! What people write where others see it.
+//! Posts: notes and comments, the content that users write.
 
 use crate::{CommentId, NoteId};
 
-/// What is liked and what is reported.
+/// Target of likes and reports.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Post {
-    /// A note.
+    /// A note, by id.
     Note(NoteId),
-    /// A comment on one.
+    /// A comment on a note, by id.
     Comment(CommentId),
 }
 
 impl Post {
-    /// How it stands in a row: its kind, and its id.
+    /// Returns kind and id, as stored in a row.
     pub(crate) fn in_row(self) -> (i64, u64) {
         match self {
             Self::Note(note) => (0, note.get()),
@@ -20,7 +20,7 @@ impl Post {
         }
     }
 
-    /// `None` for a kind that nothing writes.
+    /// Converts a stored kind and id; `None` for a kind never written.
     pub(crate) fn from_row(kind: i64, id: u64) -> Option<Self> {
         match kind {
             0 => Some(Self::Note(NoteId::new(id))),
@@ -29,7 +29,7 @@ impl Post {
         }
     }
 
-    /// The table that has it, whose `status` 0 and 1 are to be seen.
+    /// Returns the table of the post. Posts with `status` 0 and 1 are visible.
     pub(crate) fn table(self) -> &'static str {
         match self {
             Self::Note(_) => "notes",

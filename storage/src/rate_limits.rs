@@ -1,4 +1,4 @@
-//! How often is too often.
+//! Rate limits per key.
 
 use std::time::Duration;
 
@@ -6,37 +6,38 @@ use async_trait::async_trait;
 
 use crate::{StoreError, Timestamp};
 
-/// `count` calls per `per`, evenly refilled; a fresh key may make all of them at once.
+/// A limit of `count` calls per `per`, refilled evenly. The burst size is `count`: a fresh key may make all
+/// calls at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limit {
-    /// How many; at least 1.
+    /// Number of calls; at least 1.
     pub count: u32,
-    /// In what span.
+    /// Period in which `count` calls are refilled.
     pub per: Duration,
 }
 
-/// Whether a call may go ahead.
+/// Outcome of a rate-limited call.
 #[must_use]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pass {
-    /// It may, and has been counted.
+    /// The call may proceed and was counted.
     Allowed,
-    /// It may not, and was not counted.
+    /// The call must not proceed and was not counted.
     Refused {
-        /// When to try again.
+        /// Time until a call will be allowed.
         retry_after: Duration,
     },
 }
 
-/// Rate limits per key, by GCRA on `now`.
+/// Rate limits per key, by the GCRA algorithm (leaky bucket as a meter) on the caller's `now`.
 ///
-/// - A refused call costs nothing. A clock that goes back never gives more than a full burst.
-/// - State is memory only and may be lost: after a restart every key is fresh.
+/// - A refused call costs nothing. A clock set back never allows more than a full burst.
+/// - State is kept in memory only and may be lost: after a restart every key is fresh.
 #[async_trait]
 pub trait RateLimits: Send + Sync {
-    /// Counts a call on a key, if the limit allows it. `key` names what is limited and for whom.
+    /// Counts a call for `key` if the limit allows. `key` names both the limited operation and its subject.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`]: not counted.
+    /// [`StoreError::Unavailable`]: the call was not counted.
     async fn pass(&self, key: &str, limit: Limit, now: Timestamp) -> Result<Pass, StoreError>;
 }

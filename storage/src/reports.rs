@@ -1,53 +1,54 @@
-//! What readers report to the operators.
+//! Readers' reports of notes and comments.
 
 use async_trait::async_trait;
 
 use crate::{Page, Post, StoreError, Timestamp, UserId};
 
-/// What became of a report.
+/// Outcome of a report.
 #[must_use]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ReportAnswer {
-    /// It waits for an operator.
+    /// The report waits for an operator.
     Taken,
-    /// This person reported it before: nothing changed, whatever was decided since.
+    /// The user reported the post before; nothing changed, whatever was decided since.
     Repeat,
-    /// There is no such note or comment that is seen.
+    /// The post does not exist or is not visible.
     NotThere,
 }
 
-/// What was reported of one note or comment and waits for an operator.
+/// Open reports of one note or comment.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OpenReports {
-    /// Of what.
+    /// The reported note or comment.
     pub target: Post,
-    /// By how many.
+    /// Number of users who reported.
     pub count: u64,
-    /// Why, in the words of the last few, no more than [`OpenReports::REASONS`]. Who gave none says nothing here.
+    /// Reasons of the latest reports, at most [`OpenReports::REASONS`]. Reports without a reason are skipped.
     pub reasons: Vec<String>,
-    /// When the last of them came.
+    /// Time of the latest report.
     pub latest: Timestamp,
 }
 
 impl OpenReports {
-    /// So many reasons are told.
+    /// Maximum number of reasons returned.
     pub const REASONS: u32 = 5;
 }
 
-/// Reports: part of the record.
+/// Reports in the database.
 ///
-/// - A person reports a thing once. The first report of something that is shown makes it
-///   [`Reported`](crate::Visibility::Reported); everybody sees it still.
-/// - Whoever decides who gets to see it ([`Notes::put_visibility`](crate::Notes::put_visibility),
-///   [`Comments::put_visibility`](crate::Comments::put_visibility)) thereby decides all of its reports, in one transaction.
-///   What an operator has shown again is reported anew only by somebody who had not reported it before.
-/// - Every call is its own transaction and durable when it answers.
+/// - A user reports a post at most once. The first report of a visible post sets it to
+///   [`Reported`](crate::Visibility::Reported); the post stays visible to everybody.
+/// - Setting the visibility ([`Notes::put_visibility`](crate::Notes::put_visibility),
+///   [`Comments::put_visibility`](crate::Comments::put_visibility)) closes all reports of the post in the
+///   same transaction. After an operator's decision to show a post, only users who never reported the post
+///   can report again.
+/// - Every call is a transaction of its own, durable when the call returns.
 #[async_trait]
 pub trait Reports: Send + Sync {
-    /// Takes a report: why, in at most 255 characters; `""` for no reason.
+    /// Stores a report with a reason of at most 255 characters; `""` for none.
     ///
     /// # Errors
-    /// [`StoreError`]: nothing changed, or the answer was lost; call again.
+    /// Any [`StoreError`]: nothing changed, or the response was lost; call again.
     async fn report(
         &self,
         user: UserId,
@@ -56,10 +57,10 @@ pub trait Reports: Send + Sync {
         now: Timestamp,
     ) -> Result<ReportAnswer, StoreError>;
 
-    /// What waits for an operator, and of how many things: those that most have reported first, of those the one that was
-    /// reported last, of one instant notes before comments and the higher id. Costs what there is of open reports.
+    /// Returns a page of posts with open reports, and their total number. Order: most reports first, then
+    /// latest report, then notes before comments, then highest id. Costs as much as there are open reports.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn open(&self, page: Page) -> Result<(Vec<OpenReports>, u64), StoreError>;
 }

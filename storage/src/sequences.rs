@@ -1,22 +1,24 @@
-//! Counters that never give a number twice.
+//! Counters that never return a number twice.
 
 use async_trait::async_trait;
 
 use crate::StoreError;
 
-/// A counter per name and day.
+/// Unique numbers, from one counter per name and day.
 ///
-/// - Numbers begin at 0 and rise. None is given twice, whatever crashes; some may be left out after a crash.
-/// - Each (name, day) counts alone, and going back to an earlier day goes on where that day stopped.
+/// - Numbers start at 0 and rise. No number is returned twice, not even after a crash; a crash may skip
+///   numbers.
+/// - Each (name, day) has an independent counter. Returning to an earlier day continues the counter of that
+///   day.
 #[async_trait]
 pub trait Sequences: Send + Sync {
-    /// The next number.
+    /// Returns the next number.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`]: no number was given out; call again.
+    /// [`StoreError::Unavailable`]: no number was assigned; call again.
     async fn next(&self, name: &'static str, day: u64) -> Result<u64, StoreError>;
 
-    /// The highest number that may have been given out so far, for `verify`; `None` if none was.
+    /// Returns an upper bound of the numbers assigned so far, for `verify`; `None` if none was assigned.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`]: call again.

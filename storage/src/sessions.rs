@@ -1,4 +1,4 @@
-//! Login codes, and who a token is.
+//! Login codes and sessions.
 
 use std::time::Duration;
 
@@ -6,86 +6,90 @@ use async_trait::async_trait;
 
 use crate::{Phone, StoreError, Timestamp, UserId};
 
-/// The SHA-256 of a token. The token itself is never stored.
+/// SHA-256 hash of a session token. The token itself is never stored.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TokenHash(pub [u8; 32]);
 
-/// How codes are given out and tried.
+/// Rules for issuing and checking login codes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CodeRules {
-    /// How long a code is good for.
+    /// TTL of a code.
     pub lives: Duration,
-    /// The least time between two codes to one phone; zero = no limit.
+    /// Minimum time between two codes for one phone; zero = no limit.
     pub gap: Duration,
-    /// Codes to one phone within a day (24 h from the first); 0 = no limit.
+    /// Maximum codes for one phone within a day (24 h from the first); 0 = no limit.
     pub per_day: u32,
-    /// Wrong tries after which a code is dead.
+    /// Number of wrong attempts that invalidates a code.
     pub tries: u32,
 }
 
-/// Whether a code may go out.
+/// Outcome of issuing a code.
 #[must_use]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CodeIssue {
-    /// It is stored, durably: send it.
+    /// The code is stored durably and may be sent.
     Issued,
-    /// Too soon after the last one.
+    /// Too soon after the previous code.
     TooSoon {
-        /// How long to wait.
+        /// Time to wait.
         retry_after: Duration,
     },
-    /// Enough codes for one day.
+    /// The daily limit is reached.
     TooMany {
-        /// How long to wait.
+        /// Time to wait.
         retry_after: Duration,
     },
 }
 
-/// What a tried code was.
+/// Outcome of checking a code.
 #[must_use]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CodeCheck {
-    /// The right one. It is used up.
+    /// The code is correct and now used up.
     Right,
-    /// A wrong one; tries are counted.
+    /// The code is wrong; the attempt was counted.
     Wrong,
-    /// There is no live code for this phone: none was sent, it has expired, been used, or been tried too often.
+    /// No live code exists for the phone: none was sent, or the code has expired, was used, or had too many
+    /// wrong attempts.
     NoCode,
 }
 
-/// The latest expiry of a code that a clock in order can have set for a life of `ttl`: a caller's clock may be behind by as
-/// much.
+/// Returns the latest plausible expiry of a code with the given `ttl`. The factor of 2 tolerates callers
+/// whose clock is behind by up to one `ttl`.
 #[must_use]
 pub(crate) fn latest_expiry(ttl: Duration, now: Timestamp) -> Timestamp {
     now + ttl.saturating_mul(2)
 }
 
-/// Extensions of a session that are shorter than this need not be kept: they would cost a write for every call. Clocks of
-/// several callers differ by less.
+/// Minimum extension of a session worth writing: shorter ones would cost a write per call. Clocks of
+/// different callers must differ by less.
 pub const EXTENSION_STEP: Duration = Duration::from_secs(60);
 
-/// Login codes and sessions with a sliding expiry.
+/// Login codes, and sessions with sliding expiry.
 ///
 /// - A code or session is live while `now < expires_at`.
-/// - Of any number of concurrent tries with the right code, exactly one is `Right`.
-/// - A clock that was set back locks no phone out: gap and day then count from when that was first seen.
-/// - A clock that ran ahead leaves nothing behind for ever. A code that expires further ahead than twice the life of the
-///   call's rules is dead. A session carries the TTL that its expiry was set by, so `expires_at - ttl` is when that was: if
-///   that is more than [`EXTENSION_STEP`](crate::sessions::EXTENSION_STEP) after `now`, a clock was wrong, and the session
+/// - Of any number of concurrent checks of the right code, exactly one returns `Right`.
+/// - A clock set back locks no phone out: gap and day are then counted from the first call that noticed the
+///   jump.
+/// - A clock that ran ahead leaves no immortal entries. A code is dead if its expiry is further ahead than
+///   twice the TTL of the call's rules. A session stores the TTL of its last extension, so `expires_at - ttl`
+///   is the time of the extension; if that time is more than
+///   [`EXTENSION_STEP`](crate::sessions::EXTENSION_STEP) after `now`, the clock was wrong, and the session
 ///   counts from `now`.
-/// - What is answered is durable: codes, counters, tries, new and ended sessions. The sliding extension of a
-///   session alone is written at most once a minute and never waited for.
-/// - [`find`](Sessions::find) extends a live session to `now + ttl`, and lets one just named end at `now` plus its own TTL or
-///   the call's, whichever is longer. It shortens no other, however short the TTL of the call; a TTL of zero changes
-///   nothing. An extension by less than [`EXTENSION_STEP`](crate::sessions::EXTENSION_STEP) may be left out, so a session
-///   may end that much sooner.
-/// - A session that was stored without a TTL by an older version takes that of the first call.
+/// - Codes, counters, attempts, and begun and ended sessions are durable when the call returns. Only the
+///   sliding extension of a session is written at most once a minute, without waiting for durability.
+/// - [`find`](Sessions::find) extends a live session to `now + ttl`. After a clock error as above, the
+///   session ends at `now` plus the longer of its own TTL and the call's. No other session is ever shortened,
+///   however short the call's TTL; a TTL of zero changes nothing. An extension by less than
+///   [`EXTENSION_STEP`](crate::sessions::EXTENSION_STEP) may be skipped, so a session may end earlier by as
+///   much.
+/// - A session stored by an older version without a TTL takes the TTL of the first call.
 #[async_trait]
 pub trait Sessions: Send + Sync {
-    /// Stores a fresh code for a phone in place of an older one, if `rules` allow it.
+    /// Stores a new code for a phone, replacing the previous one, if `rules` allow.
     ///
     /// # Errors
-    /// [`StoreError`]: the code must not be sent.
+    /// Any [`StoreError`]: the code must not be sent.
     async fn issue_code(
         &self,
         phone: &Phone,
@@ -94,10 +98,10 @@ pub trait Sessions: Send + Sync {
         now: Timestamp,
     ) -> Result<CodeIssue, StoreError>;
 
-    /// Tries a code.
+    /// Checks a code (one attempt).
     ///
     /// # Errors
-    /// [`StoreError`]: the try may have been counted.
+    /// Any [`StoreError`]: the attempt may have been counted.
     async fn check_code(
         &self,
         phone: &Phone,
@@ -106,10 +110,10 @@ pub trait Sessions: Send + Sync {
         now: Timestamp,
     ) -> Result<CodeCheck, StoreError>;
 
-    /// Begins a session.
+    /// Begins a session of `user`, with expiry `now + ttl`.
     ///
     /// # Errors
-    /// [`StoreError`]: the token must not be handed out.
+    /// Any [`StoreError`]: the token must not be handed out.
     async fn begin(
         &self,
         token: TokenHash,
@@ -118,7 +122,7 @@ pub trait Sessions: Send + Sync {
         now: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Whose live session this is; extends it.
+    /// Returns the user of a live session, and extends the session; `None` if no live session has the token.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`]: call again.
@@ -129,18 +133,19 @@ pub trait Sessions: Send + Sync {
         now: Timestamp,
     ) -> Result<Option<UserId>, StoreError>;
 
-    /// Ends a session; no error if there is none.
+    /// Ends a session. A missing session is no error.
     ///
     /// # Errors
-    /// [`StoreError`]: the session may still be live.
+    /// Any [`StoreError`]: the session may still be live.
     async fn end(&self, token: TokenHash) -> Result<(), StoreError>;
 
-    /// Ends every session of a user and answers how many there were.
+    /// Ends every session of a user. Returns their number.
     ///
-    /// Those whose [`begin`](Sessions::begin) had answered before this was called are dead when it answers, and stay so
-    /// after a crash. One that begins meanwhile may live: who must keep a user out looks after beginning.
+    /// Sessions whose [`begin`](Sessions::begin) returned before the start of this call are dead when the
+    /// call returns, and stay dead after a crash. A session begun concurrently may survive; a caller who must
+    /// keep a user out has to check after `begin`.
     ///
     /// # Errors
-    /// [`StoreError`]: some may still be live.
+    /// Any [`StoreError`]: some sessions may still be live.
     async fn end_all(&self, user: UserId) -> Result<u64, StoreError>;
 }

@@ -1,93 +1,93 @@
-//! Shops and their types.
+//! Shops and shop types.
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use crate::{Page, PlacedShop, ShopId, ShopTypeId, StoreError, Timestamp};
 
-/// A kind of shop.
+/// A type of shops.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ShopType {
-    /// Which.
+    /// Id of the type.
     pub id: ShopTypeId,
-    /// Its name.
+    /// Name of the type.
     pub name: String,
-    /// Path of its picture below `/imgs`.
+    /// Path of the type's picture below `/imgs`.
     pub icon: String,
-    /// Its place in the list, lowest first.
+    /// Sort key in the list, lowest first.
     pub sort: i64,
 }
 
-/// What is changed of a kind of shop: what is `None` stays as it is.
+/// Partial update of a shop type: `None` leaves a field unchanged.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ShopTypeEdit {
-    /// Its name.
+    /// Name of the type.
     pub name: Option<String>,
-    /// Path of its picture below `/imgs`.
+    /// Path of the type's picture below `/imgs`.
     pub icon: Option<String>,
-    /// Its place in the list, lowest first.
+    /// Sort key in the list, lowest first.
     pub sort: Option<i64>,
 }
 
-/// What is told about a shop; what an operator writes.
+/// Description of a shop, as edited by an operator.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ShopText {
-    /// Its name.
+    /// Name of the shop.
     pub name: String,
-    /// Its kind.
+    /// Type of the shop.
     pub kind: ShopTypeId,
     /// Comma-separated picture paths, `""` for none.
     pub images: String,
-    /// The neighbourhood, `""` if not told.
+    /// Neighbourhood, `""` if unknown.
     pub area: String,
-    /// The address.
+    /// Postal address of the shop.
     pub address: String,
     /// Longitude in degrees, WGS-84.
     pub x: f64,
     /// Latitude in degrees, WGS-84.
     pub y: f64,
-    /// What one person spends on average, in whole yuan.
+    /// Average price per person, in whole yuan.
     pub avg_price: Option<i64>,
-    /// `10:00-22:00`, `""` if not told.
+    /// Opening hours as `10:00-22:00`, `""` if unknown.
     pub open_hours: String,
-    /// Sold so far.
+    /// Number of units sold.
     pub sold: i64,
-    /// Comments so far.
+    /// Number of comments on the shop.
     pub comments: i64,
-    /// Stars × 10.
+    /// Rating in stars × 10.
     pub score: i64,
 }
 
-/// A shop.
+/// A shop of the mall.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Shop {
-    /// Which.
+    /// Id of the shop.
     pub id: ShopId,
-    /// What is told about it.
+    /// Description of the shop.
     pub text: ShopText,
-    /// Since when.
+    /// Time of creation.
     pub created: Timestamp,
-    /// Last change.
+    /// Time of the last change.
     pub updated: Timestamp,
 }
 
-/// A neighbourhood as a small map shows it.
+/// A neighbourhood with its position on the overview map.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ShopArea {
-    /// Its name.
+    /// Name of the neighbourhood.
     pub area: String,
-    /// The mean longitude of its shops, in degrees.
+    /// Mean longitude of the shops, in degrees.
     pub x: f64,
-    /// Their mean latitude, in degrees.
+    /// Mean latitude of the shops, in degrees.
     pub y: f64,
-    /// How many there are.
+    /// Number of shops.
     pub shops: u64,
 }
 
-/// The order of a list of shops.
+/// Sort order of a shop list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ShopOrder {
-    /// By id.
+    /// By id, ascending.
     Id,
     /// Most comments first, then by id.
     Comments,
@@ -95,28 +95,28 @@ pub enum ShopOrder {
     Score,
 }
 
-/// Shops: their record.
+/// Shops and shop types in the database.
 ///
-/// - Every call is its own transaction and durable when it answers.
-/// - Lists are stable: equal keys are ordered by id.
+/// - Every call is a transaction of its own, durable when the call returns.
+/// - Lists have a stable order: equal keys are ordered by id.
 #[async_trait]
 pub trait Shops: Send + Sync {
-    /// All types by `sort`.
+    /// Returns all types, by `sort`.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn types(&self) -> Result<Vec<ShopType>, StoreError>;
 
-    /// Adds or replaces a type.
+    /// Inserts or replaces a type.
     ///
     /// # Errors
-    /// [`StoreError`]: nothing changed, or the answer was lost; call again.
+    /// Any [`StoreError`]: nothing changed, or the response was lost; call again.
     async fn put_type(&self, kind: &ShopType, now: Timestamp) -> Result<(), StoreError>;
 
-    /// Adds a type, above whatever id there was.
+    /// Inserts a type under an id above all existing ones. Returns the new id.
     ///
     /// # Errors
-    /// [`StoreError`]: nothing was added, or the answer was lost.
+    /// Any [`StoreError`]: nothing was inserted, or the response was lost.
     async fn insert_type(
         &self,
         name: &str,
@@ -125,10 +125,11 @@ pub trait Shops: Send + Sync {
         now: Timestamp,
     ) -> Result<ShopTypeId, StoreError>;
 
-    /// Changes a type, in one step: of two who change different things at once, both are done. `false` for no type.
+    /// Updates the given fields of a type atomically: concurrent updates of different fields both take
+    /// effect. Returns `false` for an unknown type.
     ///
     /// # Errors
-    /// [`StoreError`]: nothing changed, or the answer was lost; call again.
+    /// Any [`StoreError`]: nothing changed, or the response was lost; call again.
     async fn update_type(
         &self,
         kind: ShopTypeId,
@@ -136,28 +137,28 @@ pub trait Shops: Send + Sync {
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// A shop by id.
+    /// Returns a shop by id.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn get(&self, shop: ShopId) -> Result<Option<Shop>, StoreError>;
 
-    /// Adds a shop.
+    /// Inserts a shop. Returns the new id.
     ///
     /// # Errors
-    /// [`StoreError`]: nothing was added, or the answer was lost.
+    /// Any [`StoreError`]: nothing was inserted, or the response was lost.
     async fn insert(&self, text: &ShopText, now: Timestamp) -> Result<ShopId, StoreError>;
 
-    /// Replaces what is told about a shop. `false` for no shop.
+    /// Replaces the description of a shop. Returns `false` for an unknown shop.
     ///
     /// # Errors
-    /// [`StoreError`]: nothing changed, or the answer was lost; call again.
+    /// Any [`StoreError`]: nothing changed, or the response was lost; call again.
     async fn update(&self, shop: ShopId, text: &ShopText, now: Timestamp) -> Result<bool, StoreError>;
 
-    /// Shops of a type, or of all types.
+    /// Returns a page of the shops of a type, or of all types.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn of_type(
         &self,
         kind: Option<ShopTypeId>,
@@ -165,39 +166,40 @@ pub trait Shops: Send + Sync {
         page: Page,
     ) -> Result<Vec<Shop>, StoreError>;
 
-    /// Returns a page of the shops whose name contains `part`, by id; `""` is contained in all. a to z are found in either
-    /// case; whether other letters are is the back end's affair.
+    /// Returns a page of the shops whose name contains `part`, by id; every name contains `""`. The letters a
+    /// to z match in either case; case folding of other letters depends on the back end.
     ///
-    /// Reads the first `max_read` shops by id, at least one, and no more: there is no index for it.
+    /// Reads only the first `max_read` shops by id, but at least one: no index supports the search.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn by_name(&self, part: &str, max_read: u32, page: Page) -> Result<Vec<Shop>, StoreError>;
 
-    /// Those of these shops that there are, each once: a page of them.
+    /// Returns a page of the existing shops among `shops`, without duplicates.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn among(&self, shops: &[ShopId], order: ShopOrder, page: Page) -> Result<Vec<Shop>, StoreError>;
 
-    /// The neighbourhoods with the most shops, no more than `max`, by their number and then by name. Shops that name none, or
-    /// are nowhere on earth, count nowhere. Looks at every shop.
+    /// Returns the `max` neighbourhoods with the most shops, by number of shops, then by name. Shops without
+    /// a neighbourhood or without a valid position are not counted. Scans every shop.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn areas(&self, max: u32) -> Result<Vec<ShopArea>, StoreError>;
 
-    /// Which shops there are whose id is above `after`, by id, no more than `max`. Of shops that are added meanwhile, a later
-    /// one may be told of and an earlier one not yet.
+    /// Returns up to `max` shop ids above `after`, in order. Of shops inserted concurrently, a later one may
+    /// be visible before an earlier one.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn ids(&self, after: ShopId, max: u32) -> Result<Vec<ShopId>, StoreError>;
 
-    /// Where shops are whose id is above `after`, by id, no more than `max`. One that is nowhere on earth
-    /// ([`LatLng::new`](crate::LatLng::new)) is left out; nothing is answered only where there is nothing more.
+    /// Returns the positions of up to `max` shops with an id above `after`, by id. Shops without a valid
+    /// position ([`LatLng::new`](crate::LatLng::new)) are skipped; the result is empty only at the end of the
+    /// list.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn places(&self, after: ShopId, max: u32) -> Result<Vec<PlacedShop>, StoreError>;
 }

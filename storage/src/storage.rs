@@ -1,4 +1,4 @@
-//! The bundle of ports that a back end hands out.
+//! The bundle of ports provided by a back end.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,17 +11,17 @@ use crate::{
     production,
 };
 
-/// Where a mall's memory is.
+/// Location of a mall's data.
 #[derive(Clone, Debug)]
 pub enum Place {
-    /// In a directory of this machine.
+    /// A directory of this machine.
     Embedded(EmbeddedOptions),
-    /// In Redis and MySQL. Connections live on the runtime that opens it, and end with it.
+    /// Redis and MySQL. Connections belong to the runtime that opened them, and end with the runtime.
     Production(ProductionOptions),
 }
 
 impl Place {
-    /// The directory, if it is in one.
+    /// Returns the data directory; `None` for servers.
     #[must_use]
     pub fn dir(&self) -> Option<&Path> {
         match self {
@@ -31,98 +31,97 @@ impl Place {
     }
 }
 
-/// How to open a data directory.
+/// Options for opening a data directory.
 #[derive(Clone, Debug)]
 pub struct EmbeddedOptions {
-    /// The directory; made if it is not there.
+    /// The data directory; created if missing.
     pub dir: PathBuf,
-    /// How far an answer can be trusted.
+    /// Durability of a call that has returned.
     pub durability: Durability,
-    /// Start even though this number of accepted claims is lost from the order log: [`LogLoss::number`](crate::LogLoss::number)
-    /// of the error that a start without it gives. Any other number is refused.
+    /// Starts although this number of accepted claims is lost from the order log. Must equal
+    /// [`LogLoss::number`](crate::LogLoss::number) from the error of a start without the option; other
+    /// numbers are refused.
     pub accept_lost_log: Option<u64>,
-    /// The troubles that are played on its disk. `None`: there are only real ones.
+    /// Fault injection for the disk. `None`: only real faults occur.
     pub disk_faults: Option<Arc<DiskFaults>>,
 }
 
 impl EmbeddedOptions {
-    /// Durable against power cuts; refuses a damaged log.
+    /// Returns default options: durable against power cuts; refuses a damaged log.
     #[must_use]
     pub fn new(dir: impl Into<PathBuf>) -> Self {
         Self { dir: dir.into(), durability: Durability::Power, accept_lost_log: None, disk_faults: None }
     }
 }
 
-/// What the mall needs from storage: one handle per port, cheap to clone.
+/// Storage of a mall: one handle per port. Cheap to clone.
 #[derive(Clone)]
 pub struct Storage {
-    /// Flash-sale units.
+    /// Stock of flash sales.
     pub sales: Arc<dyn Sales>,
-    /// Accepted claims on their way to the record.
+    /// Accepted claims on their way to the database.
     pub order_log: Arc<dyn OrderLog>,
-    /// When unpaid orders end.
+    /// Payment deadlines of unpaid orders.
     pub deadlines: Arc<dyn Deadlines>,
-    /// Counters.
+    /// Counters for unique numbers.
     pub sequences: Arc<dyn Sequences>,
-    /// Who is logged in.
+    /// Login codes and sessions.
     pub sessions: Arc<dyn Sessions>,
-    /// How often is too often.
+    /// Rate limits per key.
     pub rate_limits: Arc<dyn RateLimits>,
-    /// Copies of what the record has.
+    /// Cache of database rows.
     pub cache: Arc<dyn Cache>,
-    /// Locks that instances share.
+    /// Locks shared by instances.
     pub locks: Arc<dyn Locks>,
-    /// People.
+    /// User accounts and profiles.
     pub users: Arc<dyn Users>,
-    /// Who follows whom.
+    /// Follow relations between users.
     pub follows: Arc<dyn Follows>,
-    /// What those whom one follows have written.
+    /// Feeds of followed authors.
     pub feeds: Arc<dyn Feeds>,
-    /// Who likes what.
+    /// Likes of notes and comments.
     pub likes: Arc<dyn Likes>,
-    /// Notes.
+    /// Notes about shops.
     pub notes: Arc<dyn Notes>,
     /// Comments on notes.
     pub comments: Arc<dyn Comments>,
-    /// What readers report.
+    /// Readers' reports of content.
     pub reports: Arc<dyn Reports>,
-    /// Shops.
+    /// Shops and their types.
     pub shops: Arc<dyn Shops>,
-    /// Shops by where they are.
+    /// Geographical index of shops.
     pub geo_index: Arc<dyn GeoIndex>,
-    /// Vouchers and sales.
+    /// Vouchers and flash sales.
     pub vouchers: Arc<dyn Vouchers>,
-    /// Orders.
+    /// Orders in the database.
     pub orders: Arc<dyn Orders>,
     /// Rows for the ledger check.
     pub ledger: Arc<dyn LedgerRows>,
-    /// What closed orders ask for.
+    /// Transactional outbox of database changes.
     pub outbox: Arc<dyn Outbox>,
-    /// Claims that did not become orders.
+    /// Claims that could not become orders.
     pub dead_letters: Arc<dyn DeadLetters>,
-    /// Payments.
+    /// Payments in the database.
     pub payments: Arc<dyn PaymentRows>,
-    /// What people upload.
+    /// Pictures uploaded by users.
     pub pictures: Arc<dyn Pictures>,
-    /// The days on which people sign in.
+    /// Daily sign-ins of users.
     pub sign_ins: Arc<dyn SignIns>,
-    /// How many come, and how often.
+    /// Visit statistics (UV and PV).
     pub visitors: Arc<dyn Visitors>,
-    /// What operators did.
+    /// Audit log of operators' actions.
     pub audit: Arc<dyn Audit>,
-    /// The way in for a whole mall.
+    /// Import of a whole mall.
     pub import: Arc<dyn Import>,
-    /// The back end as a whole.
+    /// Maintenance and health of the back end.
     pub upkeep: Arc<dyn Upkeep>,
 }
 
 impl Storage {
-    /// Opens it, or says in words an operator can act on why not.
-    ///
-    /// The one place that knows which back ends there are.
+    /// Opens the back end at `place`. The only function that knows all back ends.
     ///
     /// # Errors
-    /// [`OpenError`].
+    /// [`OpenError`], with a message that tells the operator what to do.
     pub async fn open(place: &Place) -> Result<Self, OpenError> {
         match place {
             Place::Embedded(options) => embedded::open(options.clone()).await,

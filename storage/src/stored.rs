@@ -1,4 +1,4 @@
-//! How things stand in a record, whichever engine keeps it.
+//! Stored representation of values, common to both database engines.
 
 use std::time::Duration;
 
@@ -7,12 +7,12 @@ use crate::{
     VoucherStatus,
 };
 
-/// What is stored as a number.
+/// Value stored as a number.
 pub(crate) trait Numbered: Copy {
-    /// Its number.
+    /// Returns the stored number.
     fn number(self) -> i64;
 
-    /// What has this number; `None` for one that nothing writes.
+    /// Returns the value of a stored number; `None` for a number never written.
     fn numbered(number: i64) -> Option<Self>;
 }
 
@@ -39,13 +39,13 @@ numbered! {
     DeadState { 0 = Open, 1 = Replayed, 2 = Voided }
     Visibility { 0 = Shown, 1 = Reported, 2 = Hidden, 3 = Deleted }
     PictureKind { 1 = Jpeg, 2 = Webp }
-    // 1 and 3 are kept for payments at the counter and through a webhook.
+    // 1 and 3 are reserved for payment at the counter and payment by webhook.
     PaymentMode { 0 = None, 2 = Sandbox }
     PaymentState { 0 = Started, 1 = Captured, 2 = Refunded, 3 = Failed }
 }
 
 impl OrderStatus {
-    /// The status of an order in a row with this number. No row is pending.
+    /// Returns the order status of a stored number. No row is pending.
     pub(crate) fn in_row(number: i64) -> Option<Self> {
         let status = u8::try_from(number).ok().and_then(Self::numbered);
         status.filter(|status| *status != Self::Pending)
@@ -53,7 +53,7 @@ impl OrderStatus {
 }
 
 impl OrderCounts {
-    /// Where orders of this status are counted; `None` for pending ones, which are in no record.
+    /// Returns the counter for orders of a status; `None` for pending orders, which are not in the database.
     #[must_use]
     pub fn of_status(&mut self, status: OrderStatus) -> Option<&mut u64> {
         Some(match status {
@@ -68,7 +68,7 @@ impl OrderCounts {
     }
 }
 
-/// Counts notes and comments whose likes are not the rows there are.
+/// Counts notes and comments whose like count differs from the number of like rows.
 pub(crate) const MISCOUNTED_LIKES: &str = "SELECT
        (SELECT COUNT(*) FROM notes LEFT JOIN
           (SELECT target_id, COUNT(*) AS liked FROM likes WHERE kind = 0 GROUP BY target_id) AS counted
@@ -77,12 +77,12 @@ pub(crate) const MISCOUNTED_LIKES: &str = "SELECT
           (SELECT target_id, COUNT(*) AS liked FROM likes WHERE kind = 1 GROUP BY target_id) AS counted
           ON target_id = id WHERE likes <> COALESCE(counted.liked, 0))";
 
-/// A span in whole milliseconds, as much as fits.
+/// Converts a duration to whole milliseconds, saturating.
 pub(crate) fn span(span: Duration) -> i64 {
     i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// The pattern of texts that hold this one, for `LIKE … ESCAPE '!'`.
+/// Builds a pattern for `LIKE … ESCAPE '!'` that matches texts containing `text`.
 pub(crate) fn holding(text: &str) -> String {
     format!("%{}%", text.replace('!', "!!").replace('%', "!%").replace('_', "!_"))
 }

@@ -1,4 +1,4 @@
-//! Instants. Storage has no clock: what depends on time is told the time.
+//! Timestamps. Storage has no clock: callers pass the current time.
 
 use std::time::Duration;
 
@@ -9,29 +9,29 @@ use serde::{Deserialize, Serialize};
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// The end of time: what never falls due.
+    /// The latest instant, for entries that never fall due.
     pub const MAX: Self = Self(i64::MAX);
 
-    /// From milliseconds since the Unix epoch.
+    /// Converts from milliseconds since the Unix epoch.
     #[must_use]
     pub const fn from_millis(ms: i64) -> Self {
         Self(ms)
     }
 
-    /// Milliseconds since the Unix epoch.
+    /// Returns milliseconds since the Unix epoch.
     #[must_use]
     pub const fn as_millis(self) -> i64 {
         self.0
     }
 
-    /// The span since `earlier`, zero if that is later.
+    /// Returns the duration since `earlier`; zero if `earlier` is later.
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
 }
 
-/// A span as whole milliseconds, as much as fits.
+/// Converts a duration to whole milliseconds, saturating.
 fn millis(span: Duration) -> i64 {
     i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
 }

@@ -1,28 +1,29 @@
-//! What a back end needs done to it.
+//! Maintenance and health of a back end.
 
 use async_trait::async_trait;
 
 use crate::{StoreError, Timestamp};
 
-/// How far an answer can be trusted, from the least to the most. The command line offers the last three for a directory; on
-/// servers, their own configuration decides.
+/// Durability of a call that has returned, from weakest to strongest. The command line offers the last three
+/// for a directory; servers follow their own configuration.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Durability {
-    /// An answer is lost with what keeps it in its memory. In a directory: for a mall that is thrown away. Nothing asks
-    /// for its bytes to reach the disk, and the files are whole only after [`Upkeep::close`]: then they may be copied, and
-    /// a copy opens with everything in it. (sled syncs its own file when it is opened, closed, or has filled half a
-    /// megabyte; in a directory that is in memory, as below `/dev/shm`, that costs nothing.)
+    /// Data is lost together with the memory that holds it. In a directory: for a disposable mall. Nothing
+    /// requests an fsync, and the files are complete only after [`Upkeep::close`]; then they may be copied,
+    /// and a copy opens with all data. (sled syncs its own file on open, on close and after each half
+    /// megabyte; in a directory in memory, as below `/dev/shm`, the sync costs nothing.)
     Memory,
-    /// Written every 200 ms in a directory, every second by servers: an answer of the last moments may be lost in a crash.
+    /// Written every 200 ms in a directory, every second by servers. A crash may lose the changes of the last
+    /// moments.
     Relaxed,
-    /// An answer survives the end of the process that keeps it, not of its machine.
+    /// Changes survive the end of the process that stores them, but not a crash of its machine.
     Process,
-    /// An answer survives a power cut.
+    /// Changes survive a power cut.
     Power,
 }
 
 impl Durability {
-    /// The word on the command line, in the banner and in `/readyz`.
+    /// Returns the name used on the command line, in the banner and in `/readyz`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -34,72 +35,74 @@ impl Durability {
     }
 }
 
-/// How a back end is.
+/// Health of a back end.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Health {
-    /// `embedded` or `production`.
+    /// Kind of back end: `embedded` or `production`.
     pub backend: &'static str,
-    /// What is in force; on servers, what the weakest of them does.
+    /// Durability in force; on servers, the durability of the weakest server.
     pub durability: Durability,
-    /// What it rests on, each by itself.
+    /// The components of the back end.
     pub parts: Vec<PartHealth>,
-    /// The servers' own clock, to be compared with the mall's; `None` if there is none, or it cannot be asked.
+    /// Clock of the servers, for comparison with the mall's; `None` if there is none or it cannot be read.
     pub clock: Option<Timestamp>,
 }
 
 impl Health {
-    /// What does not work at present, in words for the operator; nothing when all is well.
+    /// Returns all current problems, in text for the operator; empty if healthy.
     pub fn troubles(&self) -> impl Iterator<Item = &String> {
         self.parts.iter().flat_map(|part| &part.troubles)
     }
 
-    /// The parts that are servers, and where they are, without user and password; none in a directory.
+    /// Returns the components that are servers, with their addresses (without user and password); empty for a
+    /// directory.
     pub fn servers(&self) -> impl Iterator<Item = (&PartHealth, &str)> {
         self.parts.iter().filter_map(|part| Some((part, part.address.as_deref()?)))
     }
 }
 
-/// Something that a back end rests on.
+/// Component of a back end, with its health.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PartHealth {
-    /// `disk`, `order log` or `SQLite`; `Redis` or `MySQL`.
+    /// Name of the component: `disk`, `order log` or `SQLite`; `Redis` or `MySQL`.
     pub name: &'static str,
-    /// Where it is, if it is a server; without user and password.
+    /// Address of a server, without user and password.
     pub address: Option<String>,
-    /// What is in force there, in its own words; `None` if it promises nothing by itself.
+    /// Durability in the component's own terms; `None` if the component promises none by itself.
     pub durability: Option<&'static str>,
-    /// What does not work, in words for the operator.
+    /// Current problems, in text for the operator.
     pub troubles: Vec<String>,
-    /// The circuit breakers before it: one a server, one a master of a cluster; none in a directory.
+    /// Circuit breakers before the component: one per server, or one per master of a cluster; empty for a
+    /// directory.
     pub circuits: Vec<CircuitHealth>,
 }
 
-/// A circuit breaker before a server.
+/// State of a server's circuit breaker.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CircuitHealth {
-    /// The server's address, without user and password.
+    /// Address of the server, without user and password.
     pub node: String,
-    /// Whether calls are made.
+    /// State of the breaker.
     pub state: CircuitState,
-    /// How often it opened since the start.
+    /// Number of times the breaker has opened since the start.
     pub opened: u64,
-    /// Calls that were refused without asking the server, since the start.
+    /// Calls rejected by the breaker since the start.
     pub refused: u64,
 }
 
-/// Whether a circuit breaker lets calls pass. Ordered from the best to the worst.
+/// State of a circuit breaker, ordered from best to worst.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum CircuitState {
-    /// All of them.
+    /// All calls pass.
     Closed,
-    /// A few, on trial: the server answers probes again.
+    /// A few trial calls pass: the server responds to probes again.
     HalfOpen,
-    /// None: the server does not answer.
+    /// No call passes: the server does not respond.
     Open,
 }
 
 impl CircuitState {
-    /// The word in `/readyz`.
+    /// Returns the name used in `/readyz`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -110,40 +113,41 @@ impl CircuitState {
     }
 }
 
-/// The back end as a whole.
+/// Maintenance and health of a whole back end.
 #[async_trait]
 pub trait Upkeep: Send + Sync {
-    /// How it is, now.
+    /// Returns the current health.
     async fn health(&self) -> Health;
 
-    /// Frees what has expired, and retries what failed. Called every second or so; answers stay the same without it.
+    /// Frees expired data and retries failed work. Called about once a second; results of other calls do not
+    /// depend on sweeping.
     ///
     /// # Errors
-    /// [`StoreError`]: not all was done; the next call goes on.
+    /// Any [`StoreError`]: some work remains; the next call continues.
     async fn sweep(&self, now: Timestamp) -> Result<(), StoreError>;
 
-    /// A setting of the mall that outlives it, such as its time zone.
+    /// Returns a persistent setting of the mall, such as its time zone.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn setting(&self, name: &str) -> Result<Option<String>, StoreError>;
 
-    /// Stores a setting.
+    /// Stores a setting, replacing the former value.
     ///
     /// # Errors
-    /// [`StoreError`]: nothing changed, or the answer was lost; call again.
+    /// Any [`StoreError`]: nothing changed, or the response was lost; call again.
     async fn put_setting(&self, name: &str, value: &str) -> Result<(), StoreError>;
 
-    /// Stores a setting unless there is one of this name: that which stands from then on, for everybody, however many store one
-    /// at once.
+    /// Inserts a setting if absent. Returns the stored value; of concurrent calls, the first wins.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn keep_setting(&self, name: &str, value: &str) -> Result<String, StoreError>;
 
-    /// Writes what is left to write, marks the stop as clean and lets go of the files. Calls after it fail.
+    /// Flushes pending writes, marks the shutdown as clean and releases the files. Later calls fail.
     ///
     /// # Errors
-    /// [`StoreError`]: the stop is not marked as clean; what was answered is durable all the same.
+    /// Any [`StoreError`]: the shutdown is not marked as clean. Changes already acknowledged are durable all
+    /// the same.
     async fn close(&self) -> Result<(), StoreError>;
 }

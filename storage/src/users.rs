@@ -1,44 +1,44 @@
-//! People.
+//! User accounts and profiles.
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use crate::{Page, Phone, StoreError, Timestamp, UserId};
 
-/// What a user may do beyond a customer's rights.
+/// Role of a user.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
-    /// Buys.
+    /// Buys in the mall.
     Customer,
     /// Runs the mall.
     Operator,
 }
 
-/// That a user may not come in any more.
+/// Block that keeps a user out of the mall.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Block {
-    /// Since when.
+    /// Time of the block.
     pub since: Timestamp,
-    /// Why, in an operator's words.
+    /// Reason in an operator's words.
     pub reason: String,
 }
 
-/// A change of what a user may do.
+/// Change of a user's role or block.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum RightsChange {
-    /// Gives a role in place of the one they have.
+    /// Replaces the user's role.
     Role(Role),
-    /// Blocks them, or gives a block another reason and time.
+    /// Blocks the user, or replaces reason and time of an existing block.
     Block {
-        /// Why.
+        /// Reason in an operator's words.
         reason: String,
     },
-    /// Lets them in again.
+    /// Lifts the block.
     Unblock,
 }
 
 impl RightsChange {
-    /// The user as the change makes them.
+    /// Returns the user after the change.
     pub(crate) fn of(&self, was: &User, now: Timestamp) -> User {
         let mut is = was.clone();
         match self {
@@ -50,94 +50,95 @@ impl RightsChange {
     }
 }
 
-/// Whether a change may leave the mall without an operator who can come in.
+/// Policy for changes that would leave the mall without an active operator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LastOperator {
-    /// It may not.
+    /// Refuse such a change.
     Stays,
-    /// It may: whoever asks has another way in.
+    /// Allow the change: the caller has another way in.
     MayGo,
 }
 
-/// What became of a change of what a user may do.
+/// Outcome of a [`RightsChange`].
 #[must_use]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum RightsAnswer {
-    /// This is the user now.
+    /// The user after the change.
     Done(User),
-    /// There is no such user.
+    /// The user does not exist.
     NoSuchUser,
-    /// Nothing changed: no operator would have been left who is not blocked.
+    /// Nothing changed: no unblocked operator would have been left.
     LastOperator,
 }
 
-/// Which users are looked for; by default all.
+/// Filter of a user list; matches all users by default.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct UserFilter {
-    /// Those whose phone number begins so.
+    /// Prefix of the phone number.
     pub phone: String,
-    /// Those in whose name this is found. Whether its case counts is the back end's affair.
+    /// Part of the nick name. Case sensitivity depends on the back end.
     pub name: String,
-    /// Those of one role.
+    /// Only users of this role.
     pub role: Option<Role>,
-    /// Blocked ones alone.
+    /// Only blocked users.
     pub blocked: bool,
 }
 
-/// A person as the mall knows them.
+/// A user account.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct User {
-    /// Who.
+    /// Id of the user.
     pub id: UserId,
-    /// How they log in.
+    /// Phone number, used for login.
     pub phone: Phone,
-    /// The name others see.
+    /// Name shown to others.
     pub nick_name: String,
-    /// Path of the picture, `""` if none.
+    /// Path of the avatar, `""` if none.
     pub icon: String,
-    /// Rights.
+    /// Role of the user.
     pub role: Role,
-    /// Whether they are kept out.
+    /// Block in force, if any.
     pub blocked: Option<Block>,
-    /// Since when.
+    /// Time of registration.
     pub created: Timestamp,
 }
 
 impl User {
-    /// Whether this is an operator who can come in.
+    /// Returns whether the user is an active operator: not blocked.
     pub(crate) fn acts(&self) -> bool {
         self.role == Role::Operator && self.blocked.is_none()
     }
 }
 
-/// What a person tells about themselves.
+/// Profile of a user.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Card {
-    /// City.
+    /// City of residence, as entered.
     pub city: String,
-    /// A few words, at most 128 characters.
+    /// Self-introduction, at most 128 characters.
     pub introduce: String,
-    /// `false` = male, as hm-dianping has it.
+    /// `false` = male, as in hm-dianping.
     pub gender: bool,
-    /// `2000-01-31`, if told.
+    /// Birthday as `2000-01-31`, if given.
     pub birthday: Option<String>,
-    /// Points.
+    /// Number of credit points.
     pub credits: u64,
     /// Member level, 0 to 9.
     pub level: u8,
 }
 
-/// People: the record of users.
+/// Users in the database.
 ///
-/// - Ids are given in order from 1 and never again, nearly without gaps: of concurrent calls for one phone, each may
-///   leave one out. A phone belongs to one user.
-/// - Every call is its own transaction and durable when it answers.
+/// - Ids are assigned in order from 1, never reused, and nearly without gaps: each of several concurrent
+///   calls for one phone may skip an id. A phone belongs to one user.
+/// - Every call is a transaction of its own, durable when the call returns.
 #[async_trait]
 pub trait Users: Send + Sync {
-    /// The user with this phone, made with this nick name if there is none. Concurrent calls make one.
+    /// Returns the user with this phone, creating an account with `nick_name` if there is none. Concurrent
+    /// calls create one account.
     ///
     /// # Errors
-    /// [`StoreError`]: nobody was made, or the answer was lost; call again.
+    /// Any [`StoreError`]: no account was created, or the response was lost; call again.
     async fn find_or_create(
         &self,
         phone: &Phone,
@@ -145,28 +146,29 @@ pub trait Users: Send + Sync {
         now: Timestamp,
     ) -> Result<User, StoreError>;
 
-    /// A user by id.
+    /// Returns a user by id.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn get(&self, user: UserId) -> Result<Option<User>, StoreError>;
 
-    /// A user by phone.
+    /// Returns a user by phone.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn by_phone(&self, phone: &Phone) -> Result<Option<User>, StoreError>;
 
-    /// A user's card; an empty one for a user who has told nothing, `None` for no user.
+    /// Returns a user's profile; an empty profile for a user who never filled one in, `None` for an unknown
+    /// user.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn card(&self, user: UserId) -> Result<Option<Card>, StoreError>;
 
-    /// Replaces name, picture and card of a user. `false` for no user.
+    /// Replaces nick name, avatar and profile of a user. Returns `false` for an unknown user.
     ///
     /// # Errors
-    /// [`StoreError`]: nothing changed, or the answer was lost; call again.
+    /// Any [`StoreError`]: nothing changed, or the response was lost; call again.
     async fn put_card(
         &self,
         user: UserId,
@@ -176,22 +178,23 @@ pub trait Users: Send + Sync {
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// The stored password hash; `None` for no user or no password.
+    /// Returns the stored password hash; `None` for an unknown user or no password.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn password(&self, user: UserId) -> Result<Option<String>, StoreError>;
 
-    /// Stores a password hash. `false` for no user.
+    /// Stores a password hash. Returns `false` for an unknown user.
     ///
     /// # Errors
-    /// [`StoreError`]: nothing changed, or the answer was lost; call again.
+    /// Any [`StoreError`]: nothing changed, or the response was lost; call again.
     async fn put_password(&self, user: UserId, hash: &str, now: Timestamp) -> Result<bool, StoreError>;
 
-    /// Stores a password hash in the place of this one. `false` if another is stored, or none, or for no user.
+    /// Replaces the password hash `old` by `new` (compare-and-set). Returns `false` if another hash or none
+    /// is stored, or for an unknown user.
     ///
     /// # Errors
-    /// [`StoreError`]: nothing changed, or the answer was lost; call again.
+    /// Any [`StoreError`]: nothing changed, or the response was lost; call again.
     async fn replace_password(
         &self,
         user: UserId,
@@ -200,11 +203,11 @@ pub trait Users: Send + Sync {
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Changes what a user may do. One step: of several operators who demote or block each other at the same time, one
-    /// stays, where [`LastOperator::Stays`].
+    /// Changes role or block of a user, atomically. With [`LastOperator::Stays`], of several operators who
+    /// demote or block each other concurrently, one remains.
     ///
     /// # Errors
-    /// [`StoreError`]: nothing changed, or the answer was lost; call again.
+    /// Any [`StoreError`]: nothing changed, or the response was lost; call again.
     async fn put_rights(
         &self,
         user: UserId,
@@ -213,15 +216,15 @@ pub trait Users: Send + Sync {
         now: Timestamp,
     ) -> Result<RightsAnswer, StoreError>;
 
-    /// The users of these ids, in the order in which they are asked for; ids of nobody are left out.
+    /// Returns the users with these ids, in the order of `users`; unknown ids are left out.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn those(&self, users: &[UserId]) -> Result<Vec<User>, StoreError>;
 
-    /// Those who are looked for, by id.
+    /// Returns a page of the users that match `filter`, by id.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn list(&self, filter: &UserFilter, page: Page) -> Result<Vec<User>, StoreError>;
 }

@@ -1,4 +1,4 @@
-//! Vouchers, and the terms of those that are sales.
+//! Vouchers, and the terms of flash-sale vouchers.
 
 use std::time::Duration;
 
@@ -7,123 +7,124 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Cents, Page, ShopId, StoreError, Terms, Timestamp, VoucherId};
 
-/// Whether a voucher is to be seen.
+/// Visibility of a voucher.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum VoucherStatus {
-    /// On the shelf: 1.
+    /// On the shelf; stored as 1.
     OnShelf,
-    /// Taken off: 2.
+    /// Off the shelf; stored as 2.
     OffShelf,
-    /// Expired: 3.
+    /// Expired; stored as 3.
     Expired,
 }
 
-/// What is told about a voucher; what an operator writes.
+/// Description of a voucher, as edited by an operator.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct VoucherText {
-    /// Whose.
+    /// The shop that offers the voucher.
     pub shop: ShopId,
-    /// Its title.
+    /// Title of the voucher.
     pub title: String,
-    /// A second line, `""` if none.
+    /// Second line, `""` if none.
     pub sub_title: String,
     /// Rules, lines separated by `\n`, `""` if none.
     pub rules: String,
-    /// What it costs.
+    /// Price in cents.
     pub pay_value: Cents,
-    /// What it is worth.
+    /// Face value in cents.
     pub actual_value: Cents,
-    /// Whether it is to be seen.
+    /// Visibility of the voucher.
     pub status: VoucherStatus,
 }
 
-/// What is changed of a voucher: what is `None` stays as it is.
+/// Partial update of a voucher: `None` leaves a field unchanged.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct VoucherEdit {
-    /// Its title.
+    /// Title of the voucher.
     pub title: Option<String>,
-    /// A second line, `""` for none.
+    /// Second line, `""` for none.
     pub sub_title: Option<String>,
     /// Rules, lines separated by `\n`, `""` for none.
     pub rules: Option<String>,
-    /// What it costs.
+    /// Price in cents.
     pub pay_value: Option<Cents>,
-    /// What it is worth.
+    /// Face value in cents.
     pub actual_value: Option<Cents>,
-    /// Whether it is to be seen.
+    /// Visibility of the voucher.
     pub status: Option<VoucherStatus>,
 }
 
-/// Which vouchers a list is to hold: those that agree with every part that is set.
+/// Filter of a voucher list: a voucher must match every field that is set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct VoucherFilter {
-    /// Whose.
+    /// Only vouchers of this shop.
     pub shop: Option<ShopId>,
-    /// Those alone that are sales.
+    /// Only flash-sale vouchers.
     pub sales_only: bool,
 }
 
-/// The terms on which a sale is made.
+/// Terms of a new sale.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NewSale {
-    /// Units at the start. `None` = unlimited.
+    /// Initial units. `None` = unlimited.
     pub units: Option<u64>,
-    /// First instant at which a claim is taken.
+    /// First instant at which claims are accepted.
     pub begin: Timestamp,
-    /// First instant at which none is taken any more.
+    /// First instant at which claims are refused again (exclusive end).
     pub end: Timestamp,
-    /// How long a buyer has to pay.
+    /// Time to pay, from the claim.
     pub pay_within: Duration,
-    /// The least member level that may buy, 0 for everybody.
+    /// Minimum member level of a buyer; 0 for everybody.
     pub min_level: u8,
 }
 
-/// A sale as the record has it.
+/// A sale in the database.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SaleRecord {
-    /// What [`Sales`](crate::Sales) is told: window, pause, initial + added units.
+    /// Terms for [`Sales`](crate::Sales): window, pause, initial + added units.
     pub terms: Terms,
-    /// Units at the start. `None` = unlimited.
+    /// Initial units. `None` = unlimited.
     pub initial: Option<u64>,
-    /// Units added since, negative if taken away.
+    /// Units added since; negative if removed.
     pub added: i64,
-    /// Units that no order and no dead letter in the record holds, as kept by the order transactions. `None` = unlimited.
+    /// Units not held by any order or dead letter in the database, maintained by the order transactions.
+    /// `None` = unlimited.
     pub stock: Option<u64>,
-    /// How long a buyer has to pay.
+    /// Time to pay, from the claim.
     pub pay_within: Duration,
-    /// The least member level that may buy, 0 for everybody.
+    /// Minimum member level of a buyer; 0 for everybody.
     pub min_level: u8,
 }
 
-/// A voucher.
+/// A voucher, with its flash sale if any.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Voucher {
-    /// Which.
+    /// Id of the voucher.
     pub id: VoucherId,
-    /// What is told about it.
+    /// Description of the voucher.
     pub text: VoucherText,
-    /// Its sale, if it is a flash-sale voucher.
+    /// Flash sale, if the voucher has one.
     pub sale: Option<SaleRecord>,
-    /// Since when.
+    /// Time of creation.
     pub created: Timestamp,
-    /// Last change.
+    /// Time of the last change.
     pub updated: Timestamp,
 }
 
-/// A change of a sale's units.
+/// Change of a sale's units.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StockChange {
-    /// What was asked for: more units, or fewer if it is negative.
+    /// Requested change: positive to add units, negative to remove.
     pub asked: i64,
-    /// What is to be done: as much, or, of units taken away, as many as there were.
+    /// Change to apply: equal to `asked`, or, for a removal, limited to the units available.
     pub by: i64,
-    /// What its author calls it, if it is not to be done twice.
+    /// Idempotency key, if the change must not be applied twice.
     pub request: Option<String>,
 }
 
 impl StockChange {
-    /// By how many units it changes a sale, and the sale as it is then. `None` if that is unlimited, or would have more than
-    /// can be counted.
+    /// Returns the effective change of units, and the sale after the change. `None` if the sale is unlimited,
+    /// or the sum would overflow.
     pub(crate) fn of(&self, sale: &SaleRecord) -> Option<(i64, SaleRecord)> {
         let countable = |units: &u64| i64::try_from(*units).is_ok();
         let stock = sale.stock?;
@@ -136,30 +137,31 @@ impl StockChange {
     }
 }
 
-/// What became of a change of a sale's units.
+/// Outcome of a [`StockChange`].
 #[must_use]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum StockChanged {
-    /// This call did it: by so many units, and the sale as it is now.
+    /// This call applied the change; effective change, and the sale after the change.
     Done(i64, SaleRecord),
-    /// It was done before, under the same request. As it was written down then, and the sale as it is now.
+    /// A change under the same idempotency key was applied before: the stored change, and the sale as stored
+    /// now.
     Before(StockChange, SaleRecord),
-    /// The sale is unlimited: there is nothing to count.
+    /// The sale is unlimited; no units to count.
     Unlimited,
-    /// There is no such sale.
+    /// The sale does not exist.
     Unknown,
 }
 
-/// Vouchers: their record.
+/// Vouchers and sales in the database.
 ///
-/// - Every call is its own transaction and durable when it answers.
-/// - A voucher is a sale from the start or never.
+/// - Every call is a transaction of its own, durable when the call returns.
+/// - A voucher has a sale from creation on, or never.
 #[async_trait]
 pub trait Vouchers: Send + Sync {
-    /// Adds a voucher, with a sale if one is given.
+    /// Inserts a voucher, with a sale if given. Returns the new id.
     ///
     /// # Errors
-    /// [`StoreError`]: nothing was added, or the answer was lost.
+    /// Any [`StoreError`]: nothing was inserted, or the response was lost.
     async fn insert(
         &self,
         text: &VoucherText,
@@ -167,36 +169,37 @@ pub trait Vouchers: Send + Sync {
         now: Timestamp,
     ) -> Result<VoucherId, StoreError>;
 
-    /// A voucher by id.
+    /// Returns a voucher by id.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn get(&self, voucher: VoucherId) -> Result<Option<Voucher>, StoreError>;
 
-    /// The vouchers of a shop that are on the shelf, by id.
+    /// Returns the vouchers of a shop that are on the shelf, by id.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn of_shop(&self, shop: ShopId) -> Result<Vec<Voucher>, StoreError>;
 
-    /// The vouchers on the shelf whose sale is not over at `now`, no more than `max`: first those in their window, by their
-    /// end; then those to come, by their begin; by id where that is equal.
+    /// Returns up to `max` vouchers on the shelf whose sale has not ended at `now`. First the running sales
+    /// by end, then the upcoming ones by begin; ties by id.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn on_sale(&self, now: Timestamp, max: u32) -> Result<Vec<Voucher>, StoreError>;
 
-    /// Which vouchers there are whose id is above `after`, on the shelf or not, by id, no more than `max`. Of vouchers that
-    /// are added meanwhile, a later one may be told of and an earlier one not yet.
+    /// Returns up to `max` ids above `after`, in order, of vouchers on or off the shelf. Of vouchers inserted
+    /// concurrently, a later one may be visible before an earlier one.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn ids(&self, after: VoucherId, max: u32) -> Result<Vec<VoucherId>, StoreError>;
 
-    /// Sales after `after` by id, at most `max`: all of them, or those that end after an instant.
+    /// Returns up to `max` sales with an id above `after`, by id: all, or only sales that end after
+    /// `ending_after`.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn sales(
         &self,
         ending_after: Option<Timestamp>,
@@ -204,17 +207,19 @@ pub trait Vouchers: Send + Sync {
         max: u32,
     ) -> Result<Vec<SaleRecord>, StoreError>;
 
-    /// A page of the vouchers that a filter admits, newest first, on the shelf or not, and how many it admits in all.
+    /// Returns a page of the vouchers that match `filter`, newest first, on or off the shelf, and the total
+    /// number of matches.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn page(&self, filter: VoucherFilter, page: Page) -> Result<(Vec<Voucher>, u64), StoreError>;
 
-    /// Changes what is told about a voucher, in one step: of two who change different things at once, both are done.
-    /// Answers the voucher as it is then; `None` if there is no such voucher. Orders that are in the record keep their price.
+    /// Updates the given fields of a voucher atomically: concurrent updates of different fields both take
+    /// effect. Returns the voucher after the update; `None` for an unknown voucher. Existing orders keep
+    /// their price.
     ///
     /// # Errors
-    /// [`StoreError`]: nothing changed, or the answer was lost; call again.
+    /// Any [`StoreError`]: nothing changed, or the response was lost; call again.
     async fn update(
         &self,
         voucher: VoucherId,
@@ -222,14 +227,16 @@ pub trait Vouchers: Send + Sync {
         now: Timestamp,
     ) -> Result<Option<Voucher>, StoreError>;
 
-    /// Changes a sale's units: `added` and `stock` by the same number, in one transaction with the request's name.
+    /// Changes a sale's units: `added` and `stock` by the same number, in one transaction with the
+    /// idempotency key.
     ///
-    /// Units that orders or dead letters hold cannot be taken away: then it is done by fewer, down to a stock of 0. A
-    /// request that was named before changes nothing, whatever it asks for now.
+    /// Units held by orders or dead letters cannot be removed: a larger removal stops at a stock of 0. A
+    /// repeated idempotency key changes nothing, whatever the new request.
     ///
     /// # Errors
-    /// [`StoreError`]: nothing changed, or the answer was lost; call again, if it has a name. [`StoreError::Refused`]:
-    /// there would be more units than can be counted.
+    /// - [`StoreError::Refused`]: the number of units would overflow.
+    /// - Any other [`StoreError`]: nothing changed, or the response was lost; call again if the change has an
+    ///   idempotency key.
     async fn change_stock(
         &self,
         voucher: VoucherId,
@@ -237,20 +244,20 @@ pub trait Vouchers: Send + Sync {
         now: Timestamp,
     ) -> Result<StockChanged, StoreError>;
 
-    /// What was done under a request of this name; `None` if nothing was.
+    /// Returns the change applied under an idempotency key; `None` if the key was never used.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn stock_change(
         &self,
         voucher: VoucherId,
         request: &str,
     ) -> Result<Option<StockChange>, StoreError>;
 
-    /// Moves a sale's window and pause. `None` if there is no such sale.
+    /// Sets window and pause of a sale. Returns the sale after the change; `None` for an unknown sale.
     ///
     /// # Errors
-    /// [`StoreError`]: nothing changed, or the answer was lost; call again.
+    /// Any [`StoreError`]: nothing changed, or the response was lost; call again.
     async fn put_window(
         &self,
         voucher: VoucherId,
