@@ -1,4 +1,4 @@
-//! The decision about a batch of claims, given the rows in the database. Does no I/O.
+//! Decides about a batch of claims, given the rows in the database. Does no I/O.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -71,8 +71,8 @@ pub(super) fn decide(
     verdict
 }
 
-/// Decides by unique keys alone. A claim without stock counts as written for now, so that later claims of the
-/// batch conflict with it.
+/// Decides by unique keys alone. A claim without stock counts as written for now, so that later conflicting
+/// claims of the batch are found.
 fn by_keys(
     claims: &[Logged],
     sales: &BTreeMap<VoucherId, SaleRow>,

@@ -113,8 +113,8 @@ async fn bury_doubles(conn: &mut Conn, now: Timestamp) -> Result<Option<ImportFi
     Ok(Some(ImportFindings { kind, finding, count, examples }))
 }
 
-/// Returns the live orders of users with several in one sale, and their statuses; per user and sale, the most
-/// advanced first. Status 3 is used, 5 refunding, 2 paid.
+/// Returns live orders of users with several orders in a sale, and their statuses; per user and sale, the
+/// most advanced first. Status 3 is used, 5 refunding, 2 paid.
 async fn doubled(conn: &mut Conn) -> Result<Vec<(Claim, i64)>, Fault> {
     let sql = "SELECT id, user_id, voucher_id, created_ms, status FROM orders
        JOIN (SELECT user_id, voucher_id FROM orders

@@ -8,11 +8,11 @@ use crate::ImportIds;
 use crate::production::mysql::columns::execute;
 use crate::production::mysql::trouble::Fault;
 
-/// Raises the AUTO_INCREMENT counters so that generated ids start at `next_ids`.
+/// Raises the `AUTO_INCREMENT` counters so that generated ids start at `next_ids`.
 ///
-/// `ALTER TABLE … AUTO_INCREMENT` would implicitly commit the import. Instead, a row with the id before
-/// `next` raises the counter, and is deleted at once. All other columns get MySQL's implicit defaults, which
-/// the relaxed SQL mode permits.
+/// `ALTER TABLE … AUTO_INCREMENT` would implicitly commit the import. Instead, a row with the last id before
+/// `next` raises the counter, and is deleted at once. All other columns get MySQL's implicit defaults, as
+/// permitted by the SQL mode set here.
 pub(super) async fn raise(conn: &mut Conn, next_ids: &BTreeMap<ImportIds, u64>) -> Result<(), Fault> {
     if next_ids.is_empty() {
         return Ok(());
