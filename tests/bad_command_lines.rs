@@ -1,5 +1,5 @@
-//! Command lines and files that nobody should give, and what each gets: an exit code, and a sentence that names what was
-//! wrong.
+//! Wrong command lines and damaged files, and the result of each: an exit code, and a message that names the
+//! problem.
 
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
 
@@ -14,10 +14,11 @@ use mallbox_storage::{EmbeddedOptions, Phone, Place, Storage, Timestamp};
 const PATIENCE: Duration = Duration::from_secs(30);
 const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 
-/// Words after `mallbox`, the exit code, and what standard error must hold.
+/// Arguments of `mallbox`, the exit code, and a text in standard error.
 ///
-/// `{new}`: a directory that is not there; `{mall}`: one with a mall; `{theirs}`: somebody else's; `{file}`: a file;
-/// `{empty}`: the empty text; `{servers}`: a Redis and a MySQL where there are none, with passwords.
+/// `{new}`: a directory that does not exist; `{mall}`: one with a mall; `{theirs}`: one with foreign files;
+/// `{file}`: a file; `{empty}`: the empty text; `{servers}`: URLs without a Redis and a MySQL behind them,
+/// with passwords.
 #[rustfmt::skip]
 const LINES: &[(&str, i32, &str)] = &[
     ("", 2, "Usage: mallbox"),
@@ -121,13 +122,13 @@ const LINES: &[(&str, i32, &str)] = &[
 
 const SERVERS: &str = "--redis redis://:secret@127.0.0.1:1 --mysql mysql://root:secret@127.0.0.1:1/mall";
 
-/// What is done to a file of a mall that was stopped in order.
+/// Damage done to a file of a gracefully stopped mall.
 enum Spoil {
     Empty,
     Garbage,
     Text(&'static str),
     Remove,
-    /// A directory in its place.
+    /// A directory in place of the file.
     Directory,
     OfAnotherProgram,
 }
@@ -135,7 +136,7 @@ enum Spoil {
 use Spoil::{Directory, Empty, Garbage, OfAnotherProgram, Remove, Text};
 use mallbox_test_patience::Deadline;
 
-/// The file, what is done to it, the exit code of `serve` and `verify`, and what both say.
+/// The file, the damage, the exit codes of `serve` and `verify`, and the messages of both.
 #[rustfmt::skip]
 const FILES: &[(&str, Spoil, [i32; 2], [&str; 2])] = &[
     ("mall.sqlite", Empty, [1, 1], ["mall.sqlite is damaged: it is empty"; 2]),
@@ -184,7 +185,7 @@ fn mallbox(arguments: &[String]) -> (i32, String) {
     (status.code().unwrap_or_else(|| panic!("{arguments:?} died of a signal: {said}")), said)
 }
 
-/// A mall that was stopped in order.
+/// Makes a mall and stops it gracefully.
 fn make_mall(dir: &Path) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     runtime.block_on(async {
@@ -254,7 +255,7 @@ fn every_damaged_file_is_named_and_left_as_it_is() {
             }
             let (got, said) = mallbox(&arguments);
             let told = said.lines().filter(|line| line.starts_with("mallbox: ")).count();
-            // What sled cannot read in its own file it cuts off.
+            // sled truncates the unreadable part of its own file.
             let is_changed = content(&path) != before && !file.ends_with("/db");
             let is_told = told == 1 && said.contains(words) && !said.contains("panicked at src");
             if got != *code || !is_told || is_changed {

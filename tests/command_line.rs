@@ -1,4 +1,4 @@
-//! The command line as somebody types it: what it says, what it exits with, and how it finds a mall that runs.
+//! The command line from a user's point of view: messages, exit codes, and the discovery of a running mall.
 
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
 
@@ -19,14 +19,14 @@ fn mallbox(arguments: &[&str]) -> Command {
     command
 }
 
-/// Exit code, standard output, standard error.
+/// Runs a command. Returns exit code, standard output and standard error.
 fn said(arguments: &[&str]) -> (i32, String, String) {
     let Output { status, stdout, stderr } = mallbox(arguments).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (status.code().unwrap(), text(stdout), text(stderr))
 }
 
-/// A mall that runs until it is dropped.
+/// A mall that runs until dropped.
 struct Running {
     child: Child,
     address: String,
@@ -41,7 +41,7 @@ impl Running {
         while !banner.contains("\nlimits") {
             banner += &(lines.next().expect("a banner").unwrap() + "\n");
         }
-        // Read on, so that the mall never writes into a closed pipe.
+        // Continues to read, so that the mall never writes to a closed pipe.
         std::thread::spawn(move || lines.for_each(drop));
         let address = banner.lines().next().unwrap().split("http://").nth(1).unwrap();
         Self { child, address: address.trim_end_matches('/').to_owned(), banner }
@@ -62,7 +62,7 @@ impl Running {
         answer
     }
 
-    /// SIGTERM, and the exit code.
+    /// Sends SIGTERM. Returns the exit code.
     fn stop(mut self) -> i32 {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args(["-s", "TERM", &id]).status().unwrap().success());
@@ -130,7 +130,7 @@ fn a_directory_that_is_somebody_elses_is_left_as_it_is() {
     assert_eq!(std::fs::read_dir(&data).unwrap().count(), 1);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "theirs");
 
-    // A file system of its own is not empty either.
+    // The root of a file system is not empty either.
     let disk = dir.path().join("disk");
     std::fs::create_dir_all(disk.join("lost+found")).unwrap();
     let mall = Running::start(&["serve", "--data", text(&disk), "--listen", "127.0.0.1:0"]);
@@ -176,7 +176,7 @@ fn a_mall_is_served_checked_and_stopped() {
     assert!(error.contains("Asia/Shanghai for ever"), "{error}");
 }
 
-/// Everything below a directory: path, bytes, and when it was last changed.
+/// Returns everything below a directory: path, content, and time of the last change.
 fn everything(dir: &Path) -> Vec<(PathBuf, Vec<u8>, std::time::SystemTime)> {
     let mut found = Vec::new();
     let mut folders = vec![dir.to_owned()];
@@ -184,7 +184,7 @@ fn everything(dir: &Path) -> Vec<(PathBuf, Vec<u8>, std::time::SystemTime)> {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             let meta = path.metadata().unwrap();
-            // The socket of a mall that was killed is there, too.
+            // The socket of a killed mall is present, too.
             let bytes = if meta.is_file() { std::fs::read(&path).unwrap() } else { Vec::new() };
             if meta.is_dir() {
                 folders.push(path.clone());
@@ -201,7 +201,7 @@ fn a_mall_that_may_not_be_written_to_is_verified_and_stays_as_it_is_to_the_last_
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("mall");
     let mut mall = Running::start(&["demo", "--data", text(&data), "--listen", "127.0.0.1:0"]);
-    // Killed: what was written last is in files that a start has to read.
+    // Killed: the last writes are in files that a start has to read.
     mall.child.kill().unwrap();
     mall.child.wait().unwrap();
     let chmod = |mode: &str| {
@@ -226,7 +226,8 @@ fn a_stop_that_is_signalled_twice_within_a_moment_is_a_clean_one() {
     let dir = tempfile::tempdir().unwrap();
     let mut mall = Running::start(&["serve", "--data", text(dir.path()), "--listen", "127.0.0.1:0"]);
     let id = mall.child.id().to_string();
-    // As `timeout` does it: the program, then its group. A pause, since signals that are not yet taken become one.
+    // Like `timeout`: signals the program, then its group. The pause prevents two pending signals from
+    // merging into one.
     let twice = format!("kill -s TERM {id}; sleep 0.01; kill -s TERM {id}");
     assert!(Command::new("sh").args(["-c", &twice]).status().unwrap().success());
     assert_eq!(mall.child.wait().unwrap().code(), Some(0));
@@ -235,7 +236,7 @@ fn a_stop_that_is_signalled_twice_within_a_moment_is_a_clean_one() {
 #[test]
 fn operators_are_named_on_a_mall_that_runs_and_on_one_that_does_not() {
     let dir = tempfile::tempdir().unwrap();
-    // So deep that the socket's path does not fit into an address, and lies elsewhere.
+    // Deep enough that the socket's path exceeds an address, and the socket is placed elsewhere.
     let data = dir.path().join("d".repeat(60)).join("e".repeat(60));
     let user = |step: &str, phone: &str| said(&["user", step, "--data", text(&data), phone]);
     let operators = || said(&["user", "list", "--operators", "--data", text(&data)]).1;
@@ -375,7 +376,7 @@ fn the_payment_mode_is_stored_with_the_mall_and_named_where_it_starts() {
         assert!(lines.iter().all(|line| mall.banner.contains(line)), "{more:?}: {}", mall.banner);
         let ready = mall.get("/readyz");
         assert!(ready.contains(&format!(r#""payment":"{payment}""#)), "{more:?}: {ready}");
-        // Of a running mall, too.
+        // Also for a running mall.
         let (_, out, error) = said(&["doctor", "--data", text(&data)]);
         assert!(out.contains(&format!("payment     {payment} (")), "{out}{error}");
         let status = if profile == "original" { "HTTP/1.1 200" } else { "HTTP/1.1 400" };

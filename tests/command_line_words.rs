@@ -1,4 +1,4 @@
-//! The command line in two languages, and what a configuration file changes.
+//! The command line in two languages, and the effects of a configuration file.
 
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
 
@@ -6,7 +6,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-/// With nothing of the environment but these variables.
+/// Returns a command with only these environment variables.
 fn mallbox(arguments: &[&str], environment: &[(&str, &str)]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mallbox"));
     command.env_clear().args(arguments).stdin(Stdio::null()).env("TZ", "Asia/Shanghai");
@@ -14,7 +14,7 @@ fn mallbox(arguments: &[&str], environment: &[(&str, &str)]) -> Command {
     command
 }
 
-/// Exit code, standard output, standard error.
+/// Runs a command. Returns exit code, standard output and standard error.
 fn said_with(arguments: &[&str], environment: &[(&str, &str)]) -> (i32, String, String) {
     let Output { status, stdout, stderr } = mallbox(arguments, environment).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -25,7 +25,7 @@ fn said(arguments: &[&str]) -> (i32, String, String) {
     said_with(arguments, &[])
 }
 
-/// The banner of a mall that is ended once it has said it.
+/// Returns the banner of a mall, which is then killed.
 fn banner(arguments: &[&str], environment: &[(&str, &str)]) -> String {
     let mut child =
         mallbox(arguments, environment).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
@@ -261,7 +261,7 @@ fn the_printed_example_is_a_file_that_serves() {
     ] {
         assert!(example.contains(&format!("\n#{name} = ")), "{name}: {example}");
     }
-    // Every setting of a mall in a directory is thrown in, with its default where it has one.
+    // Includes every setting of a mall in a directory, with its default if any.
     let (data, web) = (dir.path().join("mall"), dir.path().join("web"));
     std::fs::create_dir(&web).unwrap();
     let mut file = String::new();
@@ -329,7 +329,7 @@ fn a_demo_says_where_the_manual_is() {
         let mut demo = mallbox(&arguments, &[]);
         let mut child = demo.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-        // The calls to try come last.
+        // The example requests come last.
         let said: Vec<_> = lines.take_while(|line| !line.starts_with("curl ")).collect();
         child.kill().unwrap();
         child.wait().unwrap();

@@ -1,7 +1,7 @@
-//! `kill -9` at random moments: in a rush, while the mall starts, while it recovers, and several times over. Whatever was
-//! answered is true afterwards, and the mall goes on selling.
+//! `kill -9` at random moments: during a rush, a start or a recovery, and several times in a row. Every
+//! acknowledged effect persists, and the mall continues to sell.
 //!
-//! `MALLBOX_CRASH_CYCLES` says how many kills (200 by hand), `MALLBOX_SEED` repeats a plan.
+//! `MALLBOX_CRASH_CYCLES` sets the number of kills (200 by hand), `MALLBOX_SEED` repeats a plan.
 
 mod common;
 
@@ -30,14 +30,14 @@ use common::server::{self, Server};
 use common::shoppers::{self, Errand, Shoppers};
 
 const DURABILITY: &str = "power";
-/// Sales of a mall before the next mall is made: each inspection reads all that happened in it.
+/// Sales of a mall before the next mall is made: each check reads the complete history.
 const SALES: usize = 2;
 const PEOPLE: usize = 2_500;
-/// Some sales are over within the first milliseconds, so that "sold out" is said of claims that are not durable yet.
+/// Some sales sell out within the first milliseconds, so that "sold out" depends on claims not yet durable.
 const UNITS: [u64; 3] = [60, 400, 1_200];
-/// Kills in the rush of one sale, at the most.
+/// Maximum number of kills during the rush of one sale.
 const CRASHES_PER_SALE: u64 = 3;
-/// Kills of one start, at the most.
+/// Maximum number of kills during one start.
 const KILLS_PER_START: u64 = 3;
 
 #[test]
@@ -58,7 +58,7 @@ fn kill_at_any_moment_breaks_no_promise() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What was done so far.
+/// Number of kills and checks so far.
 #[derive(Default, Debug)]
 struct Tally {
     in_rush: u64,
@@ -80,7 +80,7 @@ struct World {
     mall: Mall,
     operator: String,
     history: Arc<Mutex<History>>,
-    /// How long the last start took.
+    /// Duration of the last start.
     start: Duration,
 }
 
@@ -136,7 +136,7 @@ impl World {
         inspect_in(server, &self.data(), &self.history.lock(), &self.operator).map(drop)
     }
 
-    /// Lets the clients in and kills the server under them, and then perhaps as it recovers.
+    /// Starts the clients and kills the server under load, and possibly during the recovery.
     fn crash(
         &mut self,
         mut server: Server,
@@ -164,7 +164,7 @@ impl World {
         Ok(server)
     }
 
-    /// Stops the server in good order, and kills it while it starts.
+    /// Stops the server gracefully, and kills it during the next start.
     fn restart(&mut self, server: Server, tally: &mut Tally, dice: &mut Dice) -> anyhow::Result<Server> {
         server.stop()?;
         for _ in 0..=dice.below(KILLS_PER_START) {
@@ -184,7 +184,7 @@ impl World {
     }
 }
 
-/// An operator who changes the stock again and again while the crowd buys, and is cut off with it.
+/// An operator changes the stock repeatedly while the crowd buys, and the kill interrupts both.
 #[test]
 fn an_answered_change_of_the_stock_outlives_a_kill_and_no_change_is_done_half() -> anyhow::Result<()> {
     let cycles = number_from("MALLBOX_CRASH_CYCLES").unwrap_or(6).min(20);
@@ -194,7 +194,7 @@ fn an_answered_change_of_the_stock_outlives_a_kill_and_no_change_is_done_half() 
     let mall = mall::make(&data, Size { people: 2_000, sales: 1, units: 100 })?;
     let (sale, operator) = (mall.sales[0], mall::appoint_operator(&data, &mall)?);
     let history = shoppers::history(&mall, &[]);
-    // Its units change all the time.
+    // The number of units changes all the time.
     history.lock().open_sale(sale.get(), None);
     let (mut asked, mut answered) = (0_u64, Vec::new());
     for _ in 0..cycles {
@@ -244,7 +244,7 @@ fn an_answered_change_of_the_stock_outlives_a_kill_and_no_change_is_done_half() 
     })
 }
 
-/// By how many units it was changed; `None` if there is no answer.
+/// Changes the stock. Returns the number of units added; `None` without a response.
 fn change_stock(address: SocketAddr, sale: VoucherId, token: &str, number: u64, add: i64) -> Option<i64> {
     let body = format!(r#"{{"add":{add},"requestId":"{number}"}}"#);
     let mut stream = TcpStream::connect(address).ok()?;
@@ -262,7 +262,8 @@ fn change_stock(address: SocketAddr, sale: VoucherId, token: &str, number: u64, 
     envelope["data"]["by"].as_i64()
 }
 
-/// A crash leaves commits of which a part is settled: that part is in the record and in the log, and is one all the same.
+/// After a crash some settled claims of a commit may be both in the database and in the log. Each counts
+/// once.
 #[test]
 fn a_claim_that_is_settled_and_still_in_the_log_counts_once() -> anyhow::Result<()> {
     let site = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR"))?;

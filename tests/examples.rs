@@ -1,5 +1,6 @@
-//! The examples that people copy, `tests/examples/`, each run as its readers run it: a copy of the folder, the tool of its
-//! language, and this mallbox. (That of Rust is a member of the workspace and runs with all others.)
+//! The examples for users in `tests/examples/`, each run as documented: a copy of the folder, the tools of
+//! its language, and the current mallbox. (The Rust example is a member of the workspace and runs with the
+//! other tests.)
 
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
 
@@ -11,7 +12,7 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-/// Every example shows these many things.
+/// Number of tests in every example.
 const TESTS: u32 = 10;
 
 #[test]
@@ -44,7 +45,7 @@ fn node_example_passes() {
     assert!(passed >= Some(TESTS), "{said}");
 }
 
-/// A copy, since tools leave their caches and classes beside what they run.
+/// Copies an example, since tools leave caches and classes beside their input.
 fn copied(example: &str) -> TempDir {
     let dir = TempDir::new().unwrap();
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/examples").join(example);
@@ -57,7 +58,7 @@ fn copied(example: &str) -> TempDir {
     dir
 }
 
-/// What a tool says that must be content.
+/// Runs a tool that must succeed. Returns its output.
 fn said(dir: &Path, tool: impl Into<OsString>, arguments: &[&str]) -> String {
     let tool = tool.into();
     let output = Command::new(&tool)
@@ -73,7 +74,7 @@ fn said(dir: &Path, tool: impl Into<OsString>, arguments: &[&str]) -> String {
     said
 }
 
-/// The number that stands right before these words.
+/// Returns the number directly before a text.
 fn number_before(said: &str, words: &str) -> u32 {
     let (before, _) = said.split_once(words).unwrap_or_default();
     before.split_whitespace().last().and_then(|number| number.parse().ok()).unwrap_or_default()

@@ -1,10 +1,10 @@
-//! A master dies in the middle of a rush, its replica takes over by a sentinel's word, and the old master is back after 0.8 s,
-//! with what it had: for some seconds there are two. Whatever is sold meanwhile, the checker holds the mall to every answer,
-//! and all units are sold.
+//! A master dies in the middle of a rush, the sentinel promotes its replica, and the old master returns after
+//! 0.8 s with its data: for some seconds there are two masters. The checker verifies every response, and all
+//! units are sold.
 //!
-//! A client may have heard of an order that is gone only if the dead master answered for it in its last pass
-//! (`History::excuse_lost`): Redis answers before its replicas know. Without a failover nothing may be gone, since the
-//! log is synced before each answer.
+//! A client may know of a lost order only if the dead master acknowledged it in its last pass
+//! (`History::excuse_lost`): Redis responds before its replicas have the data. Without a failover nothing may
+//! be lost, since the log is synced before each response.
 //!
 //! `MALLBOX_FAILOVERS` is the number of rounds, `MALLBOX_SEED` repeats a plan.
 
@@ -35,21 +35,21 @@ use common::shoppers::{self, Errand, Shoppers};
 
 const ROUNDS: u64 = 2;
 const SIZE: Size = Size { people: 2_400, sales: 1, units: 1_600 };
-/// After so long the old master is back.
+/// Time until the old master returns.
 const AWAY: Duration = Duration::from_millis(800);
-/// Until claims that were taken are in the database, and both servers count the same.
+/// Time limit for accepted claims to reach the database, and for the counts of both servers to agree.
 const PATIENCE: Duration = Duration::from_secs(45);
-/// Between two comparisons of what Redis and the database count.
+/// Pause between two comparisons of the counts in Redis and in the database.
 const COMPARE_EVERY: Duration = Duration::from_millis(100);
 
-/// What a round does.
+/// Parameters of a round.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
     instances: usize,
     connections: usize,
-    /// Whether a master without its replica takes no writes, as README recommends.
+    /// Whether a master without its replica refuses writes, as README recommends.
     needs_replica: bool,
-    /// After so many answers the master dies.
+    /// Number of responses before the master dies.
     kill_after: u64,
 }
 
@@ -64,17 +64,18 @@ impl Plan {
     }
 
     fn redis(self) -> RedisOptions {
-        // What the old master comes back with is then all that it answered.
+        // The old master then returns with everything it acknowledged.
         let options = RedisOptions::default().with("appendonly", "yes").with("appendfsync", "always");
         if self.needs_replica {
-            // With Redis' own lag of 10 s: a busy disk may hold a replica up for a second, and that is no failover.
+            // With Redis' default lag of 10 s: a busy disk may delay a replica by a second, which is not a
+            // failover.
             return options.with("min-replicas-to-write", "1");
         }
         options
     }
 }
 
-/// One mall on a watched Redis.
+/// One mall on a Redis with a sentinel.
 struct Round {
     plan: Plan,
     redis: WatchedRedis,
@@ -104,7 +105,7 @@ impl Round {
         Ok(Self { plan, redis, database, mall, operator, instances, history })
     }
 
-    /// The failover, in the middle of a rush. Returns what happened to the clients' knowledge meanwhile.
+    /// Runs a rush with the failover. Returns the effects on the clients' history.
     fn rush(&mut self, dice: &mut Dice) -> anyhow::Result<Killed> {
         let connections = self.plan.connections;
         let addresses = self.instances.iter().map(|instance| instance.address).collect();
@@ -123,7 +124,7 @@ impl Round {
         Ok(Killed { kill, is_failover })
     }
 
-    /// Waits until both servers count the same, sells what is left, and holds the mall to every answer.
+    /// Waits until both servers agree, sells the remaining units, and checks the mall against every response.
     fn settle(&self, killed: &Killed, dice: &mut Dice) -> anyhow::Result<Settled> {
         let began = Instant::now();
         self.balanced()?;
@@ -155,7 +156,7 @@ impl Round {
                     {
                         break counted;
                     }
-                    // A server may still be brought up to date.
+                    // A server may still be catching up.
                     Err(error) if !patience::is_within(began.elapsed(), PATIENCE) => return Err(error),
                     _ => {}
                 }
@@ -169,7 +170,7 @@ impl Round {
     }
 }
 
-/// When the master was killed, by the history's clock, and whether the replica took its place.
+/// Time of the kill on the history's clock, and whether the replica was promoted.
 struct Killed {
     kill: RangeInclusive<u64>,
     is_failover: bool,
@@ -180,7 +181,7 @@ struct Settled {
     lost: usize,
 }
 
-/// What both servers count.
+/// Counts of both servers.
 #[derive(Debug)]
 struct Counted {
     taken: Option<u64>,
@@ -189,7 +190,7 @@ struct Counted {
 }
 
 impl Counted {
-    /// A new master loads a sale when the sale is next asked for.
+    /// A new master loads a sale at the sale's next use.
     fn is_balanced(&self) -> bool {
         self.pending == 0 && self.taken.is_none_or(|taken| taken == self.held)
     }
@@ -197,13 +198,14 @@ impl Counted {
 
 async fn count(storage: &Storage, sale: VoucherId) -> anyhow::Result<Counted> {
     let held = storage.orders.count(sale).await?.held();
-    // Later than the orders: what is an order has its unit before.
+    // Read after the orders: every order had its unit before.
     let units = storage.sales.units(sale).await?;
     let pending = storage.order_log.count(sale).await?.durable;
     Ok(Counted { taken: units.map(|units| units.taken), held, pending })
 }
 
-/// Compares what both servers count while people buy. Nobody cancels, so Redis never counts fewer units than the database.
+/// Compares the counts of both servers during the rush. No order is cancelled, so Redis never counts fewer
+/// units than the database.
 struct Watch {
     over: Arc<AtomicBool>,
     thread: JoinHandle<anyhow::Result<(u64, Vec<String>)>>,
@@ -219,7 +221,7 @@ impl Watch {
                 let storage = Storage::open(&place).await?;
                 let (mut compared, mut faults) = (0, Vec::new());
                 while !ended.load(Ordering::Relaxed) {
-                    // A server that is away is compared later.
+                    // An unavailable server is compared later.
                     if let Ok(counted) = count(&storage, sale).await
                         && let Some(taken) = counted.taken
                     {
@@ -284,7 +286,7 @@ fn round(number: u64, dice: &mut Dice) -> anyhow::Result<String> {
     ))
 }
 
-/// What the instances wrote on standard error.
+/// Returns the standard error of all instances.
 fn logs(site: &Path) -> String {
     let texts = (0..2).map(|number| std::fs::read_to_string(site.join(format!("mallbox-{number}.log"))));
     texts.map(Result::unwrap_or_default).collect::<Vec<_>>().join("\n---\n")

@@ -1,4 +1,4 @@
-//! The server by itself, over real sockets: what it does with clients that are odd, slow, greedy or in the way.
+//! The HTTP server alone, over real sockets: malformed, slow, greedy and disruptive clients.
 
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
 
@@ -17,7 +17,7 @@ use mallbox::http::{
 use mallbox_test_patience::{self as patience, Deadline};
 use serde::Deserialize;
 
-/// No answer takes longer than this unless the test waits for one.
+/// Time limit of a response, unless a test waits for a longer one.
 const PATIENCE: Duration = Duration::from_secs(8);
 
 #[derive(Deserialize)]
@@ -92,15 +92,15 @@ impl World {
         stream
     }
 
-    /// Sends bytes on a connection of their own and reads until the server closes it.
+    /// Sends bytes on a new connection and reads until the server closes it.
     fn say(&self, bytes: &[u8]) -> String {
         let mut stream = self.connect();
-        // A server that has had enough may close before all is written.
+        // A server may refuse and close before everything is written.
         let _ = stream.write_all(bytes);
         rest_of(&mut stream)
     }
 
-    /// The same, by a client that will send nothing more.
+    /// Sends bytes, shuts down the write side, and reads until the server closes the connection.
     fn say_and_leave(&self, bytes: &[u8]) -> String {
         let mut stream = self.connect();
         let _ = stream.write_all(bytes);
@@ -119,7 +119,7 @@ fn rest_of(stream: &mut TcpStream) -> String {
     String::from_utf8_lossy(&read).into_owned()
 }
 
-/// One answer with a `content-length`, from a connection that stays open.
+/// Reads one response with a `content-length` from a connection that stays open.
 fn one_answer(stream: &mut TcpStream) -> String {
     let mut read = Vec::new();
     let mut byte = [0];
@@ -223,7 +223,7 @@ fn a_body_that_arrives_too_slowly_is_the_clients_doing_and_harms_nobody() {
         );
     }
     assert!(patience::is_within(began.elapsed(), Duration::from_secs(5)), "and the connection is closed");
-    // A call that is slow by itself, with a body that is there.
+    // A slow endpoint, with a complete body.
     let said = world
         .say(b"POST /api/forever HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{}");
     assert_eq!(status(&said), "503", "{said}");
@@ -342,7 +342,7 @@ fn more_connections_than_allowed_are_told_so() {
     let answer = rest_of(&mut third);
     assert!(answer.starts_with("HTTP/1.1 503") && answer.ends_with('}'), "{answer}");
     drop(kept);
-    // The server sees the close a moment later.
+    // The server notices the close a moment later.
     let until = Deadline::after(PATIENCE);
     while status(&world.get("/api/ask")) != "200" {
         assert!(!until.is_over());
@@ -456,7 +456,7 @@ fn what_own_pages_load_is_there_whatever_its_version() {
     let script = named.iter().find(|path| path.ends_with("store/main.js")).unwrap();
     assert!(world.get(script).contains("content-type: text/javascript"));
     let version = script.split('/').nth(3).unwrap();
-    // A page that was open during an update.
+    // A page opened before an update.
     assert_eq!(status(&world.get(&script.replace(version, "0123"))), "200");
     for path in [
         "/mall/assets/",

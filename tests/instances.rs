@@ -1,5 +1,5 @@
-//! Several processes on one Redis and one MariaDB are one mall: they sell what one would sell, finish what one of them left
-//! that was killed, and are restarted one after the other while people buy.
+//! Several processes on a shared Redis and MariaDB form a single mall. The processes sell as many units as
+//! one process would, finish the work of a killed process, and are restarted one after the other under load.
 //!
 //! `MALLBOX_SEED` repeats a plan.
 
@@ -29,9 +29,9 @@ use common::server::{self, Server};
 use common::shoppers::{self, Errand, Shoppers};
 
 const INSTANCES: usize = 3;
-/// Of each rush.
+/// Connections of each rush.
 const CONNECTIONS: usize = 32;
-/// Longer than an instance may be silent before others take what it had in hand, several times over.
+/// Several times the heartbeat timeout after which other instances take over an instance's claims.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Instances of one mall, and its servers.
@@ -71,8 +71,8 @@ impl Fleet {
         self.site.path().join("mallbox.log")
     }
 
-    /// Clients of an instance: every client is at one of them, which is the next one in the next round. As fast as answers
-    /// come, or with so many requests a second.
+    /// Returns the clients of an instance: every client uses a single instance per round, and changes
+    /// to the next instance after each round. As a closed loop, or with a rate in requests a second.
     fn clients(
         &self,
         instance: usize,
@@ -92,7 +92,8 @@ impl Fleet {
         }
     }
 
-    /// Repeats each call without an answer, sells what is left, and holds the mall to the history.
+    /// Repeats each request without a response, sells the remaining units, and checks the mall against the
+    /// history.
     fn sell_out(self, history: &Arc<Mutex<History>>, dice: &mut Dice) -> anyhow::Result<()> {
         let addresses = [self.instances[0].address, self.instances[1].address];
         inspection::settle_and_sell_out(addresses, history, self.mall.sales[0], dice)?;
@@ -107,7 +108,7 @@ impl Fleet {
         Place::Production(ProductionOptions::new(self.redis.url(), self.mariadb.url("mall")))
     }
 
-    /// Waits until every claim is in the record, those that a killed instance had in hand included.
+    /// Waits until every claim is in the database, including those of a killed instance.
     fn drained(&self) -> anyhow::Result<()> {
         let place = self.place();
         mall::runtime()?.block_on(async {
@@ -137,7 +138,7 @@ fn three_instances_sell_exactly_the_units_and_two_finish_what_a_killed_one_left(
         for instance in 0..INSTANCES {
             crowds.push(fleet.clients(instance, round, None, &history, &mut dice));
         }
-        // Below 500 people each: there is time to strike before all are done.
+        // Fewer than 500 users each: there is time for a kill before the end of the rush.
         crowds[0].wait_for(40 + dice.below(200));
         if round < 2 {
             fleet.instances.remove(0).kill()?;
@@ -158,7 +159,8 @@ fn three_instances_sell_exactly_the_units_and_two_finish_what_a_killed_one_left(
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
 fn instances_are_restarted_one_by_one_while_people_buy() -> anyhow::Result<()> {
     let mut dice = Dice::from_environment("rolling restart");
-    // What a slow machine can do: an instance with too much on hand may say so, and then nothing is learned of restarts.
+    // A rate for slow machines: an overloaded instance may reject requests, and the test would show nothing
+    // about restarts.
     let rate = Some(40.0);
     let mut fleet = Fleet::start(Size { people: 3_000, sales: 1, units: 1_500 })?;
     let history = shoppers::history(&fleet.mall, &fleet.mall.sales);
@@ -178,7 +180,7 @@ fn instances_are_restarted_one_by_one_while_people_buy() -> anyhow::Result<()> {
     let known = history.lock().clone();
     let (summary, unavailable) = (known.summary(), known.unavailable());
     ensure!(unavailable.is_empty(), "an instance that stops finishes what it was asked: {unavailable:?}");
-    // A connection that is closed between two requests may swallow the one that is on its way.
+    // A connection closed between two requests may lose the request in transit.
     let lost_at_most = (INSTANCES * CONNECTIONS) as u64;
     ensure!(summary.unknown <= lost_at_most, "{} answers are missing", summary.unknown);
     fleet.sell_out(&history, &mut dice)?;
@@ -233,7 +235,7 @@ fn operators_at_two_instances_change_the_units_while_people_buy_at_a_third() -> 
     })
 }
 
-/// By how many units it was changed.
+/// Changes the stock. Returns the number of units added.
 fn change_stock(
     address: SocketAddr,
     sale: VoucherId,

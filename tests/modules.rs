@@ -1,4 +1,4 @@
-//! Whether the modules of the pages fit together: the types in their comments, checked by tsc.
+//! Type checks of the pages' JavaScript modules: the types in their comments, checked by tsc.
 
 use std::env;
 use std::process::{Command, Output};

@@ -1,4 +1,4 @@
-//! What holds for an embedded mall holds for one on Redis and MySQL: the same tests, on servers.
+//! The tests of an embedded mall, run on Redis and MySQL.
 
 #[path = "api/main.rs"]
 mod api;

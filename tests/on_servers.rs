@@ -1,5 +1,5 @@
-//! A mall in Redis and MySQL as somebody runs it: moved in from a dump, served by two processes, looked after from the
-//! command line, and through servers that go away and come back.
+//! A mall in Redis and MySQL in operation: imported from a dump, served by two processes, administered from
+//! the command line, and through outages of its servers.
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
 
 mod common;
@@ -22,12 +22,12 @@ use tempfile::TempDir;
 
 const OPERATOR: &str = "13900000001";
 const DUMP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/import/dumps/mysqldump.sql");
-/// Until a server that is back is used again.
+/// Time limit for a returned server to be used again.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// No call takes longer, with some air for a machine with much else to do.
+/// Longest duration of a request, with a margin for a busy machine.
 const LONGEST: Duration = Duration::from_secs(3);
 
-/// Both servers, and the mall in them.
+/// Both servers, and the mall on them.
 struct Site {
     redis: Redis,
     mysql: MariaDb,
@@ -38,7 +38,7 @@ impl Site {
     fn new() -> Self {
         let options = RedisOptions::default().with("requirepass", "secret").with("appendonly", "yes");
         let redis = Redis::start_with(options.with("appendfsync", "everysec")).unwrap();
-        // As durable as it is by itself: it is killed.
+        // With MariaDB's default durability, because the server is killed.
         let mysql = MariaDb::start_with(&[]).unwrap();
         Self { redis, mysql, dir: TempDir::new().unwrap() }
     }
@@ -51,7 +51,7 @@ impl Site {
         self.mysql.url("mall")
     }
 
-    /// As Redis has it of an order that MySQL lost.
+    /// Takes a unit in Redis for an order lost by MySQL.
     fn take_a_unit_for_nobody(&self, sale: u64) {
         common::mall::runtime().unwrap().block_on(async {
             let place = Place::Production(ProductionOptions::new(self.redis(), self.mysql()));
@@ -66,12 +66,12 @@ impl Site {
         Server::start_on(&self.redis(), &self.mysql(), &self.dir.path().join(name)).unwrap()
     }
 
-    /// Exit code, standard output, standard error.
+    /// Runs a command. Returns exit code, standard output and standard error.
     fn mallbox(&self, arguments: &[&str]) -> (i32, String, String) {
         said(arguments, &self.redis(), &self.mysql())
     }
 
-    /// What must have gone well, and what it said.
+    /// Runs a command that must succeed. Returns its output.
     fn done(&self, arguments: &[&str]) -> String {
         let (code, out, error) = self.mallbox(arguments);
         assert_eq!(code, 0, "{arguments:?}: {out}{error}");
@@ -104,7 +104,7 @@ fn log_in(server: &Server, phone: &str) -> String {
     reply.body["data"].as_str().unwrap_or_else(|| panic!("{reply:?}")).to_owned()
 }
 
-/// A sale of so many units that is on.
+/// Opens a sale of `units`. Returns its id.
 fn open_sale(server: &Server, operator: &str, units: u64) -> String {
     let sale = json!({
         "shopId": 1, "title": "100元秒杀券", "subTitle": "", "rules": "", "payValue": 100, "actualValue": 10000,
@@ -118,7 +118,7 @@ fn claim(server: &Server, sale: &str, token: &str) -> Reply {
     call(server.address, &format!("/voucher-order/seckill/{sale}"), token, "")
 }
 
-/// Claims until it is taken; answers the order.
+/// Claims until accepted. Returns the order.
 fn claimed(server: &Server, sale: &str, token: &str) -> String {
     let until = Deadline::after(PATIENCE);
     loop {
@@ -131,7 +131,7 @@ fn claimed(server: &Server, sale: &str, token: &str) -> String {
     }
 }
 
-/// Waits until `/readyz` says this.
+/// Waits until `/readyz` responds with a status and words.
 fn readyz(server: &Server, status: u16, words: &str) -> Reply {
     let is_so = |reply: &Reply| reply.status == status && reply.text.contains(words);
     http::until(server.address, "/readyz", PATIENCE, is_so).unwrap().0
@@ -205,14 +205,14 @@ fn without_a_free_connection_a_start_says_that_it_waits_and_verify_gives_up() {
     watcher.join().unwrap();
 }
 
-/// Takes connections until the server has none left: each waits for a log-in that does not come.
+/// Takes connections until the server has none left: each waits for a log-in that never comes.
 fn take_connections(port: u16) -> Vec<TcpStream> {
     let mut taken = Vec::new();
     loop {
         let mut connection = TcpStream::connect(("127.0.0.1", port)).unwrap();
         let mut head = [0; 5];
         connection.read_exact(&mut head).unwrap();
-        // Else a greeting of the protocol's version 10.
+        // Otherwise a greeting of protocol version 10.
         if head[4] == 0xff {
             return taken;
         }
@@ -255,7 +255,7 @@ fn servers_that_go_away_are_told_of_and_used_again_when_they_are_back() {
 
     site.mysql.kill();
     readyz(&server, 503, "MySQL at 127.0.0.1:");
-    // A sale goes on without the record, also when what this process knows of it has grown old.
+    // A sale continues without the database, even after the process's cached terms have become stale.
     std::thread::sleep(Duration::from_secs(3));
     claimed(&server, &sale, &buyers[2]);
     assert_eq!(claim(&server, &sale, &buyers[2]).code(), "ALREADY_BOUGHT");
@@ -298,7 +298,7 @@ fn a_bench_sells_in_a_directory_and_by_two_processes_on_servers_by_turns() {
     let bench = ["bench", "sale", "--on", "both", "--instances", "2", "--rounds", "2", "--limits", "on"];
     let size = ["--users", "60", "--units", "40", "--sales", "2", "--connections", "4", "--span", "1"];
     let mut command = Command::new(env!("CARGO_BIN_EXE_mallbox"));
-    // What is set for a real mall changes nothing, but for where the servers are.
+    // Settings of a real mall have no effect, except the addresses of the servers.
     command.envs([("MALLBOX_REDIS_PREFIX", "real"), ("MALLBOX_SMS", "http://127.0.0.1:1/")]);
     command.envs([("MALLBOX_REDIS", site.redis()), ("MALLBOX_MYSQL", site.mysql())]);
     let output = command.args(bench).args(size).current_dir(site.dir.path()).output().unwrap();

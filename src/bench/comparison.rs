@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 /// Name of a measured quantity, and the number of decimals shown.
 pub(super) type What = (&'static str, usize);
 
-/// Result of one run on one ground.
+/// Result of a run on a ground.
 #[derive(Clone, Debug)]
 pub(super) struct Outcome {
     pub(super) ground: &'static str,

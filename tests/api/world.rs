@@ -253,7 +253,7 @@ pub fn voucher() -> Value {
     })
 }
 
-/// Returns the form of a sale: voucher 2, which is open, or voucher 3, which opens in an hour and is unlimited.
+/// Returns the form of a sale: voucher 2, already open, or voucher 3, unlimited and open in an hour.
 pub fn sale(begin: &str, end: &str, stock: i64) -> Value {
     json!({
         "shopId": 1, "title": "100元秒杀券", "subTitle": "", "rules": "", "payValue": 100, "actualValue": 10000,

@@ -1,4 +1,4 @@
-//! Clients in the way: ten thousand that do nothing, and some that are odd, while others buy.
+//! Disruptive clients: ten thousand idle connections and some malformed requests, while other clients buy.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -22,7 +22,7 @@ const BUYING: usize = 32;
 const RATE: f64 = 500.0;
 const ASK: &[u8] = b"GET /api/shop/1 HTTP/1.1\r\nhost: x\r\n\r\n";
 
-/// One answer on a connection that stays open.
+/// Reads one response from a connection that stays open.
 fn one_answer(stream: &mut TcpStream) -> anyhow::Result<Reply> {
     let mut answer = Vec::new();
     let mut bytes = [0; 4_096];
@@ -45,7 +45,7 @@ fn connect(address: SocketAddr) -> anyhow::Result<TcpStream> {
     Ok(stream)
 }
 
-/// Every other one has asked something before it falls silent.
+/// Opens idle connections; every other one has sent a request before.
 fn fall_silent(address: SocketAddr) -> anyhow::Result<Vec<TcpStream>> {
     (0..IDLE)
         .map(|number| {
@@ -92,7 +92,8 @@ fn ten_thousand_idle_connections_and_odd_ones_keep_nobody_from_buying() -> anyho
     let report = rush.report()?;
     ensure!(report.errors.total() == 0, "buyers were kept away: {:?}", report.errors);
     let mut unavailable = history.lock().unavailable().clone();
-    // A machine that is busy with much else is allowed more than a second from a claim to its order; the mall says so.
+    // On a busy machine more than a second may pass between a claim and its order; the mall then responds
+    // with these codes.
     unavailable.remove("NOT_YET");
     if patience::is_busy() {
         unavailable.remove("BUSY");
@@ -112,7 +113,8 @@ fn ten_thousand_idle_connections_and_odd_ones_keep_nobody_from_buying() -> anyho
     Ok(())
 }
 
-/// What odd clients send, and the status that they are answered with; 0: the connection is closed without a word.
+/// Bytes of malformed clients, and the status of the response; 0: the connection is closed without a
+/// response.
 const ODD: &[(&str, &[u8], u16)] = &[
     ("garbage", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 a TLS hello\r\n\r\n", 400),
     ("zeros", &[0; 2_000], 400),
@@ -129,7 +131,7 @@ const ODD: &[(&str, &[u8], u16)] = &[
     ("nothing", b"", 0),
 ];
 
-/// Each of them sends and then says that it will send no more. Answers how many there were.
+/// Sends each and then shuts down the write side. Returns the number of clients.
 fn odd_clients(address: SocketAddr) -> anyhow::Result<usize> {
     for (what, bytes, status) in ODD {
         let said = say(address, bytes)?;
@@ -156,7 +158,7 @@ fn odd_clients(address: SocketAddr) -> anyhow::Result<usize> {
 
 fn say(address: SocketAddr, bytes: &[u8]) -> anyhow::Result<Vec<u8>> {
     let mut stream = connect(address)?;
-    // A server that has had enough may close before all is written.
+    // A server may refuse and close before everything is written.
     let _ = stream.write_all(bytes);
     let _ = stream.shutdown(Shutdown::Write);
     let mut said = Vec::new();
@@ -164,7 +166,7 @@ fn say(address: SocketAddr, bytes: &[u8]) -> anyhow::Result<Vec<u8>> {
     Ok(said)
 }
 
-/// A thousand requests in one piece are answered in their order.
+/// Checks that a thousand pipelined requests get responses in order.
 fn pipelined(address: SocketAddr) -> anyhow::Result<()> {
     const REQUESTS: usize = 1_000;
     let mut stream = connect(address)?;
@@ -188,7 +190,8 @@ fn pipelined(address: SocketAddr) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Senders of a byte now and then, hundreds of them. They cost nobody else anything, and are not waited for.
+/// Opens hundreds of connections that send a byte now and then. They must not slow other clients down, and
+/// are not waited for.
 fn slow_clients(address: SocketAddr) -> anyhow::Result<usize> {
     const SLOW: usize = 300;
     let mut heads: Vec<_> = (0..SLOW).map(|_| connect(address)).collect::<Result<_, _>>()?;

@@ -1,4 +1,4 @@
-//! A directory that is taken, or may not be written.
+//! A data directory in use by another mall, or not writable.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -33,7 +33,7 @@ fn a_second_mall_on_the_directory_is_refused_and_the_sale_goes_on() -> anyhow::R
     drill.end("3 more were refused")
 }
 
-/// The file can be removed by anybody who tidies up; the directory that a mall is in cannot.
+/// Any clean-up may remove the lock file; the directory of a running mall cannot be removed.
 #[test]
 fn a_removed_lock_file_let_a_second_mall_in() -> anyhow::Result<()> {
     let site = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR"))?;

@@ -1,4 +1,4 @@
-//! A disk that fills up during a sale: ext4 on a loop device, and a file that takes its room.
+//! A disk that fills up during a sale: ext4 on a loop device, and a file that occupies the free space.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use crate::common::http;
 use crate::common::image::Site;
 use crate::drill::Drill;
 
-/// What `Retry-After` says on a full disk: somebody has to empty it.
+/// `Retry-After` on a full disk, in seconds: an administrator must free space.
 const EMPTIED_IN_S: Option<u64> = Some(30);
 
-/// A file of so many bytes. The room is free again when this is dropped.
+/// A file that occupies space until dropped.
 struct Ballast(PathBuf);
 
 impl Ballast {
@@ -23,7 +23,8 @@ impl Ballast {
         let file = File::create(&ballast.0)?;
         let space = statvfs(dir)?;
         let free = space.f_bavail * space.f_frsize;
-        // The file system needs blocks of its own for so large a file: the last ones are tried for.
+        // The file system needs metadata blocks for a large file: the size is reduced until allocation
+        // succeeds.
         let mut length = free.saturating_sub(bytes_free);
         while fallocate(&file, FallocateFlags::empty(), 0, length).is_err() {
             length -= 4_096;
@@ -69,7 +70,7 @@ fn a_disk_that_runs_low_stops_the_sale_before_anything_breaks() -> anyhow::Resul
     drill("disk low", 40 << 20)
 }
 
-/// All room is gone from one moment to the next: sled and SQLite meet the end of the disk in the middle of a write.
+/// The disk fills up in one step: sled and SQLite run out of space in the middle of a write.
 #[test]
 #[cfg_attr(
     not(feature = "power-tests"),

@@ -1,4 +1,4 @@
-//! A stop in the middle of a rush: what was answered is there, and what was not answered is not.
+//! A shutdown in the middle of a rush: every acknowledged effect exists, and nothing else does.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -26,9 +26,9 @@ struct Watched {
 
 #[derive(Default, Debug)]
 struct Ends {
-    /// The connection was closed before there was an answer: that it was not cut off is seen on the disk.
+    /// Connections closed before a response; the database shows that the request had no effect.
     unanswered: u64,
-    /// Something else: an answer that cannot be read, or a connection that stays open and silent.
+    /// Any other end: an unreadable response, or a connection left open and silent.
     cut: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! A mall under a steady load, and how it is looked at while something goes wrong.
+//! A mall under a steady load, with checks during a failure.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,14 +17,14 @@ use crate::common::rush::Rush;
 use crate::common::server::Server;
 use crate::common::shoppers::{self, Errand, Shoppers};
 
-/// More people than claims during a drill: whoever meets the trouble does not come again until it is over.
+/// More users than claims during a drill: a user whose request fails does not retry before the end.
 const SIZE: Size = Size { people: 7_000, sales: 2, units: 6_000 };
 const CONNECTIONS: usize = 32;
-/// Requests a second: enough that something is always under way, few enough that the people last.
+/// Requests a second: enough for constant activity, few enough for the number of users.
 const RATE: f64 = 400.0;
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A sale that is under way while something goes wrong.
+/// A sale in progress during a failure.
 pub struct Drill {
     name: &'static str,
     data: PathBuf,
@@ -34,12 +34,12 @@ pub struct Drill {
     history: Arc<Mutex<History>>,
     rush: Rush<Shoppers>,
     dice: Dice,
-    /// Who asks from outside: each once.
+    /// Number of probes so far; each uses another user.
     probes: u64,
 }
 
 impl Drill {
-    /// A mall in `dir/mall`, in whose first sale people buy. The second is for probes.
+    /// Starts a mall in `dir/mall`, with a load on its first sale. The second sale is for probes.
     pub fn begin(name: &'static str, dir: &Path, log: &Path) -> anyhow::Result<Self> {
         let mut dice = Dice::from_environment(name);
         let data = dir.join("mall");
@@ -57,7 +57,7 @@ impl Drill {
         &self.data
     }
 
-    /// One claim in the other sale, by somebody who has not asked before.
+    /// Sends one claim in the second sale, by a user without an earlier request.
     pub fn claim(&mut self) -> anyhow::Result<Reply> {
         self.probes += 1;
         let person = &self.mall.people[usize::try_from(self.probes)?];
@@ -69,7 +69,7 @@ impl Drill {
         )
     }
 
-    /// Waits until a claim is answered as wanted. Answers how long that took.
+    /// Claims until a response meets the condition. Returns the time taken.
     pub fn claims_are(&mut self, what: &str, is_so: impl Fn(&Reply) -> bool) -> anyhow::Result<Duration> {
         let began = Instant::now();
         loop {
@@ -87,13 +87,13 @@ impl Drill {
         }
     }
 
-    /// `/readyz` says 503, and why.
+    /// Waits until `/readyz` responds with 503 and a reason containing `words`.
     pub fn readyz_tells(&self, words: &str) -> anyhow::Result<()> {
         let tells = |reply: &Reply| reply.status == 503 && reply.text.contains(words);
         http::until(self.server.address, "/readyz", PATIENCE, tells).map(drop)
     }
 
-    /// Pages, shops, the sale and orders are shown.
+    /// Checks that pages, shops, the sale and orders are served.
     pub fn reading_goes_on(&self) -> anyhow::Result<()> {
         let (order, owner) = {
             let history = self.history.lock();
@@ -120,7 +120,7 @@ impl Drill {
         Ok(())
     }
 
-    /// The trouble is over: answers how long it takes until `/readyz` says so, and until a claim is accepted.
+    /// Measures the recovery. Returns the time until `/readyz` is healthy, and until a claim is accepted.
     pub fn recovers(&mut self) -> anyhow::Result<(Duration, Duration)> {
         let began = Instant::now();
         http::until(self.server.address, "/readyz", PATIENCE, |reply| reply.status == 200)?;
@@ -129,7 +129,7 @@ impl Drill {
         Ok((ready, began.elapsed()))
     }
 
-    /// The clients stop; each call without an answer is repeated; everything is sold; the mall is judged.
+    /// Stops the clients, repeats each request without a response, sells everything, and checks the mall.
     pub fn end(mut self, figures: &str) -> anyhow::Result<()> {
         ensure!(self.server.is_alive(), "the mall died; {}", self.server.last_words());
         let report = self.rush.report()?;

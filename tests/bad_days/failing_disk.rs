@@ -1,4 +1,4 @@
-//! A disk that fails: `strace` makes the system calls of the running server fail for some of its files.
+//! A failing disk: `strace` makes system calls of the running server fail for some of its files.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -10,15 +10,15 @@ use mallbox_test_patience::Deadline;
 
 use crate::drill::Drill;
 
-/// The log moves to a new store when one fails: so many of them are watched.
+/// Maximum number of log stores to watch: the log moves to a new store after a failure.
 const STORES: u32 = 60;
 const LASTS: Duration = Duration::from_secs(4);
 
-/// Fails while it lives.
+/// Injects failures until dropped.
 struct Failing(Child);
 
 impl Failing {
-    /// These calls on these files of the process answer `EIO` from now on.
+    /// Makes these system calls of the process fail with `EIO` for these files.
     fn begin(process: u32, calls: &str, files: &[String]) -> anyhow::Result<Self> {
         let mut strace = Command::new("strace");
         strace.args(["-f", "-qq", "-o", "/dev/null", "-p", &process.to_string()]);
@@ -40,7 +40,7 @@ impl Failing {
 
 impl Drop for Failing {
     fn drop(&mut self) {
-        // It lets go of the process before it ends.
+        // Detaches from the process before the end.
         let _ = Command::new("kill").args(["-s", "INT", &self.0.id().to_string()]).status();
         let _ = self.0.wait();
     }

@@ -1,4 +1,4 @@
-//! A limit on the size of files (`RLIMIT_FSIZE`), lowered below what the mall's files have already and raised again.
+//! A limit on file sizes (`RLIMIT_FSIZE`), lowered below the size of the mall's files and raised again.
 
 use std::process::Command;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use anyhow::ensure;
 use crate::drill::Drill;
 
 fn set_limit(process: u32, bytes: &str) -> anyhow::Result<()> {
-    // The soft limit alone: only root may raise the hard one again.
+    // Only the soft limit: only root may raise the hard one again.
     let set = Command::new("prlimit")
         .args(["--pid", &process.to_string(), &format!("--fsize={bytes}:")])
         .status()?;

@@ -1,9 +1,9 @@
-//! Bad days, one drill each: a real server process under load, a disk that is full or failing, clients that are in the way,
-//! a stop in the middle of a rush. Afterwards nothing that was answered is missing, what was not answered is wholly there
-//! or wholly absent, and the mall has gone on without a restart.
+//! Failure drills: a real server process under load, a full or failing disk, disruptive clients, a shutdown
+//! in the middle of a rush. Afterwards every acknowledged effect exists, every other request took effect
+//! completely or not at all, and the mall has continued without a restart.
 //!
-//! Each drill prints its figures (`cargo test --test bad_days -- --nocapture`). A clock that jumps is in `tests/api/clock.rs`,
-//! where it can be set.
+//! Each drill prints its measurements (`cargo test --test bad_days -- --nocapture`). Clock jumps are tested
+//! in `tests/api/clock.rs`, where the clock can be set.
 
 #[path = "../common/mod.rs"]
 mod common;

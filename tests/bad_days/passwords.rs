@@ -1,4 +1,4 @@
-//! Wrong passwords: what trying them costs a mall that knows nobody.
+//! Wrong passwords: the cost of guessing for the mall.
 
 use std::net::SocketAddr;
 use std::ops::Range;
@@ -10,16 +10,16 @@ use crate::common::http;
 use crate::common::mall::{self, Size};
 use crate::common::server::Server;
 
-/// Tries at once; then as many again by eight, and the rest one after the other.
+/// Concurrent attempts; then an equal number from eight threads, and the rest one after the other.
 const CROWD: u64 = 64;
 const TRIES: u64 = 200;
 const MOST_MIB: u64 = 80;
 
-/// Each try has a phone of its own: the first ones are somebody's, the others nobody's.
+/// Sends one attempt. Each has a different phone number: the first belong to users, the others do not.
 fn try_one(address: SocketAddr, number: u64) -> anyhow::Result<()> {
     let body = format!(r#"{{"phone":"19{number:09}","password":"not the password"}}"#);
     let reply = http::send(address, "POST", "/api/user/login", "", &body)?;
-    // Who waits too long for a turn is sent away.
+    // An attempt that waits too long for a permit is rejected.
     ensure!(matches!(reply.status, 200 | 503) && reply.body["success"] == false, "{reply:?}");
     Ok(())
 }
@@ -52,7 +52,8 @@ fn wrong_passwords_took_hundreds_of_mebibytes_for_ever() -> anyhow::Result<()> {
     server.stop()
 }
 
-/// What the process has written to memory. Pages of its own file, which is large where it can be debugged, do not count.
+/// Returns the anonymous memory of the process in MiB. Pages of the binary, which is large with debug
+/// information, do not count.
 fn own_mib(process: u32) -> anyhow::Result<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));

@@ -1,4 +1,4 @@
-//! Starts that meet a disk which fails or fills up, and a log that is damaged.
+//! Starts on a failing or full disk, and with a damaged log.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::common::server::{self, Server};
 const PEOPLE: usize = 40;
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Words before the server's own, under which these calls on its log fail.
+/// Returns a command prefix under which these system calls fail on the server's log.
 fn failing(calls: &str, error: &str, data: &Path) -> Vec<String> {
     let log = data.join("log/store-1/db").display().to_string();
     let inject = format!("inject={calls}:error={error}");
@@ -23,7 +23,7 @@ fn failing(calls: &str, error: &str, data: &Path) -> Vec<String> {
     ["strace", "-D", "-f", "-qq", "-o", "/dev/null", "-P", &log, "-e", &inject].map(str::to_owned).to_vec()
 }
 
-/// How a start ends that is refused: its exit code and what it says.
+/// Returns exit code and messages of a start that must be refused.
 fn refused(under: &[String], data: &Path, more: &[&str]) -> anyhow::Result<(Option<i32>, String)> {
     let mut words: Vec<&str> = under.iter().map(String::as_str).collect();
     words.extend([env!("CARGO_BIN_EXE_mallbox"), "serve", "--listen", "127.0.0.1:0", "--data"]);
@@ -45,7 +45,7 @@ fn sells(pending: &Pending, server: &Server) -> anyhow::Result<()> {
     }
 }
 
-/// sled takes a read that fails for the end of its log, and overwrites what is behind it.
+/// sled takes a failed read for the end of its log, and overwrites the rest.
 #[test]
 #[cfg_attr(
     not(feature = "fault-tests"),
@@ -66,7 +66,7 @@ fn a_disk_that_could_not_be_read_was_called_a_damaged_log() -> anyhow::Result<()
     pending.are_kept(&data)
 }
 
-/// There was room when the mall looked, and none when sled wrote.
+/// Space was free at the mall's check, and none was left at sled's write.
 #[test]
 #[cfg_attr(
     not(feature = "fault-tests"),
@@ -103,7 +103,7 @@ fn a_loss_was_accepted_before_anybody_had_said_how_large_it_was() -> anyhow::Res
     let (_, said) = refused(&[], &data, &["--accept-lost-log", "--lang", "zh"])?;
     ensure!(said.contains(&format!("--accept-lost-log {lost}")) && said.contains("订单日志已损坏"), "{said}");
 
-    // The log comes back, with a snapshot that says nothing: then nothing is lost.
+    // The log returns, with an unreadable snapshot: nothing is lost.
     fs::rename(site.path().join("log"), data.join("log"))?;
     fs::write(data.join("log/store-1/snap.00000000FFFFFFFF"), "nothing")?;
     let (code, said) = refused(&[], &data, &["--accept-lost-log"])?;

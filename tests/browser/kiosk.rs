@@ -1,9 +1,9 @@
-//! A kiosk, used by one customer after another.
+//! A kiosk, used by many customers in turn.
 
 use crate::harness::{Browser, Place as _, Screen};
 use crate::people::{ANNE, RUNNING, evening, log_in_by_code};
 
-/// Lets `pass` advance the page's own clock, which measures the time without input.
+/// Lets `pass` advance the page's clock, used to measure the time without input.
 const CLOCK: &str = "{
     const now = performance.now.bind(performance);
     let passed = 0;

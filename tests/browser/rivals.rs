@@ -28,7 +28,7 @@ fn has_one(mall: &Mall, page: &Page, before: i64) {
     assert_eq!(left(mall, RUNNING), before - 1);
 }
 
-/// Claims as Anne with one lost response: the page finds the order, and she has exactly one.
+/// Claims as Anne with a lost response: the page finds the order, and Anne has exactly one.
 fn claims_without_an_answer(breaks: impl FnOnce(&Page)) {
     let mall = evening().start().unwrap();
     let before = left(&mall, RUNNING);

@@ -54,7 +54,7 @@ impl Dice {
         }
     }
 
-    /// Returns an independent generator: its use does not change later values of this one.
+    /// Returns an independent generator, whose use does not change later values of `self`.
     pub fn split(&mut self) -> Self {
         Self::new(self.0.random())
     }

@@ -25,8 +25,8 @@ pub struct Pending {
 }
 
 impl Pending {
-    /// Makes a mall in an empty directory in which all but the last of `people` have bought, and leaves it
-    /// stopped or killed.
+    /// Makes a mall in an empty directory where all but the last of `people` have bought, and leaves the
+    /// mall stopped or killed.
     pub fn make(dir: &Path, people: usize, left: Left) -> anyhow::Result<Self> {
         let size = Size { people, sales: 1, units: 10 * people as u64 };
         mall::runtime()?.block_on(async {

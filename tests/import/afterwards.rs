@@ -1,4 +1,4 @@
-//! The mall that was imported, over HTTP: its people log in, buy, pay, and the books balance.
+//! An imported mall over HTTP: its users log in, buy and pay, and the ledger balances.
 
 use mallbox_test_checker::{Client, History, Request, Response, Standing, Summary};
 use serde_json::{Value, json};
@@ -68,7 +68,7 @@ fn sales_and_orders_go_on_where_they_were() {
     let bought = claim(&new, 3);
     assert_eq!(bought["success"], true, "{bought}");
     assert_eq!(served.get("/sale/3")["data"]["stock"], 6);
-    // The unpaid order of the file is paid; another is cancelled, and its unit comes back.
+    // The file's unpaid order is paid; another is cancelled, and the unit is returned.
     let step = |token: &str, order: &str, step: &str| {
         served.call("POST", &format!("/voucher-order/{order}/{step}"), token, &Value::Null)["success"].clone()
     };
@@ -98,7 +98,7 @@ fn a_mall_that_moved_in_asks_for_no_payment_unless_told() {
         };
         let order = &order["data"];
         assert_eq!((&order["payment"], &order["status"]), (&json!(mode), &json!(status)), "{order}");
-        // What is unpaid in the dump can still be paid.
+        // An order unpaid in the dump can still be paid.
         let one = served.log_in("13900000011");
         assert_eq!(served.call("POST", "/voucher-order/101/pay", &one, &Value::Null)["success"], true);
         assert_eq!(served.stop(), 0);
@@ -177,7 +177,7 @@ fn its_notes_and_comments_are_read_as_they_were_and_go_on() {
         "createTime": "2022-03-01T10:00:00",
     });
     let mut told = served.get("/blog/1")["data"].take();
-    // The file says nothing of its last change.
+    // The file has no time of the last change.
     assert!(told.as_object_mut().unwrap().remove("updateTime").is_some());
     assert_eq!(told, note);
     let hot = served.get("/blog/hot")["data"].clone();
@@ -225,7 +225,7 @@ fn orders_unpaid_for_years_are_not_cancelled_by_the_import() {
     assert_eq!(served.stop(), 0);
     assert_eq!(place.rows(UNPAID), ["101 1 253402300799000", "110 1 253402300799000"]);
     place.verify();
-    // Order 103 is one too many of its user, unless it is cancelled.
+    // Order 103 is the user's second, which is allowed only if cancelled.
     for (told, count, left, stock) in [("cancel", 5, "4", "11 10"), ("24h", 4, "1", "11 7")] {
         let place = Place::new();
         let report = place.imported(&dump("mysqldump.sql"), &["--unpaid", told, "--payment", "sandbox"]);

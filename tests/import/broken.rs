@@ -1,4 +1,4 @@
-//! Imports that end half-way leave nothing, and the next one works; a large one needs little memory.
+//! Imports that end halfway leave nothing, and the next one succeeds; a large one needs little memory.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
@@ -34,10 +34,10 @@ fn what_a_directory_held_before_is_there_after_a_refusal() {
 }
 
 const USERS: &str = "CREATE TABLE tb_user (id bigint, phone varchar(11), nick_name varchar(64));\nINSERT INTO tb_user VALUES ";
-/// A line of somebody else's before the users.
+/// Length of a foreign line before the users, in bytes.
 const LONG_LINE: usize = 40 << 20;
 
-/// An import of a line of 40 MB and then of far more users than it gets to.
+/// An import of a line of 40 MB, followed by far more users than it reaches.
 struct Running(Child);
 
 impl Running {
@@ -58,7 +58,7 @@ impl Running {
         Self(place.import_command(&path).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
     }
 
-    /// How far it has read the file, in bytes.
+    /// Returns the read position in the file, in bytes.
     fn position(&self) -> usize {
         let files = fs::read_dir(format!("/proc/{}/fd", self.0.id())).unwrap();
         let is_dump =
@@ -70,7 +70,7 @@ impl Running {
         line.map_or(0, |line| line.trim().parse().unwrap())
     }
 
-    /// Peak memory in KiB.
+    /// Returns the peak memory in KiB.
     fn peak_kib(&self) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.0.id())).unwrap();
         let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
@@ -85,12 +85,12 @@ impl Drop for Running {
     }
 }
 
-/// It is killed when it has put some 60,000 users into the mall.
+/// The import is killed after some 60,000 users.
 #[test]
 fn one_that_is_killed_leaves_an_empty_mall_and_needed_little_memory() {
     let place = Place::new();
     let mut import = Running::start(&place);
-    // The file is read once before there is a mall.
+    // The file is read once before the mall is created.
     while !place.mall().join("mall.sqlite").exists() || import.position() < LONG_LINE + (4 << 20) {
         assert!(import.0.try_wait().unwrap().is_none(), "it ended before it was killed");
         std::thread::sleep(Duration::from_millis(5));

@@ -1,10 +1,10 @@
-//! One database, dumped by mysqldump and by Navicat: the same mall.
+//! One database, dumped by mysqldump and by Navicat: an equal mall.
 
 use crate::world::{Place, dump};
 
 const SHANGHAI: [&str; 2] = ["--zone", "Asia/Shanghai"];
 
-/// What of the record the dump decides, table by table.
+/// Returns the database content determined by the dump, table by table.
 fn content(place: &Place) -> Vec<String> {
     [
         "SELECT 'user', id, phone, nick_name, icon, role, password, created_ms FROM users ORDER BY id",
@@ -85,8 +85,8 @@ tb_follow                      5           2           3
 tb_sign                        4           2           2
 ";
 
-/// The second dump has CRLF, a byte order mark, other column orders and lists of columns; the first has everything in
-/// UTC, several rows a statement, partitions, a trigger, and a table with bytes that nobody knows.
+/// The second dump has CRLF, a byte order mark, other column orders and column lists. The first has UTC
+/// times, several rows per statement, partitions, a trigger, and a table with arbitrary bytes.
 #[test]
 fn both_dialects_mean_the_same_mall() {
     for name in ["mysqldump.sql", "navicat.sql"] {
@@ -117,7 +117,7 @@ fn the_report_names_what_was_left_out_and_why() {
     ] {
         assert!(report.contains(line), "{line}\nis not in\n{report}");
     }
-    // Of people the report says numbers alone.
+    // The report contains only numbers of users, no personal data.
     assert!(!report.contains("1390000"), "{report}");
     let report = Place::new().imported(&dump("navicat.sql"), &SHANGHAI);
     assert!(report.contains("not known   columns passed over: tb_user.open_id"), "{report}");

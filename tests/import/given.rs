@@ -1,4 +1,4 @@
-//! A dump from elsewhere, where there is one: `MALLBOX_DUMP=FILE cargo test --test import -- --ignored`.
+//! A dump from elsewhere, if available: `MALLBOX_DUMP=FILE cargo test --test import -- --ignored`.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use crate::world::{Place, Said, Served};
 
-/// Every row of the file is in the mall; its first user logs in by code, and buys in a sale that is made over HTTP.
+/// Every row of the file is in the mall; its first user logs in by code, and buys in a sale created over
+/// HTTP.
 #[test]
 #[ignore = "needs a dump: MALLBOX_DUMP names it"]
 fn a_given_dump_moves_in_whole_and_its_first_user_buys() {

@@ -1,4 +1,5 @@
-//! `mallbox import`: dumps of both dialects, what is refused, what a broken one leaves, and a mall that goes on from one.
+//! `mallbox import`: dumps of both dialects, refusals, interrupted imports, and a mall that continues from a
+//! dump.
 
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
 

@@ -1,4 +1,4 @@
-//! What is no dump, and where no dump may go: one sentence each, and nothing is changed.
+//! Invalid dumps, and targets that cannot take a dump: each is refused with a sentence, and nothing is changed.
 
 use crate::world::{Place, Said, Served, dump};
 
@@ -93,7 +93,7 @@ fn a_running_mall_takes_nobody_in() {
         "{code} {err}"
     );
     assert_eq!(served.stop(), 0);
-    // Stopped, and with nobody in it, it may be filled; its zone is kept.
+    // A stopped mall without users may be filled; its time zone is kept.
     let Said { code, err, .. } = place.import(&dump("navicat.sql"), &["--zone", "Europe/Berlin"]);
     assert!(code == 1 && err.contains("this mall's time zone is Asia/Shanghai"), "{code} {err}");
     place.imported(&dump("navicat.sql"), &[]);

@@ -1,4 +1,5 @@
-//! Dumps of every shape met elsewhere, made here: which are taken, what their reports say, and what of a refused one stays.
+//! Generated dumps of every shape met elsewhere: which are accepted, the content of their reports, and the
+//! effects of a refusal.
 
 use crate::small_mall::{DUMP_END, DUMP_HEAD, Table, cut, mall, sharded, texts, whole, with, without};
 use crate::world::{Place, Said};
@@ -18,11 +19,12 @@ const NAVICAT: &str =
 const NAVICAT_END: &str = "\nSET FOREIGN_KEY_CHECKS = 1;\n";
 const ADMIN: &str = "-- phpMyAdmin SQL Dump\nSET SQL_MODE = \"NO_AUTO_VALUE_ON_ZERO\";\nSTART TRANSACTION;\n";
 
-/// What comes of a dump.
+/// Expected result of an import.
 enum Comes {
-    /// It is refused, with these words.
+    /// Refused, with a message containing these words.
     Refused(&'static str),
-    /// It is taken: these tables have other counts than the mall's, the report says this, and names these shortfalls.
+    /// Accepted: `counts` lists tables with other counts than the mall's, `said` texts in the report, `short`
+    /// the shortfalls it names.
     Taken {
         counts: &'static [(&'static str, u64)],
         said: &'static [&'static str],
@@ -35,7 +37,7 @@ use Comes::{Refused, Taken};
 const WHOLE: Comes = Taken { counts: &[], said: &[], short: &[] };
 const FINE: &[&str] = &["--cut-off-is-fine"];
 
-/// Nothing of what comes behind the users.
+/// Nothing after the users is imported.
 const USERS_LAST: &[(&str, u64)] = &[
     ("tb_user_info", 0),
     ("tb_voucher", 0),
@@ -335,7 +337,7 @@ fn shapes() -> Vec<Shape> {
     ]
 }
 
-/// Holds a report to what is expected of it.
+/// Compares a report with the expectations.
 fn check(shape: &Shape, report: &str) {
     let Taken { counts, said, short } = shape.comes else { panic!("{}: it was taken", shape.name) };
     let json: serde_json::Value = serde_json::from_str(report).unwrap();
@@ -384,7 +386,7 @@ fn dumps_of_every_shape_are_taken_whole_or_refused_with_the_reason() {
     }
 }
 
-/// The same on MySQL, for all that are taken.
+/// Imports every accepted dump into MySQL as well.
 #[test]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
 fn dumps_of_every_shape_mean_the_same_on_servers() {
@@ -396,7 +398,7 @@ fn dumps_of_every_shape_mean_the_same_on_servers() {
     for (number, shape) in shapes().into_iter().enumerate() {
         let is_clash = shape.name.starts_with("parts with the same");
         if matches!(shape.comes, Refused(_)) && !is_clash {
-            // Refused before any server is asked.
+            // Refused before any server is contacted.
             continue;
         }
         let file = place.write("dump.sql", &shape.text);

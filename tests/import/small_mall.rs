@@ -1,9 +1,9 @@
-//! A small mall as the tables of a dump, to be dumped as each tool does.
+//! A small mall as the tables of a dump, to be written in each tool's format.
 
 pub const DUMP_HEAD: &str = "-- MySQL dump 10.13  Distrib 8.0.30, for Linux (x86_64)\n--\n";
 pub const DUMP_END: &str = "-- Dump completed on 2026-11-22 12:00:00\n";
 
-/// A table: name, columns, rows, and what it would count on from.
+/// A table: name, columns, rows, and the next auto-increment value.
 #[derive(Clone)]
 pub struct Table {
     pub name: String,
@@ -23,7 +23,7 @@ impl Table {
     }
 }
 
-/// A small mall: ten users, and a sale in which four have an order, one of them unpaid since 2023.
+/// Returns a small mall: ten users, and a sale with four orders, one of them unpaid since 2023.
 pub fn mall() -> Vec<Table> {
     let users = (1..=10).map(|id| format!("({id},'139000000{id:02}','user {id}')")).collect();
     let rows = |rows: &[&str]| rows.iter().map(|row| (*row).to_owned()).collect();
@@ -78,7 +78,7 @@ pub fn mall() -> Vec<Table> {
     .collect()
 }
 
-/// Its tables, one after another.
+/// Returns the tables as SQL, one after another.
 pub fn texts(tables: &[Table]) -> String {
     tables.iter().map(Table::text).collect()
 }
@@ -87,7 +87,7 @@ pub fn whole(tables: &[Table]) -> String {
     format!("{DUMP_HEAD}{}{DUMP_END}", texts(tables))
 }
 
-/// The mall with one of its tables made otherwise.
+/// Returns the mall with one table changed.
 pub fn with(name: &str, change: impl Fn(&mut Table)) -> Vec<Table> {
     let mut tables = mall();
     tables.iter_mut().filter(|table| table.name == name).for_each(change);
@@ -98,7 +98,7 @@ pub fn without(name: &str) -> Vec<Table> {
     mall().into_iter().filter(|table| table.name != name).collect()
 }
 
-/// Its users and orders in so many parts each, by id.
+/// Returns the mall with users and orders each split into `parts` tables.
 pub fn sharded(parts: usize, digits: usize) -> Vec<Table> {
     let split = |table: Table| -> Vec<Table> {
         if !["tb_user", "tb_voucher_order"].contains(&table.name.as_str()) {
@@ -114,7 +114,7 @@ pub fn sharded(parts: usize, digits: usize) -> Vec<Table> {
     mall().into_iter().flat_map(split).collect()
 }
 
-/// Tables without their last words, from these on.
+/// Cuts SQL off before a text.
 pub fn cut(text: &str, before: &str) -> String {
     text[..text.find(before).unwrap()].to_owned()
 }

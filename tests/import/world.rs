@@ -1,4 +1,4 @@
-//! The real binary, a directory for it, and a server over what it made.
+//! The real binary, a directory for it, and a server on the imported mall.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -14,17 +14,17 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Where the dumps of these tests are.
+/// Returns the path of a dump.
 pub fn dump(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/import/dumps").join(name)
 }
 
-/// A place for a mall and for dumps.
+/// A directory for a mall and for dumps.
 pub struct Place {
     dir: TempDir,
 }
 
-/// What a command said.
+/// Result of a command.
 pub struct Said {
     pub code: i32,
     pub out: String,
@@ -40,7 +40,7 @@ impl Place {
         self.dir.path().join(name)
     }
 
-    /// The mall's directory.
+    /// Returns the mall's directory.
     pub fn mall(&self) -> PathBuf {
         self.path("mall")
     }
@@ -52,7 +52,7 @@ impl Place {
         path
     }
 
-    /// `mallbox import FILE --data mall …`
+    /// Runs `mallbox import FILE --data mall …`
     pub fn import(&self, file: &Path, more: &[&str]) -> Said {
         said(self.import_command(file).args(more))
     }
@@ -63,35 +63,35 @@ impl Place {
         command
     }
 
-    /// An import that must go well; its report.
+    /// Runs an import that must succeed. Returns its report.
     pub fn imported(&self, file: &Path, more: &[&str]) -> String {
         let Said { code, out, err } = self.import(file, more);
         assert_eq!(code, 0, "{err}");
         out
     }
 
-    /// Any command on the mall.
+    /// Runs any command on the mall.
     pub fn on_mall(&self, arguments: &[&str]) -> Said {
         said(mallbox(arguments).arg("--data").arg(self.mall()))
     }
 
-    /// The ledger check of a mall whose clients are not watched.
+    /// Runs the ledger check of a mall without recorded clients.
     pub fn verify(&self) {
         judge(&History::default(), &State::default(), Some(&self.ledger())).passed().unwrap();
     }
 
-    /// What `mallbox verify --json` says.
+    /// Returns the report of `mallbox verify --json`.
     pub fn ledger(&self) -> LedgerReport {
         let mut verify = mallbox(&["verify", "--json"]);
         LedgerReport::of(&verify.arg("--data").arg(self.mall()).output().unwrap()).unwrap()
     }
 
-    /// The record of a mall that does not run, to be looked at.
+    /// Opens the database of a stopped mall.
     pub fn record(&self) -> Connection {
         Connection::open(self.mall().join("mall.sqlite")).unwrap()
     }
 
-    /// The lines of a query, columns separated by blanks.
+    /// Returns the rows of a query, with columns separated by blanks.
     pub fn rows(&self, sql: &str) -> Vec<String> {
         let record = self.record();
         let mut select = record.prepare(sql).unwrap();
@@ -124,7 +124,7 @@ pub fn said(command: &mut Command) -> Said {
     Said { code: status.code().unwrap(), out: text(stdout), err: text(stderr) }
 }
 
-/// A mall that is served until it is dropped.
+/// A mall, served until dropped.
 pub struct Served {
     child: Child,
     address: String,
@@ -140,19 +140,19 @@ impl Served {
         let first = output.next().expect("a banner").unwrap();
         let address = first.split("http://").nth(1).unwrap().trim_end_matches('/').to_owned();
         let (tell, lines) = channel();
-        // Read to the end whoever listens: a full pipe would block the mall.
+        // Drains the pipe even without a receiver: a full pipe would block the mall.
         std::thread::spawn(move || output.map_while(Result::ok).for_each(|line| drop(tell.send(line))));
         Self { child, address, lines }
     }
 
-    /// SIGTERM; the exit code.
+    /// Sends SIGTERM. Returns the exit code.
     pub fn stop(mut self) -> i32 {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args(["-s", "TERM", &id]).status().unwrap().success());
         self.child.wait().unwrap().code().unwrap()
     }
 
-    /// Head and body.
+    /// Sends a request. Returns head and body of the response.
     pub fn ask(&self, method: &str, path: &str, token: &str, body: &str) -> (String, Vec<u8>) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(patience::scaled(Duration::from_secs(20)))).unwrap();
@@ -172,13 +172,13 @@ impl Served {
         self.address.parse().unwrap()
     }
 
-    /// Holds the mall to every answer of these clients, and to its ledger check.
+    /// Checks the mall against every response to the clients, and against its ledger check.
     pub fn is_as_told(&self, place: &Place, history: &History, operator: &str) {
         let state = State::read(self.address(), history, operator).unwrap();
         judge(history, &state, Some(&place.ledger())).passed().unwrap();
     }
 
-    /// A call of the API.
+    /// Sends an API request. Returns the JSON response.
     pub fn call(&self, method: &str, path: &str, token: &str, body: &Value) -> Value {
         let body = if body.is_null() { String::new() } else { body.to_string() };
         let (_, answer) = self.ask(method, &format!("/api{path}"), token, &body);
@@ -189,7 +189,7 @@ impl Served {
         self.call("GET", path, "", &Value::Null)
     }
 
-    /// Logs in by the code that the mall sends; the token.
+    /// Logs in with the code sent by the mall. Returns the token.
     pub fn log_in(&self, phone: &str) -> String {
         let asked = self.call("POST", &format!("/user/code?phone={phone}"), "", &Value::Null);
         assert_eq!(asked["success"], true, "{asked}");

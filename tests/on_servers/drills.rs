@@ -1,5 +1,5 @@
-//! Servers that refuse, are silent or slow, and come and go: what each call is answered meanwhile, within which budget, and
-//! that an open circuit breaker asks nobody.
+//! Servers that refuse, do not respond, respond late, or come and go: the response to each call meanwhile,
+//! its time budget, and the absence of requests behind an open circuit breaker.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -17,25 +17,25 @@ use super::common::server::{self, Server};
 use super::{DUMP, LONGEST, OPERATOR, PATIENCE, log_in, readyz, said};
 
 const UNITS: u64 = 100;
-/// The place of the customer among the clients; the buyers follow.
+/// Index of the customer among the clients; the buyers follow.
 const CUSTOMER: usize = 0;
-/// The ends of the buyers' phone numbers.
+/// Endings of the buyers' phone numbers.
 const BUYERS: [u64; 6] = [10, 11, 12, 13, 14, 15];
 
-/// What a call is answered.
+/// Expected response to a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Told {
-    /// What was asked for.
+    /// The requested data.
     All,
-    /// What was asked for, from a copy that lives for seconds, or "not now".
+    /// The requested data from a cache entry with a TTL of seconds, or a temporary refusal.
     Either,
-    /// This code.
+    /// A refusal with this code.
     Code(&'static str),
 }
 
 use Told::{All, Code, Either};
 
-/// Who calls.
+/// Caller of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Caller {
     Nobody,
@@ -45,9 +45,10 @@ enum Caller {
 
 use Caller::{Customer, Nobody, Operator};
 
-/// Not now, and sure of it.
+/// A refusal that certainly had no effect.
 const AWAY: Told = Code("UNAVAILABLE");
-/// `S` is the sale, `O` the customer's order in it. The last two columns: what is answered without MySQL, and without Redis.
+/// `S` is the sale, `O` the customer's order in it. The last two columns: response without MySQL, and without
+/// Redis.
 const CALLS: &[(Caller, &str, &str, &str, Told, Told)] = &[
     (Customer, "POST", "/voucher-order/seckill/S", "", Code("ALREADY_BOUGHT"), AWAY),
     (Nobody, "GET", "/sale/S", "", All, AWAY),
@@ -76,7 +77,7 @@ const CALLS: &[(Caller, &str, &str, &str, Told, Told)] = &[
     (Operator, "GET", "/ops/overview", "", AWAY, AWAY),
 ];
 
-/// A mall behind proxies, with a sale that is on, and who is in it.
+/// A mall behind proxies, with an open sale and its users.
 struct Drill {
     server: Server,
     redis: Proxy,
@@ -85,7 +86,7 @@ struct Drill {
     customer: String,
     order: String,
     operator: String,
-    /// The customer, those who have bought nothing yet, and what both were answered.
+    /// The customer and the buyers without an order, and the responses to all of them.
     history: Mutex<History>,
     servers: (Redis, MariaDb, TempDir),
 }
@@ -124,7 +125,7 @@ impl Drill {
         self.server.address
     }
 
-    /// A call, within its budget.
+    /// Sends a request, which must end within its budget.
     fn call(&self, caller: Caller, method: &str, path: &str, body: &str) -> Reply {
         let token = match caller {
             Nobody => "",
@@ -144,7 +145,7 @@ impl Drill {
         reply
     }
 
-    /// A call of the table as the checker knows it.
+    /// Returns a call of the table as a request of the checker.
     fn request(&self, method: &str, path: &str) -> Option<Request> {
         let (sale, order) = (self.sale.parse().ok()?, self.order.parse().ok()?);
         let parts: Vec<&str> = path.split('/').collect();
@@ -159,7 +160,7 @@ impl Drill {
         })
     }
 
-    /// A claim that is taken, within its budget.
+    /// Claims successfully, within the budget.
     fn is_sold_to(&self, buyer: usize, when: &str) {
         let (began, sale) = (Instant::now(), self.sale.parse().unwrap());
         let response = self.history.lock().ask(self.address(), buyer, Request::Claim { sale });
@@ -167,7 +168,7 @@ impl Drill {
         assert!(matches!(response, Response::Accepted(_)), "{when}: {response:?}");
     }
 
-    /// Every answer holds, those given without a server included.
+    /// Checks every response, including those given while a server was away.
     fn is_as_told(&self) {
         self.is_well();
         let (redis, mysql, _) = &self.servers;
@@ -175,7 +176,8 @@ impl Drill {
         inspection::inspect(&self.server, &self.history.lock(), &self.operator, &verify).unwrap();
     }
 
-    /// The row's calls as the table has them, but for those that change something while the server is back.
+    /// Checks the calls of a column against the table, except for calls that change data while the server is
+    /// back.
     fn is_as_the_table_says(&self, of: impl Fn(&(Told, Told)) -> Told, when: &str) {
         let wrong: Vec<String> = CALLS
             .iter()
@@ -195,13 +197,13 @@ impl Drill {
         assert!(wrong.is_empty(), "{when}:\n{}\n{}", wrong.join("\n"), self.server.last_words());
     }
 
-    /// No call of the API breaks, or takes longer than its budget.
+    /// Checks that no API call breaks, or exceeds its budget.
     fn every_call_ends(&self, when: &str) {
         let document = http::ask(self.address(), "GET", "/api/openapi.json", "").unwrap().body;
         let mut calls = 0;
         for (path, methods) in document["paths"].as_object().unwrap() {
             for method in methods.as_object().unwrap().keys().filter(|name| *name != "parameters") {
-                // The one streams for ever, if it begins; the other ends the caller's session.
+                // The first streams without end; the second ends the caller's session.
                 if path.ends_with("/ops/live") || path.ends_with("/user/logout") {
                     continue;
                 }
@@ -216,7 +218,7 @@ impl Drill {
         assert!(calls > 60, "{calls}");
     }
 
-    /// Waits until the circuit breaker of a server is so.
+    /// Waits until the circuit breaker of a server is in a state.
     fn until(&self, server: &str, state: CircuitState) {
         let began = Instant::now();
         loop {
@@ -247,7 +249,7 @@ impl Drill {
     }
 }
 
-/// Claims until the claim is taken.
+/// Claims until accepted. Returns the order.
 fn claimed(server: &Server, sale: &str, history: &mut History, client: usize) -> u64 {
     let (until, sale) = (Deadline::after(PATIENCE), sale.parse().unwrap());
     loop {
@@ -262,7 +264,7 @@ fn claimed(server: &Server, sale: &str, history: &mut History, client: usize) ->
 
 const LINES: [Line; 3] = [Line::Refused, Line::Silent, Line::Slow(Duration::from_millis(900))];
 
-/// Copies are made while all is well.
+/// Fills the caches while all servers are healthy.
 fn warm(drill: &Drill) {
     for (caller, method, path, body, ..) in
         CALLS.iter().filter(|(caller, method, ..)| (*caller, *method) == (Nobody, "GET"))
@@ -278,7 +280,7 @@ fn without_mysql_the_sale_and_the_copies_go_on_and_no_call_waits_for_it() {
     for (line, buyer) in LINES.into_iter().zip(1..) {
         warm(&drill);
         drill.mysql.set(line);
-        // From the first instant, whatever the breaker knows.
+        // From the first instant, whatever the breaker's state.
         drill.is_sold_to(buyer, &format!("MySQL {line:?}"));
         drill.until("MySQL", CircuitState::Open);
         let asked = drill.mysql.sent();

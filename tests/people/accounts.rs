@@ -1,4 +1,4 @@
-//! Logging in by code, and sessions.
+//! Log-in by code, and sessions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -173,7 +173,7 @@ async fn what_is_no_token_is_nobodys() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_gateway_that_is_away_is_said_and_counts_for_the_gap() {
-    // Bound, but not listening: nobody else gets this port meanwhile.
+    // Bound, but not listening: no other process gets the port meanwhile.
     let held = tokio::net::TcpSocket::new_v4().unwrap();
     held.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let sms = Arc::new(Webhook::new(&format!("http://{}/sms", held.local_addr().unwrap())).unwrap());
@@ -182,7 +182,7 @@ async fn a_gateway_that_is_away_is_said_and_counts_for_the_gap() {
     assert_eq!(mistake(w.accounts.send_code(ANNE, w.now()).await), Mistake::CodeTooSoon(55));
 }
 
-/// Looks at what has been stored by the time a code goes out.
+/// Inspects the stored data at the time a code is sent.
 struct Early {
     seen: tokio::sync::mpsc::UnboundedSender<(String, String)>,
 }

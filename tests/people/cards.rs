@@ -1,4 +1,4 @@
-//! What people tell about themselves.
+//! Users' information about themselves.
 
 use mallbox::mall::accounts::CardEdit;
 use mallbox::mall::{Mistake, Refusal};

@@ -1,4 +1,4 @@
-//! People, shops and vouchers: the services on a real back end, with a clock that the tests move.
+//! Users, shops and vouchers: the services on a real back end, with a clock controlled by the tests.
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary: a failure is a failed test")]
 
 mod accounts;

@@ -1,4 +1,4 @@
-//! Logging in by password.
+//! Log-in by password.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use super::world::{ANNE, BOB, World, mistake, refusal, world};
 const GOOD: &str = "correct horse";
 const OTHER: &str = "battery staple";
 
-/// Anne, with a password.
+/// Returns a mall in which Anne has a password.
 async fn anne() -> (World, UserId) {
     let w = world().await;
     let user = w.user(ANNE).await;
@@ -48,7 +48,7 @@ async fn a_wrong_phone_takes_as_long_as_a_wrong_password() {
             *fastest = begun.elapsed().min(*fastest);
         }
     }
-    // Without the hash of nobody's password it would be a thousandth.
+    // Without the hash of a dummy password the ratio would be a thousandth.
     assert!(fastest[1] > fastest[0] / 20, "{fastest:?}");
 }
 
@@ -111,7 +111,7 @@ async fn a_password_has_8_to_72_characters() {
     assert_eq!(mistake(w.try_password(ANNE, &"x".repeat(1_000_000)).await), Mistake::Password);
 }
 
-/// As hm-dianping stores it: the salt, and MD5 of password and salt.
+/// In hm-dianping's format: the salt, and MD5 of password and salt.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_password_that_moved_in_is_stored_anew_when_it_is_used() {
     const MOVED_IN: &str = "salt@b305cadbb3bce54f3aa59c64fec00dea";

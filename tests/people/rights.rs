@@ -1,4 +1,4 @@
-//! What operators do with people: roles and blocks, and what the audit log says of it.
+//! An operator's actions on users, roles and blocks, and their audit entries.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use tokio::sync::Mutex;
 
 use super::world::{ANNE, BOB, World, refusal, world};
 
-/// Action, subject and detail of the newest entries, the oldest of them first.
+/// Returns action, subject and detail of the newest entries, oldest first.
 async fn written(w: &World, count: u32) -> Vec<(String, String, Value)> {
     let mut entries = w.audit.page(None, count).await.unwrap();
     entries.reverse();
@@ -49,7 +49,7 @@ async fn the_operator_can_be_named_before_their_first_log_in() {
     assert_eq!(w.people.by_phone(ANNE).await.unwrap(), named);
     assert_eq!(refusal(w.people.by_phone("13900000009").await), Refusal::NotFound("user"));
 
-    // Whoever has the directory can name another one.
+    // The command line needs only the directory to appoint another operator.
     let customer = w.people.set_role(named.id, Role::Customer, w.by()).await.unwrap();
     assert_eq!(customer.role, Role::Customer);
     assert_eq!(w.accounts.role(named.id).await.unwrap(), Role::Customer);
@@ -129,7 +129,7 @@ async fn nobody_and_no_reason_are_refused() {
     w.people.block(anne, &"长".repeat(200), w.by()).await.unwrap();
 }
 
-/// Sessions before whose beginning something else happens: once.
+/// A decorator of the sessions that runs another action before the next session begins, once.
 struct Meanwhile {
     sessions: Arc<dyn Sessions>,
     then: Mutex<Option<(PeopleOffice, UserId)>>,
@@ -189,7 +189,8 @@ impl Sessions for Meanwhile {
     }
 }
 
-/// The block is complete, sessions ended and all, when the log-in is past its code and about to begin its session.
+/// The block, including the end of sessions, completes after the log-in has used its code and before its
+/// session begins.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_that_begins_while_its_user_is_blocked_does_not_survive() {
     let w = world().await;
@@ -211,7 +212,8 @@ async fn a_session_that_begins_while_its_user_is_blocked_does_not_survive() {
     assert_eq!(w.storage.sessions.end_all(anne).await.unwrap(), 0, "no session is left");
 }
 
-/// A crash came between the block and the end of the sessions: the next start ends them, or another process that lives on.
+/// A crash came between the block and the end of the sessions: the next start ends them, or another live
+/// process does.
 #[tokio::test(flavor = "multi_thread")]
 async fn sessions_that_blocked_users_still_have_are_ended() {
     let w = world().await;
@@ -238,7 +240,7 @@ async fn sessions_that_blocked_users_still_have_are_ended() {
     assert_eq!((w.who(&anne).await, w.who(&bob).await), (None, Some(UserId::new(2))));
 }
 
-/// Another process has its turn to change sales, for longer than a call would wait.
+/// Another process holds the lease on sales for longer than a request would wait.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_start_waits_for_its_turn() {
     let w = world().await;
@@ -284,7 +286,7 @@ fn means(w: &World) -> Means {
     }
 }
 
-/// Whoever asked has gone away before the answer.
+/// The caller disconnected before the response.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_action_that_is_cut_off_leaves_a_second_entry() {
     let w = world().await;

@@ -1,4 +1,4 @@
-//! Shops and their types.
+//! Shops and types of shops.
 
 use mallbox::mall::shops::ShopEdit;
 use mallbox::mall::{Mistake, Refusal};

@@ -1,4 +1,4 @@
-//! Vouchers on the shelf.
+//! Ordinary vouchers on the shelf.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use mallbox_storage::{Claim, ClaimAnswer, OrderId, ShopId, ShopTypeId, UserId, V
 
 use super::world::{World, mistake, refusal, world};
 
-/// A mall with one shop.
+/// Returns a mall with one shop.
 async fn with_shop() -> (World, ShopId) {
     let w = world().await;
     let edit = ShopEdit {
@@ -33,7 +33,7 @@ fn form(shop: ShopId) -> VoucherForm {
     }
 }
 
-/// From now on, for an hour.
+/// Returns a sale open from now on for an hour.
 fn sale(w: &World, stock: i64) -> SaleForm {
     let end = w.now() + Duration::from_secs(3600);
     SaleForm { stock: Some(stock), begin: Some(w.now()), end: Some(end), ..SaleForm::default() }

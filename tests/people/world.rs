@@ -1,4 +1,4 @@
-//! A fresh mall per case, as far as people, shops and vouchers need one.
+//! A fresh mall per case, with the parts needed for users, shops and vouchers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,13 +32,13 @@ pub struct World {
     _ground: Ground,
 }
 
-/// A mall with an inbox, of two types of shops and nothing else.
+/// Returns a mall with an inbox and two types of shops, and nothing else.
 pub async fn world() -> World {
     let inbox = Arc::new(Inbox::default());
     with_sms(inbox.clone(), inbox).await
 }
 
-/// A mall that sends codes like this.
+/// Returns a mall that sends codes through `sms`.
 pub async fn with_sms(sms: Arc<dyn SmsSender>, inbox: Arc<Inbox>) -> World {
     let ground = Ground::of_target(env!("CARGO_CRATE_NAME"));
     let storage = Storage::open(ground.place()).await.unwrap();
@@ -84,7 +84,7 @@ impl World {
         self.clock.advance(Duration::from_millis(ms));
     }
 
-    /// Asks for a code and reads it in the inbox.
+    /// Requests a code and reads it in the inbox.
     pub async fn code(&self, phone: &str) -> String {
         self.accounts.send_code(phone, self.now()).await.unwrap();
         self.inbox.last(&Phone::parse(phone).unwrap()).unwrap()
@@ -98,7 +98,7 @@ impl World {
         self.accounts.log_in(phone, Proof::Password(password), self.now()).await
     }
 
-    /// A live token of this phone's user.
+    /// Returns a valid token of the phone number's user.
     pub async fn log_in(&self, phone: &str) -> String {
         let code = self.code(phone).await;
         self.try_code(phone, &code).await.unwrap()
@@ -108,19 +108,19 @@ impl World {
         self.accounts.who(token, self.now()).await.unwrap()
     }
 
-    /// By the command line, now.
+    /// Returns the command line acting now.
     pub fn by(&self) -> By {
         By { actor: Actor::CommandLine, at: self.now() }
     }
 
-    /// This phone's user, logged in once.
+    /// Returns the phone number's user, logged in once.
     pub async fn user(&self, phone: &str) -> UserId {
         let token = self.log_in(phone).await;
         self.who(&token).await.unwrap()
     }
 }
 
-/// The refusal in an answer that must be one.
+/// Unwraps a refusal; panics on any other result.
 pub fn refusal<T>(answer: Result<T, Failure>) -> Refusal {
     match answer {
         Err(Failure::Refused(refusal)) => refusal,
@@ -129,7 +129,7 @@ pub fn refusal<T>(answer: Result<T, Failure>) -> Refusal {
     }
 }
 
-/// What a person got wrong, in an answer that must say so.
+/// Unwraps a user's mistake; panics on any other result.
 pub fn mistake<T>(answer: Result<T, Failure>) -> Mistake {
     match refusal(answer) {
         Refusal::Mistyped(mistake) => mistake,
@@ -137,7 +137,7 @@ pub fn mistake<T>(answer: Result<T, Failure>) -> Mistake {
     }
 }
 
-/// A code that is not this one.
+/// Returns a code different from `code`.
 pub fn other_than(code: &str) -> &'static str {
     if code == "000000" { "000001" } else { "000000" }
 }

@@ -20,17 +20,17 @@ use crate::common::rush::Rush;
 use crate::common::server::{self, Server};
 use crate::common::shoppers::{self, Errand, Shoppers};
 
-/// Claims at once: one commit takes all that wait, so this decides how large what is written at once becomes.
+/// Concurrent claims: a group commit takes all waiting claims, so the number determines the size of a write.
 const CONNECTIONS: [usize; 5] = [64, 64, 512, 512, MOST_CONNECTIONS];
 pub const MOST_CONNECTIONS: usize = 4_096;
-/// More people than connections. Sales are sold out before a cut, or not.
+/// More users than connections. Sales are sold out before a cut, or not.
 const SIZE: Size = Size { people: 5_000, sales: 3, units: 1_200 };
-/// Cuts of one start, at the most.
+/// Maximum number of cuts during one start.
 const CUTS_PER_START: u64 = 3;
-/// From the last answer on its way to its being read.
+/// Time for the last response in transit to be read.
 const UNTIL_READ: Duration = Duration::from_millis(100);
 
-/// A disk with a mall that every chain begins with.
+/// A disk with a prepared mall, the beginning of every chain.
 pub struct Template {
     image: PathBuf,
     mall: Mall,
@@ -48,7 +48,7 @@ impl Template {
     }
 }
 
-/// What was done so far.
+/// Number of cuts and checks so far.
 #[derive(Default, Debug)]
 pub struct Tally {
     in_rush: u64,
@@ -64,16 +64,16 @@ impl Tally {
     }
 }
 
-/// A disk, and what its clients were answered.
+/// A disk, and the history of its clients.
 pub struct Chain<'a> {
     site: &'a Site,
     template: &'a Template,
-    /// The disk as the last cut left it.
+    /// The disk as left by the last cut.
     image: PathBuf,
     cuts: u32,
     history: Arc<Mutex<History>>,
     durability: String,
-    /// How long the last start took.
+    /// Duration of the last start.
     start: Duration,
 }
 
@@ -90,8 +90,8 @@ impl<'a> Chain<'a> {
         })
     }
 
-    /// Each sale: a rush and a cut, perhaps cuts of the recovery, an inspection; then all is sold, and perhaps the next
-    /// start is cut, too.
+    /// Runs each sale: a rush and a cut, optional cuts of the recovery, a check; then everything is sold, and
+    /// the next start may be cut, too.
     pub fn live(&mut self, cuts: u64, tally: &mut Tally, dice: &mut Dice) -> anyhow::Result<()> {
         for sale in self.template.mall.sales.clone() {
             if tally.cuts() >= cuts {
@@ -120,7 +120,7 @@ impl<'a> Chain<'a> {
         Ok(())
     }
 
-    /// Copies the image to where `MALLBOX_KEEP` says, if it does.
+    /// Copies the image to the directory in `MALLBOX_KEEP`, if set.
     pub fn keep(&self, cut: u64) -> anyhow::Result<()> {
         if let Some(dir) = std::env::var_os("MALLBOX_KEEP") {
             let kept = Path::new(&dir).join(format!("cut-{cut}.img"));
@@ -138,7 +138,7 @@ impl<'a> Chain<'a> {
         self.site.mount(&self.image, &format!("disk-{}", self.cuts))
     }
 
-    /// Starts the mall on what the last cut left, and holds it to every answer.
+    /// Starts the mall on the disk left by the last cut, and checks it against every response.
     fn inspect(&mut self, tally: &mut Tally) -> anyhow::Result<(Mounted, Server)> {
         let disk = self.mount()?;
         let server = self.start(&disk)?;
@@ -183,7 +183,7 @@ impl<'a> Chain<'a> {
         self.cut(server, disk)
     }
 
-    /// What a frozen server has on its disk becomes the disk of the next one.
+    /// Makes a frozen server's disk content the disk of the next server.
     fn cut(&mut self, server: Server, disk: Mounted) -> anyhow::Result<()> {
         self.cuts += 1;
         let copy = self.site.copy(&self.image, &format!("cut-{}.img", self.cuts))?;
@@ -196,7 +196,7 @@ impl<'a> Chain<'a> {
 
 impl Drop for Chain<'_> {
     fn drop(&mut self) {
-        // The site removes it otherwise.
+        // Otherwise the site removes the file.
         let _ = std::fs::remove_file(&self.image);
     }
 }

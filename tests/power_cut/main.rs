@@ -1,13 +1,13 @@
-//! The power goes at random moments, in a rush, while the mall starts and while it recovers: whatever was answered is true
-//! afterwards, and the mall goes on selling.
+//! Power cuts at random moments, during a rush, a start or a recovery: every acknowledged effect persists,
+//! and the mall continues to sell.
 //!
-//! `kill -9` cannot show this, since the kernel writes back what a dead process had written. Here the server is stopped
-//! where it stands, the image of its disk is copied as it is, and the next server is started on the copy: one image goes
-//! through several cuts.
+//! `kill -9` cannot show this, since the kernel writes back the data of a dead process. In this test the server is
+//! suspended, the image of its disk is copied at that instant, and the next server is started on the copy:
+//! one image goes through several cuts.
 //!
-//! `MALLBOX_POWER_CUTS` says how many cuts (200 by hand), `MALLBOX_SEED` repeats a plan, and `MALLBOX_KEEP=DIR` keeps the
-//! images that broke a promise. That the test can fail is seen with `MALLBOX_DURABILITY=process`, which answers without
-//! waiting for the disk.
+//! `MALLBOX_POWER_CUTS` sets the number of cuts (200 by hand), `MALLBOX_SEED` repeats a plan, and
+//! `MALLBOX_KEEP=DIR` keeps the images that broke a promise. `MALLBOX_DURABILITY=process`, which acknowledges
+//! without waiting for the disk, shows that the test can fail.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,4 +1,4 @@
-//! The books name what does not add up, and nothing else.
+//! The ledger check reports every imbalance, and nothing else.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +8,8 @@ use mallbox_test_servers::Sql;
 
 use super::world::{World, world};
 
-/// A sale with something in every term: 20 units, one order each unpaid, paid, used and refunding, and a dead letter.
+/// Returns a sale with every term non-zero: 20 units, one order each unpaid, paid, used and refunding, and a
+/// dead letter.
 async fn varied() -> (World, VoucherId, Vec<OrderId>) {
     let mut w = world().await;
     let voucher = w.sale(20).await;
@@ -103,7 +104,7 @@ async fn each_spoiled_term_is_named() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_user_with_two_live_orders_is_named() {
     let (w, voucher, _) = varied().await;
-    // The record's own lock against it has to be broken first.
+    // The database's own unique key against duplicates must be dropped first.
     w.ground().sql_of_each(Sql {
         sqlite: "UPDATE orders SET user_id = 1, slot = id WHERE user_id = 2",
         mysql: &[

@@ -1,4 +1,4 @@
-//! Claims: who gets a unit, and what the others are told.
+//! Claims: accepted ones, and the refusals of the others.
 
 use std::time::Duration;
 
@@ -91,7 +91,7 @@ async fn a_pause_that_only_the_record_knows_holds_claims_after_a_second() {
     w.clock.advance(Duration::from_secs(1));
     assert_eq!(refusal(w.claim(3, voucher).await), Refusal::Paused, "the copy is no longer young");
     assert_eq!(w.sales.live(voucher, w.now()).await.unwrap().state, SaleState::Paused);
-    // Who changes it through the office is not made to wait.
+    // A change through the office takes effect without delay.
     w.sale_office.resume(w.by(), voucher).await.unwrap();
     w.claim(3, voucher).await.unwrap();
 }
@@ -205,7 +205,7 @@ async fn the_record_is_asked_at_most_once_per_id_and_second() {
         claims.join_all().await;
         assert_eq!(watched.reads(), expected);
     };
-    // Ten ids that are no sale, and one that is.
+    // Ten ids without a sale, and one with a sale.
     round(11).await;
     round(11).await;
     w.clock.advance(Duration::from_millis(999));
@@ -222,7 +222,7 @@ async fn a_sale_is_open_as_soon_as_the_store_knows_it_even_if_it_was_asked_for_t
     let voucher = w.record(Some(opens_in(0, 5))).await;
     assert_eq!(voucher, next);
     let sale = w.storage.vouchers.get(voucher).await.unwrap().unwrap().sale.unwrap();
-    // As somebody does who knows the store and not the counter.
+    // A change made directly in the store, behind the mall's back.
     let _ = w.storage.sales.put(sale.terms).await.unwrap();
     w.claim(1, voucher).await.unwrap();
 }
@@ -253,7 +253,7 @@ async fn a_sale_long_over_leaves_memory_and_can_still_be_shown() {
     w.advance(MINUTE * 31).await;
     assert_eq!(w.storage.sales.units(voucher).await.unwrap(), None);
     let live = w.sales.live(voucher, w.now()).await.unwrap();
-    // The one order was cancelled at its deadline.
+    // The only order was cancelled at its deadline.
     assert_eq!((live.state, live.stock), (SaleState::Ended, Some(5)));
     w.assert_balanced().await;
 }

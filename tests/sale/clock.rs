@@ -1,4 +1,4 @@
-//! A machine's clock that somebody sets while people have unpaid orders.
+//! The machine's clock is changed while orders are unpaid.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 
 use super::world::{MINUTE, PAY_WITHIN, World, world};
 
-/// The world's clock, as a machine's that was set forward at once.
+/// The test's clock, behaving like a machine's clock set forward in one step.
 struct SetForward {
     clock: Arc<ManualClock>,
     by: Mutex<Option<Duration>>,
@@ -33,7 +33,7 @@ impl Clock for SetForward {
     }
 }
 
-/// What the chores of a mall by such a clock do.
+/// Runs the background jobs of a mall on such a clock.
 async fn run_chores(world: &World, clock: &Arc<SetForward>) {
     let context = Context { clock: clock.clone(), ..world.context.clone() };
     let sales = SaleCounter::new(context.clone());

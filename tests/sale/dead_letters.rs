@@ -1,4 +1,4 @@
-//! What an operator does with dead letters: the books balance, in memory and in the record.
+//! An operator's decisions about dead letters: the ledger balances, in memory and in the database.
 
 use mallbox::mall::Refusal;
 use mallbox::mall::operator::dead_letters::Which;
@@ -11,7 +11,8 @@ fn which(order: OrderId) -> Which {
     Which { order, user: None }
 }
 
-/// The record refuses the orders of user 13, whose claim is a dead letter now. 9 of 10 units are left.
+/// Makes the database refuse the orders of user 13, whose claim becomes a dead letter. 9 of 10 units are
+/// left.
 async fn refused(w: &World) -> (VoucherId, OrderId) {
     let voucher = w.sale(10).await;
     w.ground().refuse_rows("orders", "NEW.user_id = 13", "poison");
@@ -45,7 +46,7 @@ async fn a_refused_claim_is_replayed_once_the_record_takes_it() {
     let stands = Refusal::DeadLetterStands(DeadState::Replayed);
     assert_eq!(refusal(w.dead_letter_office.void(w.by(), which(order)).await), stands);
     w.assert_balanced().await;
-    // It expires like any other.
+    // Expires like any other order.
     w.advance(PAY_WITHIN).await;
     assert_eq!((w.status(order).await, w.left(voucher).await), (OrderStatus::Cancelled, 10));
     w.assert_balanced().await;
@@ -78,7 +79,8 @@ async fn a_voided_letter_gives_its_unit_and_the_right_to_buy_back() {
     assert_eq!(refusal(w.dead_letter_office.replay(w.by(), nobody).await), unknown);
 }
 
-/// Ten users whose first orders the memory forgot bought again: their claims are dead letters beside live orders.
+/// Ten users whose first orders Redis lost bought again: their second claims are dead letters beside live
+/// orders.
 async fn doubles() -> (World, VoucherId, Vec<OrderId>, Vec<OrderId>) {
     let mut w = world().await;
     let voucher = w.sale(100).await;
@@ -89,7 +91,7 @@ async fn doubles() -> (World, VoucherId, Vec<OrderId>, Vec<OrderId>) {
 #[tokio::test(flavor = "multi_thread")]
 async fn voiding_a_double_leaves_the_live_order_and_books_that_balance() {
     let (w, voucher, first, second) = doubles().await;
-    // The memory had not seen the first ten, and gave the doubles' units to them.
+    // Redis did not know the first ten orders, and gave their units to the second claims.
     assert_eq!(w.left(voucher).await, 90);
     w.assert_balanced().await;
     for order in &second {
@@ -128,7 +130,7 @@ async fn a_double_kept_a_unit_beside_the_order_of_its_user() {
     assert_eq!(w.left(voucher).await, 100);
 }
 
-/// Of ten claims the record had room for seven.
+/// Ten claims, of which the database accepts only seven.
 async fn oversold() -> (World, VoucherId, Vec<OrderId>) {
     let mut w = idle().await;
     let voucher = w.sale(10).await;

@@ -1,5 +1,5 @@
-//! The real log with somebody before it, who loses what it hands out: as a server does whose replica took its place before
-//! it had heard of the last claims, and whose sales are then read anew.
+//! A decorator of the real log that loses claims in progress. Stands for a failover to a replica without the
+//! last claims, followed by a rebuild of the sales from the database.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

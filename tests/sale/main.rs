@@ -1,4 +1,4 @@
-//! Sales, orders, payments, workers, chores and books, over a real back end.
+//! Sales, orders, payments, workers, background jobs and the ledger check, on a real back end.
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary: a failure is a failed test")]
 
 mod books;

@@ -1,4 +1,4 @@
-//! What an operator does with orders: finds them, and voids them.
+//! An operator's actions on orders: search, and void.
 
 use mallbox::mall::Refusal;
 use mallbox::mall::operator::orders::OrderQuery;

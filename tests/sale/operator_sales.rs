@@ -1,4 +1,4 @@
-//! What an operator does with a sale's window, and what is shown of it.
+//! An operator's changes to a sale's window, and the view of a sale.
 
 use std::time::Duration;
 
@@ -59,7 +59,7 @@ async fn an_ended_sale_is_over_and_a_later_end_opens_it_again_with_its_buyers() 
     w.claim(2, voucher).await.unwrap();
     w.drain().await;
     w.assert_balanced().await;
-    // And it leaves memory again.
+    // The sale is evicted from memory again.
     w.advance(MINUTE * 62).await;
     assert!(!in_memory(&w, voucher).await);
 }
@@ -137,7 +137,7 @@ async fn a_sale_is_shown_with_its_books() {
     let account = w.sale_office.account(limited, w.now()).await.unwrap();
     let findings = account.findings.unwrap();
     assert_eq!(findings[0].term, "stock kept by the order transactions");
-    // Over, and out of memory: the unlimited one too is shown with what was taken.
+    // Ended and evicted from memory: the unlimited sale, too, is shown with the units taken.
     w.ground().sql("UPDATE sales SET stock = stock + 1 WHERE initial IS NOT NULL");
     w.work();
     w.advance(MINUTE * 60 * 11).await;
@@ -171,7 +171,7 @@ async fn each_action_is_in_the_log_before_it_is_done() {
         reason,
     ];
     assert_eq!(w.audited().await, expected);
-    // What cannot be written down is not done.
+    // An action that cannot be audited is not performed.
     w.ground().refuse_rows("audit", "1", "full");
     w.sale_office.pause(w.by(), voucher).await.unwrap_err();
     assert!(!w.storage.vouchers.get(voucher).await.unwrap().unwrap().sale.unwrap().terms.paused);

@@ -1,4 +1,4 @@
-//! The life of an order: its steps, its deadline, its owner.
+//! The life cycle of an order: transitions, deadline, owner.
 
 use std::time::Duration;
 
@@ -56,7 +56,7 @@ async fn a_unit_that_could_not_be_given_back_is_given_back_soon_after() {
     desk.refund(ANNE, refunded, w.now()).await.unwrap_err();
     desk.cancel(BOB, cancelled, w.now()).await.unwrap_err();
     assert_eq!(w.left(voucher).await, 0);
-    // The first look fails once more.
+    // The first attempt fails once more.
     for left in [0, 2] {
         w.clock.advance(Duration::from_secs(1));
         chores.run_all_due(w.now()).await;

@@ -1,4 +1,4 @@
-//! Money: taken once, never kept for an order that is not paid by it.
+//! Money is taken once, and never kept for an order it did not pay.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 use super::world::{MINUTE, PAY_WITHIN, PRICE, World, refusal, until, world};
 
 const ANNE: UserId = UserId::new(1);
-/// Longer than a payment is left alone.
+/// Longer than the delay before a payment in doubt is checked.
 const LATER: Duration = Duration::from_secs(31);
 
 async fn states(w: &World, order: OrderId) -> Vec<PaymentState> {
@@ -25,13 +25,13 @@ async fn at_gateway(w: &World, order: OrderId) -> Vec<AtGateway> {
     rows.iter().map(|row| w.gateway.stands(row.id).unwrap()).collect()
 }
 
-/// How often money has changed hands.
+/// Returns the number of captures and refunds.
 fn moved(w: &World) -> (u64, u64) {
     let Moved { taken, given_back } = w.gateway.moved();
     (taken, given_back)
 }
 
-/// The sandbox, behind a door that charges wait at once the money was taken.
+/// The sandbox, with charges blocked after the money was captured.
 struct Slow {
     sandbox: Arc<Sandbox>,
     waiting: AtomicU64,
@@ -71,7 +71,7 @@ async fn a_payment_that_comes_after_the_expiry_goes_back() {
     while slow.waiting.load(Ordering::SeqCst) == 0 {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
-    // Cancelled while the gateway has the money and its answer is on the way.
+    // Cancelled while the gateway has the money and its response is in transit.
     let step = w.storage.orders.step(order, Step::Cancel, w.now()).await.unwrap();
     assert!(matches!(step, Stepped::Done(_)));
     slow.door.add_permits(1);
@@ -174,7 +174,7 @@ async fn a_started_payment_of_a_mall_that_stopped_is_settled_after_the_restart()
     let voucher = w.sale(2).await;
     let order = w.order(1, voucher).await;
     w.storage.payments.start(order, PRICE, w.now()).await.unwrap();
-    // The sandbox forgets what it captured; nobody does who was told that the order is paid.
+    // The sandbox forgets its captures; the order stays paid, as its buyer was told.
     let paid = w.order(2, voucher).await;
     w.orders.pay(UserId::new(2), paid, w.now()).await.unwrap();
     let mut w = w.restart().await;
@@ -191,7 +191,7 @@ async fn a_started_payment_of_a_mall_that_stopped_is_settled_after_the_restart()
     w.assert_balanced().await;
 }
 
-/// Buyers pay at the very instant of their deadline. Whoever wins, nobody pays for nothing.
+/// Buyers pay at the very instant of the deadline. Whichever wins, no buyer pays for a cancelled order.
 #[tokio::test(flavor = "multi_thread")]
 async fn of_payment_and_expiry_exactly_one_wins() {
     const BUYERS: u64 = 200;
@@ -209,7 +209,7 @@ async fn of_payment_and_expiry_exactly_one_wins() {
         .map(|(order, number)| {
             let (w, order) = (Arc::clone(&w), *order);
             tokio::spawn(async move {
-                // Spread over the while that the expiry takes.
+                // Spread over the duration of the expiry.
                 tokio::time::sleep(Duration::from_micros(number * 200)).await;
                 w.orders.pay(UserId::new(number), order, w.now()).await
             })
@@ -234,12 +234,12 @@ async fn of_payment_and_expiry_exactly_one_wins() {
     w.assert_balanced().await;
 }
 
-/// The row is written, the gateway has the money, and the mall dies before the order knows.
+/// The row is written, the gateway has captured the money, and the mall dies before updating the order.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_crash_between_gateway_and_order_is_made_good_after_the_restart() {
     for (away, order_then, row_then, money) in [
         (MINUTE, OrderStatus::Paid, PaymentState::Captured, (1, 0)),
-        // The order's time to pay runs out while nobody is there.
+        // The payment deadline passes while the mall is down.
         (PAY_WITHIN * 2, OrderStatus::Cancelled, PaymentState::Refunded, (1, 1)),
     ] {
         let w = world().await;
@@ -265,7 +265,7 @@ async fn a_crash_between_gateway_and_order_is_made_good_after_the_restart() {
     }
 }
 
-/// The money is back, and the mall dies before the order knows.
+/// The money is refunded, and the mall dies before updating the order.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_crash_in_the_middle_of_a_refund_is_made_good_after_the_restart() {
     for is_back in [false, true] {
@@ -292,7 +292,7 @@ async fn a_crash_in_the_middle_of_a_refund_is_made_good_after_the_restart() {
     }
 }
 
-/// A charge that arrives when the mall has long given it up takes no money: there is no order that it would pay.
+/// A charge arriving after the mall gave up takes no money: the order to pay no longer exists.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_charge_that_arrives_after_the_mall_gave_it_up_takes_no_money() {
     let w = world().await;
@@ -337,7 +337,7 @@ async fn a_gateway_that_answers_twice_moves_money_once() {
         assert_eq!(view.order.status, OrderStatus::Refunded);
     }
     assert_eq!((states(&w, order).await, moved(&w)), (vec![PaymentState::Refunded], (1, 1)));
-    // The answer to a lost charge comes twice too: after the order has expired.
+    // The response to a lost charge is duplicated as well: after the order has expired.
     w.gateway.behave(Mood::LosesAnswers);
     assert_eq!(refusal(w.orders.pay(UserId::new(2), late, w.now()).await), Refusal::Busy);
     w.gateway.behave(Mood::AnswersTwice);
@@ -348,7 +348,7 @@ async fn a_gateway_that_answers_twice_moves_money_once() {
     w.assert_balanced().await;
 }
 
-/// The money is back, nobody has heard so, and both the buyer and the chore ask again.
+/// The money is refunded, the response is lost, and both the buyer and the background job repeat the request.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refund_whose_answer_is_lost_or_late_gives_the_money_back_once() {
     for mood in [Mood::LosesAnswers, Mood::Slow(Duration::from_millis(1_200))] {
@@ -386,7 +386,7 @@ async fn a_late_payment_goes_back_when_the_gateway_does_and_not_twice() {
     w.gateway.behave(Mood::LosesAnswers);
     assert_eq!(refusal(w.orders.pay(ANNE, order, w.now()).await), Refusal::Busy);
     w.clock.advance(PAY_WITHIN);
-    // Every answer is lost, those to the refund too: hours of asking again.
+    // Every response is lost, also to the refund: hours of retries.
     for _ in 0..5 {
         w.advance(MINUTE * 30).await;
         assert_eq!(w.status(order).await, OrderStatus::Cancelled);

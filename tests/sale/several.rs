@@ -1,4 +1,4 @@
-//! Several processes of one mall, as far as one of them can tell: what another did, and did not end.
+//! Several processes of a mall, seen from a single process: unfinished work of another.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -18,7 +18,8 @@ async fn terms(w: &World, voucher: VoucherId) -> Terms {
     w.storage.vouchers.get(voucher).await.unwrap().unwrap().sale.unwrap().terms
 }
 
-/// An instance was killed between telling the store and telling the record, or the other way round.
+/// An instance was killed between its write to the store and its write to the database, or in the opposite
+/// order.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_killed_instance_told_one_of_the_two_the_others_put_right() {
     let w = world().await;
@@ -36,7 +37,7 @@ async fn what_a_killed_instance_told_one_of_the_two_the_others_put_right() {
     assert_eq!(w.storage.sales.claim(claim).await.unwrap(), ClaimAnswer::Paused);
 }
 
-/// It was killed before it set the deadline, or could not.
+/// The instance was killed before it set the deadline, or failed to.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unpaid_order_whose_deadline_nobody_knows_ends_all_the_same() {
     let w = world().await;
@@ -64,7 +65,7 @@ async fn an_unpaid_order_whose_deadline_nobody_knows_ends_all_the_same() {
     assert_eq!(w.status(order.id).await, OrderStatus::Cancelled);
 }
 
-/// An instance that ended before the sale was to leave memory; this one started later.
+/// The instance ended before the eviction of the sale; this one started later.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sale_that_was_over_before_the_start_leaves_memory() {
     let w = idle().await;
@@ -78,7 +79,8 @@ async fn a_sale_that_was_over_before_the_start_leaves_memory() {
     assert_eq!(w.storage.sales.units(voucher).await.unwrap(), None);
 }
 
-/// A failover lost claims while a worker had them in hand, and the sale was read anew before they were orders.
+/// A failover lost claims while a worker was processing them, and the sale was rebuilt before the claims were
+/// orders.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_order_whose_claim_the_log_lost_holds_a_unit() {
     for (cancels, left) in [(false, 1), (true, 3)] {
@@ -119,13 +121,13 @@ async fn loading_many_sales_keeps_nobody_from_changing_one() {
         sales.push(w.sale(5).await);
     }
     let (context, faults) = w.faulty();
-    // A sale's buyers are read for a while before it is in memory.
+    // Loading a sale into memory begins with reading its buyers, which takes a while.
     faults.add(Fault::at_port("sales.put").delay(Duration::from_millis(150))).unwrap();
     let (counter, now) = (SaleCounter::new(context), w.now());
     let loading = tokio::spawn(async move { counter.load(now).await });
     for voucher in [sales[0], sales[14]] {
         tokio::time::sleep(Duration::from_millis(100)).await;
-        // On a busy machine a change may give up before its turn: who asked for it does so again.
+        // On a busy machine a change may time out before it gets the lease; the caller retries.
         while let Err(error) = w.sale_office.pause(w.by(), voucher).await {
             assert!(!loading.is_finished(), "{error}");
         }

@@ -1,4 +1,4 @@
-//! Units added and taken away during a sale: the books balance whatever comes in between.
+//! Units added and removed during a sale: the ledger balances under every interleaving.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
@@ -18,7 +18,7 @@ async fn add(w: &World, voucher: VoucherId, add: i64, request: Option<&str>) -> 
     w.sale_office.restock(w.by(), voucher, form).await
 }
 
-/// By how many it was changed, and what is left and added then.
+/// Returns the units added by the change, the units left, and the total added.
 fn told(restocked: &Restocked) -> (i64, Option<u64>, i64) {
     (restocked.by, restocked.view.left, restocked.view.sale.added)
 }
@@ -119,7 +119,7 @@ async fn a_sale_that_is_over_can_be_stocked_up_and_opened_again() {
     w.assert_balanced().await;
 }
 
-/// The stock office of a mall that is made of this.
+/// Returns a stock office built from `context`.
 fn office_of(context: Context) -> (Arc<SaleOffice>, SaleCounter) {
     let counter = SaleCounter::new(context.clone());
     let books = LedgerCheck::new(context.clone(), counter.clone());
@@ -157,7 +157,7 @@ async fn what_fails_half_way_is_put_right_and_a_repeat_finds_out() {
     }
 }
 
-/// What was read of a sale and arrives late must not undo what others did meanwhile.
+/// A stale read of a sale must not undo concurrent changes.
 #[tokio::test(flavor = "multi_thread")]
 async fn changes_at_once_take_turns() {
     const LONG_ENOUGH: Duration = Duration::from_millis(200);
@@ -175,7 +175,7 @@ async fn changes_at_once_take_turns() {
         let (office, by) = (Arc::clone(&office), w.by());
         tokio::spawn(async move { drop(office.pause(by, voucher).await.unwrap()) })
     };
-    // A claim that brings a sale into memory does this.
+    // A claim that loads a sale into memory does the same.
     let open = || {
         let counter = counter.clone();
         tokio::spawn(async move { counter.opened(voucher).await.unwrap() })
@@ -197,11 +197,11 @@ async fn changes_at_once_take_turns() {
     assert!(matches!(w.claim(1, voucher).await, Err(Failure::Refused(Refusal::Paused))));
 }
 
-/// 24 buyers at once, who also cancel, and four operators who raise, lower, pause, resume, end and open again.
+/// 24 concurrent buyers, who also cancel, and four operators who raise, lower, pause, resume, end and reopen.
 #[tokio::test(flavor = "multi_thread", worker_threads = 8)]
 async fn claims_that_race_with_every_change_of_the_sale_leave_books_that_balance() {
     const BUYERS: u64 = 24;
-    /// So many claims at the least, however slow the machine is.
+    /// Minimum number of claims, however slow the machine is.
     const RACED: u64 = 200;
     let w = Arc::new(world().await);
     let voucher = w.sale(200).await;

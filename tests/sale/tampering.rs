@@ -1,4 +1,5 @@
-//! What somebody does to the database past the mall is named by the ledger check, kind by kind, and nothing else is.
+//! The ledger check reports every kind of change made to the database behind the mall's back, and nothing
+//! else.
 
 mod orders;
 mod others;
@@ -36,7 +37,7 @@ async fn whole() -> Whole {
     people(&w, &users).await;
     let by = By { actor: Actor::User(users[0]), at: w.now() };
     w.sale_office.restock(by, sale, StockForm { add: Some(2), request: Some("truck".into()) }).await.unwrap();
-    // From here on vouchers are older than orders, and what comes later has a later instant.
+    // From here on vouchers are older than orders, and every later row has a later timestamp.
     w.advance(MINUTE).await;
     let mut orders = Vec::new();
     for user in &users[1..=7] {
@@ -79,7 +80,7 @@ fn shop(kind: ShopTypeId) -> ShopText {
     }
 }
 
-/// What people do beside buying.
+/// Adds everything users do besides buying.
 async fn people(w: &World, users: &[UserId]) {
     let (storage, now) = (&w.storage, w.now());
     let text =
@@ -109,7 +110,8 @@ async fn people(w: &World, users: &[UserId]) {
     assert!(storage.sign_ins.sign(users[1], Day::parse("2026-11-21").unwrap()).await.unwrap());
 }
 
-/// One kind of tampering: what it does, what undoes it, and the code that names it. `{n}` is the n-th user, `{sale}` the sale.
+/// One kind of tampering: the change, its reversal, and the code reported. `{n}` is the n-th user, `{sale}`
+/// the sale.
 pub struct Kind {
     pub spoil: &'static str,
     pub undo: &'static str,
@@ -133,7 +135,8 @@ impl Whole {
         self.w.ground().sql_of_each(Sql { sqlite: &self.filled(sqlite), mysql: &mysql });
     }
 
-    /// Codes that the check finds. Each is named by the checker too, which reads what `mallbox verify --json` prints.
+    /// Returns the codes reported by the check. Asserts that the checker reports each code as well, reading
+    /// `mallbox verify --json`.
     async fn found(&self) -> BTreeSet<String> {
         let report = self.w.books.verify().await.unwrap();
         assert_eq!(report.balances(), report.totals.findings.is_empty(), "{report}");

@@ -1,4 +1,4 @@
-//! The real vouchers with somebody before them, who counts what they are asked and holds up an answer.
+//! A decorator of the real vouchers that counts reads and can hold up a response.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,17 +14,17 @@ use tokio::sync::Notify;
 pub struct Watched {
     real: Arc<dyn Vouchers>,
     reads: AtomicU64,
-    /// Closed behind the next change of the stock: what is read of the voucher then waits there.
+    /// Armed for the next change of the stock: the following read of the voucher blocks here.
     gate: Mutex<Option<Arc<Gate>>>,
 }
 
-/// Where a reading is held up.
+/// A point at which a read is held up.
 #[derive(Default)]
 pub struct Gate {
     is_closed: AtomicBool,
-    /// Somebody is there.
+    /// Signalled when a read is blocked.
     pub reached: Notify,
-    /// They may go on.
+    /// Lets the read continue.
     pub opened: Notify,
 }
 
@@ -33,12 +33,12 @@ impl Watched {
         Arc::new(Self { real: Arc::clone(real), reads: AtomicU64::new(0), gate: Mutex::default() })
     }
 
-    /// How often a voucher was read.
+    /// Returns the number of reads of a voucher.
     pub fn reads(&self) -> u64 {
         self.reads.load(Ordering::SeqCst)
     }
 
-    /// The first that is read after the next change of the stock is held up, and old when it arrives.
+    /// Holds up the first read after the next change of the stock; its result is stale on arrival.
     pub fn hold_up(&self) -> Arc<Gate> {
         let gate = Arc::<Gate>::default();
         *self.gate.lock() = Some(Arc::clone(&gate));

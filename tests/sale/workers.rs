@@ -1,4 +1,4 @@
-//! From the log to the record, whatever the record says.
+//! Workers persist claims from the log to the database, whatever the database responds.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -13,7 +13,7 @@ async fn dead_letters(w: &World) -> Vec<DeadLetter> {
     letters
 }
 
-/// The record refuses the orders of these users from now on.
+/// Makes the database refuse the orders of these users.
 fn refuse_orders_of(w: &World, users: &str) {
     w.ground().refuse_rows("orders", &format!("NEW.user_id IN ({users})"), "poison");
 }
@@ -32,7 +32,7 @@ async fn a_claim_that_the_record_refuses_dies_after_five_attempts_and_holds_nobo
     })
     .await;
     assert!(dead_letters(&w).await.is_empty(), "five attempts take longer than the others need");
-    // Claims that come meanwhile are not held up either.
+    // Claims made meanwhile are not held up either.
     w.claim(2_000, voucher).await.unwrap();
     until("a late claim", async || w.storage.orders.count(voucher).await.unwrap().unpaid == 999).await;
     w.drain().await;
@@ -81,7 +81,7 @@ async fn a_record_that_refuses_everything_kills_no_claim() {
 async fn a_record_that_is_busy_counts_for_nobody_and_is_caught_up_with() {
     let w = world().await;
     let voucher = w.sale(None).await;
-    // Takes a block of numbers from the record: what a claim needs of it.
+    // Reserves a block of numbers in the database, which a claim needs.
     w.order(1_000, voucher).await;
     let busy = w.ground().keep_busy().await;
     for user in 1..=300 {
@@ -109,7 +109,8 @@ async fn buyers_wiped_in_the_middle_of_a_sale_cannot_buy_twice() {
     }
     let counts = w.storage.orders.count(voucher).await.unwrap();
     assert_eq!((counts.unpaid, counts.dead_letters, counts.doubles), (50, 0, 0));
-    // The memory does not know of the first thirty; built anew it does, and all of it adds up.
+    // Redis does not know the first thirty orders; rebuilt from the database it does, and the ledger
+    // balances.
     let report = w.verify().await;
     assert!(report.findings.iter().any(|finding| finding.term == "units taken in memory"), "{report}");
     w.rebuild(voucher).await;

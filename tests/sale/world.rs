@@ -1,4 +1,4 @@
-//! A fresh mall per case, as far as sales and orders need one.
+//! A fresh mall per case, with the parts needed for sales and orders.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -27,9 +27,9 @@ use tokio_util::sync::CancellationToken;
 /// Noon of 2026-11-21, UTC.
 pub const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 pub const MINUTE: Duration = Duration::from_secs(60);
-/// How long a buyer has to pay.
+/// Payment deadline of an order.
 pub const PAY_WITHIN: Duration = Duration::from_secs(15 * 60);
-/// Whoever it is: services leave roles to HTTP.
+/// Any user: services leave the check of roles to HTTP.
 pub const OPERATOR: UserId = UserId::new(1_000_000);
 pub const PRICE: Cents = Cents::new(4_750);
 
@@ -53,14 +53,14 @@ pub struct World {
     settings: Settings,
 }
 
-/// A mall without limits whose workers work.
+/// Returns a mall without limits and with running workers.
 pub async fn world() -> World {
     let mut world = idle().await;
     world.work();
     world
 }
 
-/// The same, and nobody takes claims to the record.
+/// Returns a mall without limits and without running workers.
 pub async fn idle() -> World {
     with_settings(Settings::default().without_limits()).await
 }
@@ -124,7 +124,7 @@ impl World {
         self.working = Some((tokio::spawn(async move { workers.run(1, token).await }), stop));
     }
 
-    /// Stops the workers in order.
+    /// Stops the workers gracefully.
     pub async fn rest(&mut self) {
         if let Some((working, stop)) = self.working.take() {
             stop.cancel();
@@ -132,19 +132,20 @@ impl World {
         }
     }
 
-    /// What services of this mall are made of whose storage does wrong what these are told.
+    /// Returns a context with fault injection in front of the storage, and the faults.
     pub fn faulty(&self) -> (Context, Arc<Faults>) {
         let faults = Arc::new(Faults::new(self.clock.clone(), Arc::<DiskFaults>::default()));
         let storage = faults::behind(self.storage.clone(), &faults);
         (Context { storage, ..self.context.clone() }, faults)
     }
 
-    /// Stops the mall in order, and starts another in its place, without workers and with another gateway.
+    /// Stops the mall gracefully, and starts another in the same location, without workers and with a new
+    /// gateway.
     pub async fn restart(self) -> Self {
         self.restart_at(Arc::default()).await
     }
 
-    /// The same, at a gateway that was there all the while.
+    /// Restarts the mall with an existing gateway.
     pub async fn restart_at(mut self, gateway: Arc<Sandbox>) -> Self {
         self.rest().await;
         self.storage.upkeep.close().await.unwrap();
@@ -156,12 +157,12 @@ impl World {
         world
     }
 
-    /// The operator, now.
+    /// Returns the operator acting now.
     pub fn by(&self) -> By {
         By::operator(OPERATOR, self.now())
     }
 
-    /// What is in the audit log, the first first: action, subject, and the detail as JSON.
+    /// Returns the audit log, oldest first: action, subject, and the detail as JSON.
     pub async fn audited(&self) -> Vec<(String, String, serde_json::Value)> {
         let mut entries = self.audit.page(None, 500).await.unwrap();
         entries.reverse();
@@ -176,7 +177,7 @@ impl World {
         self.clock.now()
     }
 
-    /// Moves the clock as an operator of a fixture does: the log is drained, the clock set, what is due is done.
+    /// Moves the clock like a fixture's operator: drains the log, sets the clock, runs everything due.
     pub async fn advance(&self, span: Duration) {
         self.drain().await;
         self.clock.advance(span);
@@ -190,8 +191,8 @@ impl World {
         );
     }
 
-    /// Orders of the first users, and claims of the others in a memory that was built anew meanwhile, from a record that
-    /// had lost sight of the first orders for a moment. All claims are settled when this answers.
+    /// Makes orders of the first users, and claims of the others in a memory rebuilt meanwhile from a
+    /// database without the first orders. Returns once all claims are settled.
     pub async fn bought_around_a_wipe(
         &mut self,
         voucher: VoucherId,
@@ -221,13 +222,14 @@ impl World {
         (first, second)
     }
 
-    /// Makes memory forget a sale and read it anew, which a restart does only where memory is a part of the mall.
+    /// Evicts a sale from memory and rebuilds it, which a restart does only if the memory is part of the
+    /// mall.
     pub async fn rebuild(&self, voucher: VoucherId) {
         self.storage.sales.forget(voucher).await.unwrap();
         self.sales.opened(voucher).await.unwrap();
     }
 
-    /// A sale that has been open for an hour, and is for nine more.
+    /// Adds a sale that opened an hour ago and ends in nine hours.
     pub async fn sale(&self, units: impl Into<Option<u64>>) -> VoucherId {
         let hour = MINUTE * 60;
         self.sale_like(NewSale {
@@ -246,7 +248,7 @@ impl World {
         voucher
     }
 
-    /// A voucher in the record alone.
+    /// Adds a voucher to the database only.
     pub async fn record(&self, sale: Option<NewSale>) -> VoucherId {
         let text = VoucherText {
             shop: ShopId::new(1),
@@ -269,7 +271,8 @@ impl World {
         self.sales.claim(UserId::new(user), voucher, self.now()).await
     }
 
-    /// Claims again while the store is unavailable, as clients do: on a busy machine a rush may outlast its time limits.
+    /// Claims, and retries while the store is unavailable, as clients do: on a busy machine a rush may exceed
+    /// time limits.
     pub async fn claim_patiently(&self, user: u64, voucher: VoucherId) -> Result<OrderId, Failure> {
         let deadline = Deadline::after(Duration::from_secs(20));
         loop {
@@ -282,7 +285,7 @@ impl World {
         }
     }
 
-    /// An order of this user that is in the record, unpaid.
+    /// Makes an unpaid order of the user, persisted in the database.
     pub async fn order(&self, user: u64, voucher: VoucherId) -> OrderId {
         let order = self.claim(user, voucher).await.unwrap();
         self.drain().await;
@@ -297,12 +300,13 @@ impl World {
         self.storage.sales.units(voucher).await.unwrap().unwrap().left().unwrap()
     }
 
-    /// Where it is.
+    /// Returns the location of the mall.
     pub fn ground(&self) -> &Ground {
         self.ground.as_ref().unwrap()
     }
 
-    /// What the ledger check says, but that users and shops are missing: here they are numbers alone.
+    /// Returns the ledger check's report without findings about missing users and shops, which do not exist
+    /// here.
     pub async fn verify(&self) -> Report {
         const MISSING: [Code; 4] = [Code::OrderUser, Code::LetterUser, Code::VoucherShop, Code::AuditUser];
         let mut report = self.books.verify().await.unwrap();
@@ -311,14 +315,14 @@ impl World {
         report
     }
 
-    /// The ledger adds up, and the report says so.
+    /// Asserts that the ledger balances according to the report.
     pub async fn assert_balanced(&self) {
         let report = self.verify().await;
         assert!(report.balances() && report.unsettled.is_empty(), "{report}");
     }
 }
 
-/// The refusal in an answer that must be one.
+/// Unwraps a refusal; panics on any other result.
 pub fn refusal<T>(answer: Result<T, Failure>) -> Refusal {
     match answer {
         Err(Failure::Refused(refusal)) => refusal,
@@ -327,7 +331,7 @@ pub fn refusal<T>(answer: Result<T, Failure>) -> Refusal {
     }
 }
 
-/// Waits, in real time, until something is so.
+/// Waits, in real time, until a condition holds.
 pub async fn until<F: Future<Output = bool>>(what: &str, mut is_so: impl FnMut() -> F) {
     let deadline = Deadline::after(Duration::from_secs(20));
     while !is_so().await {

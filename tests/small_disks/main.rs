@@ -1,7 +1,7 @@
-//! Starts on disks with 0 to 1,024 KiB free, of several file systems. Each mall starts, to be read, or names the disk; each
-//! sells again once there is room; and nothing that was accepted is lost.
+//! Starts on disks with 0 to 1,024 KiB free, of several file systems. Each mall starts at least read-only, or
+//! names the disk; each sells again after space is freed; and no accepted claim is lost.
 //!
-//! `MALLBOX_SMALL_DISKS` says how many sizes are tried: 257 are all of them, in steps of 4 KiB.
+//! `MALLBOX_SMALL_DISKS` sets the number of sizes: 257 are all sizes, in steps of 4 KiB.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -23,7 +23,7 @@ use common::pending::{Left, Pending};
 use common::server::{self, Server};
 
 const LARGEST_KIB: u64 = 1_024;
-/// Sizes that are tried unless told.
+/// Number of sizes by default.
 const SIZES: u64 = 5;
 const PEOPLE: usize = 40;
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -64,7 +64,7 @@ fn a_start_on_a_small_tmpfs_spoilt_the_log() -> anyhow::Result<()> {
     try_all("tmpfs", disk.path(), site.path())
 }
 
-/// Every size, and a mall that was stopped and one that was killed in turns.
+/// Tries every size, alternating between a mall that was stopped and one that was killed.
 fn try_all(kind: &str, disk: &Path, site: &Path) -> anyhow::Result<()> {
     let sizes = number_from("MALLBOX_SMALL_DISKS").unwrap_or(SIZES).clamp(2, 1 + LARGEST_KIB / 4);
     let mut malls = Vec::new();
@@ -99,7 +99,8 @@ struct Start<'a> {
 }
 
 impl Start<'_> {
-    /// Whether the mall started, rather than naming the disk. Afterwards there is room, and everything is there.
+    /// Starts a mall with `kib` KiB free. Returns whether the mall started rather than naming the disk.
+    /// Afterwards frees space and checks that everything is there.
     fn on_a_disk_with(&self, kib: u64) -> anyhow::Result<bool> {
         let data = aftermath::copy(self.template, self.disk)?;
         let ballast = Ballast::leave(self.disk, kib << 10)?;
@@ -160,7 +161,7 @@ fn names_the_disk(said: &str) -> bool {
     said.contains("No space left on device") || said.contains("MiB are needed")
 }
 
-/// A file that leaves so much room, which is free again when this is dropped.
+/// A file that leaves a given space free, until dropped.
 struct Ballast(PathBuf);
 
 impl Ballast {
@@ -177,7 +178,7 @@ impl Ballast {
             }
             if free > wanted {
                 match take(&file, length, (free - wanted) / BLOCK * BLOCK) {
-                    // What XFS keeps to itself.
+                    // Space reserved by XFS.
                     0 => return Ok(ballast),
                     taken => length += taken,
                 }
@@ -193,7 +194,8 @@ impl Ballast {
     }
 }
 
-/// The file system needs blocks of its own for so large a file: then fewer are taken.
+/// Takes more space. The file system needs metadata blocks for a large file, so the request is reduced
+/// until it succeeds.
 fn take(file: &File, length: u64, mut more: u64) -> u64 {
     while more >= BLOCK {
         if fallocate(file.as_fd(), FallocateFlags::empty(), length, more).is_ok() {

@@ -6,7 +6,7 @@ use super::dice::Dice;
 use super::props::{close_up, steam};
 use super::theme::{CREAM, LEAF, Palette, WOOD, WOOD_DARK};
 
-/// Draws the dish promised by the shop's name, or one of the general dishes.
+/// Draws the dish promised by the shop's name, or a general dish.
 pub(super) fn detail(c: &mut Canvas, shop: &DemoShop, p: &Palette, d: &mut Dice) {
     close_up(c, p, d);
     c.oval([200, 238, 150, 22], "#0002");

@@ -1,4 +1,4 @@
-//! The demo's two flash sales: one open, one that opens soon after every start.
+//! The demo's two flash sales: an open sale, and a sale opening soon after every start.
 
 use std::time::Duration;
 

@@ -93,8 +93,7 @@ impl Verdict {
         counts
     }
 
-    /// Turns violations into an error that shows the first ones of each kind.
-    /// Turns violations into an error that shows the first ones of each kind.
+    /// Turns violations into an error that shows the first violations of each kind.
     ///
     /// # Errors
     /// A promise was broken.

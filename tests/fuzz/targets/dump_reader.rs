@@ -1,4 +1,4 @@
-//! Any bytes at all as a dump: the reader ends, with rows or with a place in the file.
+//! Arbitrary bytes as a dump: the reader ends, with rows or with an error position in the file.
 
 #![no_main]
 
@@ -13,7 +13,8 @@ fuzz_target!(|bytes: &[u8]| {
             Ok(Some(row)) => {
                 let wanted = TABLES[row.table];
                 assert_eq!(row.cells.len(), wanted.columns.len());
-                // What a row holds was in the file: nothing is made up, and nothing is longer than what it was read from.
+                // A row's content was in the file: nothing is invented, and nothing is longer than its
+                // source.
                 let held: usize = row.cells.iter().map(|cell| length(&cell.value)).sum();
                 assert!(held <= bytes.len());
             }
@@ -32,7 +33,7 @@ fuzz_target!(|bytes: &[u8]| {
 fn length(value: &Value) -> usize {
     match value {
         Value::Text(bytes) | Value::Bytes(bytes) => bytes.len(),
-        // Bytes that are no UTF-8 count three each when they stand for a replacement character.
+        // A byte that is not UTF-8 becomes a replacement character of three bytes.
         Value::Number(text) => text.len() / 3,
         Value::Missing | Value::Null | Value::Expression => 0,
     }

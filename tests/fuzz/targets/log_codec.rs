@@ -1,4 +1,4 @@
-//! Any bytes at all in the order log: refused, or exactly what would have been written.
+//! Arbitrary bytes in the order log: refused, or identical to the encoding of the decoded entry.
 
 #![no_main]
 

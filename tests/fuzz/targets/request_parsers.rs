@@ -1,4 +1,4 @@
-//! Any bytes at all in a request's path, query, headers and body: understood, or refused in words.
+//! Arbitrary bytes in a request's path, query, headers and body: parsed, or refused with a message.
 
 #![no_main]
 

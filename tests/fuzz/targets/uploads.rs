@@ -1,4 +1,4 @@
-//! Any bytes at all as an uploaded picture: refused, or drawn anew as one that can be read.
+//! Arbitrary bytes as an uploaded picture: refused, or re-encoded as a readable picture.
 
 #![no_main]
 

@@ -1,8 +1,9 @@
-//! Tamperings with sales, vouchers and orders, and with orders' states against payments' states.
+//! Tampering with sales, vouchers and orders, and with orders' states against payments' states.
 
 use super::{Kind, kind};
 
-/// A row is deleted by giving it a key of nobody's, so that it can come back.
+/// Kinds of tampering. A row is deleted by changing its key to an unused value to keep the change
+/// reversible.
 pub const KINDS: &[Kind] = &[
     // Sales and vouchers.
     kind("UPDATE sales SET initial = initial + 1", "UPDATE sales SET initial = initial - 1", "SALE_STOCK"),
@@ -48,7 +49,7 @@ pub const KINDS: &[Kind] = &[
     kind("UPDATE vouchers SET pay_value = 1", "UPDATE vouchers SET pay_value = 4750", "ORDER_PRICE"),
     kind("UPDATE shops SET type_id = 77", "UPDATE shops SET type_id = 1", "SHOP_TYPE"),
     kind("UPDATE stock_changes SET applied = 9", "UPDATE stock_changes SET applied = 2", "STOCK_CHANGE"),
-    // Orders: whose, of what, how much, when.
+    // Orders: user, voucher, price, time.
     kind(
         "UPDATE users SET id = 900 WHERE id = {1}",
         "UPDATE users SET id = {1} WHERE id = 900",

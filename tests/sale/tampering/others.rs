@@ -1,10 +1,12 @@
-//! Tamperings with payments, dead letters, people and what they write, and those that one engine alone allows.
+//! Tampering with payments, dead letters, users and their writings, and tampering possible on one engine
+//! only.
 
 use mallbox_test_servers::Sql;
 
 use super::{Kind, kind};
 
-/// A row is deleted by giving it a key of nobody's, so that it can come back.
+/// Kinds of tampering. A row is deleted by changing its key to an unused value to keep the change
+/// reversible.
 pub const KINDS: &[Kind] = &[
     // Payments.
     kind(
@@ -62,7 +64,7 @@ pub const KINDS: &[Kind] = &[
         "UPDATE payments SET needs_look = 0 WHERE id = 1",
         "PAYMENT_UNWATCHED",
     ),
-    // Dead letters, purchases, units on their way back, numbers.
+    // Dead letters, purchases, units being returned, sequences.
     kind("UPDATE dead_letters SET user_id = 900", "UPDATE dead_letters SET user_id = {8}", "LETTER_USER"),
     kind(
         "UPDATE dead_letters SET voucher_id = 900",
@@ -108,7 +110,7 @@ pub const KINDS: &[Kind] = &[
         "DELETE FROM outbox_releases",
         "OUTBOX_ORDER",
     ),
-    // People and what they write.
+    // Users and their writings.
     kind(
         "UPDATE users SET role = 7 WHERE id = {12}",
         "UPDATE users SET role = 0 WHERE id = {12}",
@@ -193,7 +195,7 @@ pub const KINDS: &[Kind] = &[
     ),
 ];
 
-/// Tamperings that one engine alone allows, or spells in its own way.
+/// Tampering possible on one engine only, or with different SQL per engine.
 pub const OF_EACH: &[(Sql<'static>, Sql<'static>, &str)] = &[
     (
         Sql {
@@ -235,7 +237,7 @@ pub const OF_EACH: &[(Sql<'static>, Sql<'static>, &str)] = &[
         "PAYMENT_ON_CANCELLED",
     ),
     (
-        // A mall that runs in a directory has the counter in memory, and sets the row right with it.
+        // A running embedded mall holds the counter in memory, and overwrites the row.
         Sql {
             sqlite: "UPDATE orders SET id = id + 4800000 WHERE user_id = {1}",
             mysql: &["UPDATE sequences SET reserved = 0"],
@@ -277,7 +279,7 @@ pub const OF_EACH: &[(Sql<'static>, Sql<'static>, &str)] = &[
     ),
 ];
 
-/// Of SQLite alone: the other engine has no such thing, or leaves gaps by itself.
+/// SQLite only: the other engine has no equivalent, or leaves gaps by itself.
 pub const OF_SQLITE: &[Kind] = &[
     kind(
         "CREATE TABLE kept AS SELECT * FROM payments WHERE id = 2; DELETE FROM payments WHERE id = 2",

@@ -12,7 +12,7 @@ use crate::{MariaDb, Redis, RedisOptions};
 const PASSWORD: &str = "hu/sh @1";
 const IN_URL: &str = "hu%2Fsh%20%401";
 
-/// One Redis and one MariaDB, which end with the process.
+/// A Redis and a MariaDB, both ending with the process.
 #[derive(Debug)]
 pub(crate) struct Guarded {
     _redis: Redis,

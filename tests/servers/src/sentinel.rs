@@ -6,7 +6,7 @@ use crate::process::{Process, ServerError, answers, on_a_free_port};
 
 const PROGRAM: &str = "redis-server";
 
-/// One sentinel with a quorum of one, which declares the master down after half a second of silence.
+/// A sentinel with a quorum of 1. Declares the master down after half a second of silence.
 #[derive(Debug)]
 pub struct RedisSentinel {
     _process: Process,

@@ -13,7 +13,7 @@ const NAME: &str = "mall";
 /// Time limit for the servers to agree: a sentinel turns an old master into a replica after some ten seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A master, its replica, and the sentinel that monitors both.
+/// A master, a replica, and the sentinel monitoring both.
 #[derive(Debug)]
 pub struct WatchedRedis {
     first: Redis,

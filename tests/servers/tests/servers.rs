@@ -1,4 +1,4 @@
-//! The servers start, keep data as configured, and end with the process that started them.
+//! The servers start, keep data as configured, and end with the test process.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 

@@ -8,7 +8,7 @@ use super::super::{Answer, Errors, Fault, Load, LoadError, Progress, Report, Scr
 use super::server::{Deed, Server};
 use super::{Counted, OK, REQUEST_TIMEOUT, drive, load};
 
-/// Drives one connection over six requests, of which the third fails.
+/// Drives a connection over six requests; the third fails.
 fn third_goes_wrong(deed: fn() -> Deed) -> (Counted, Report) {
     let server = Server::start(move |number| if number == 3 { deed() } else { Deed::send(OK) });
     let (script, report) = drive(&server, 1, 6);

@@ -97,8 +97,7 @@ fn likes(history: &History, state: &State, verdict: &mut Verdict) {
     }
 }
 
-/// Checks log-ins: a session once begun persists; a phone number belongs to one user, and a user has one phone
-/// number.
+/// Checks log-ins: a session once begun persists; phone numbers and users match one to one.
 fn sessions(history: &History, state: &State, verdict: &mut Verdict) {
     let (mut by_phone, mut by_user) = (BTreeMap::<&str, u64>::new(), BTreeMap::<u64, &str>::new());
     for call in history.calls() {

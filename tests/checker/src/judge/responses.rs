@@ -1,4 +1,4 @@
-//! Checks of responses alone: each matches its request, and none contradicts an earlier one.
+//! Checks of responses alone: a response matches the request, and never contradicts an earlier response.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,5 @@
-//! What tests of a shop can look like. No test waits, and none knows of another: each has a mall of its own, in this
-//! process, and `cargo test` runs them at the same time.
+//! Tests of a shop, as an example. No test waits, and none depends on another: each has its own mall in the
+//! test process, and `cargo test` runs all at the same time.
 
 use std::error::Error;
 use std::thread;
@@ -19,12 +19,12 @@ const CLAIM: &str = "POST /voucher-order/seckill/{voucherId}";
 const SECOND: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// A mall that nobody has touched. Its clock stands until the test moves it.
+/// Returns a fresh mall. Its clock stands still until the test moves it.
 fn mall() -> Result<Mall, Box<dyn Error>> {
     Ok(Mall::builder().start_at(EVENING).frozen().start()?)
 }
 
-/// The operator opens a sale that is on all evening; its id.
+/// Opens a sale for the whole evening, as operator. Returns the id.
 fn open_sale(mall: &Mall, units: u32) -> Result<u64, Box<dyn Error>> {
     let sale = json!({
         "shopId": 1, "title": "A coffee for one yuan", "subTitle": "", "rules": "",
@@ -39,7 +39,7 @@ fn claim(mall: &Mall, sale: u64, token: &str) -> Result<Answer, FixtureError> {
     mall.call("POST", &format!("/api/voucher-order/seckill/{sale}"), token, &Value::Null)
 }
 
-/// What stands in `data` of a good answer.
+/// Returns the `data` of a success.
 fn get(mall: &Mall, path: &str, token: &str) -> Result<Value, Box<dyn Error>> {
     let mut answer = mall.call("GET", path, token, &Value::Null)?;
     if answer.body["success"] == true {
@@ -82,7 +82,7 @@ fn an_unpaid_order_is_cancelled_after_15_minutes() -> Tested {
     let mall = mall()?;
     let sale = open_sale(&mall, 1)?;
     let (anna, ben) = (mall.log_in(ANNA)?.token, mall.log_in(BEN)?.token);
-    // The id of an order is larger than 2^53. As text it is exact in every language.
+    // An order's id exceeds 2^53. As text the id is exact in every language.
     let bought = claim(&mall, sale, &anna)?;
     let order = bought.body["dataText"].as_str().unwrap();
     assert_eq!(claim(&mall, sale, &ben)?.body["code"], "SOLD_OUT");
