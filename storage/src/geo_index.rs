@@ -1,11 +1,12 @@
-//! Shops by where they are.
+//! Geographical index of shops.
 
 use async_trait::async_trait;
 use geo::{Distance as _, Haversine, Point};
 
 use crate::{ShopId, ShopTypeId, Shops, StoreError};
 
-/// A place on earth that every back end can find again: WGS-84 degrees, longitude -180 to 180, latitude -85.05 to 85.05.
+/// A position that every back end can represent: WGS-84 degrees, longitude -180 to 180, latitude -85.05 to
+/// 85.05.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LatLng {
     lng: f64,
@@ -13,88 +14,91 @@ pub struct LatLng {
 }
 
 impl LatLng {
-    /// The greatest longitude, east and west.
+    /// Maximum absolute longitude, in degrees.
     pub const MAX_LNG: f64 = 180.0;
-    /// The greatest latitude, north and south: Redis' squares end a little above it, where a map's do.
+    /// Maximum absolute latitude, in degrees. Redis' geohash cells end slightly above, at the limit of the
+    /// Mercator projection.
     pub const MAX_LAT: f64 = 85.05;
-    /// The earth as a ball, in metres: the mean radius of the IUGG, (2 × 6,378,137 + 6,356,752.3142) / 3.
+    /// Mean radius of the earth in metres, as defined by the IUGG: (2 × 6,378,137 + 6,356,752.3142) / 3.
     pub const EARTH_RADIUS_M: f64 = 6_371_008.8;
 
-    /// `None` beyond the ends, and for what is not a number. 180 degrees east are 180 degrees west, and −0 is 0.
+    /// Builds a position; `None` out of range and for NaN. 180° east is normalized to 180° west, and −0 to 0.
     #[must_use]
     pub fn new(lng: f64, lat: f64) -> Option<Self> {
         let is_on_earth = lng.abs() <= Self::MAX_LNG && lat.abs() <= Self::MAX_LAT;
-        // One meridian of two names. At 180 Redis' squares have ended: a shop there would not be found.
+        // Both names denote one meridian. Redis' geohash cells end at 180, so a shop stored there would not
+        // be found.
         let lng = if lng == Self::MAX_LNG { -lng } else { lng };
-        // So has the equator, for floating point, and each name is another text.
+        // Zero has two floating-point representations as well, with different texts.
         is_on_earth.then_some(Self { lng: lng + 0.0, lat: lat + 0.0 })
     }
 
-    /// Degrees east.
+    /// Returns the longitude in degrees east.
     #[must_use]
     pub fn lng(self) -> f64 {
         self.lng
     }
 
-    /// Degrees north.
+    /// Returns the latitude in degrees north.
     #[must_use]
     pub fn lat(self) -> f64 {
         self.lat
     }
 
-    /// The way along the ground to another place, by the haversine formula: exact to a millimetre on a ball, and on the earth
-    /// itself, which is none, to half a percent.
+    /// Returns the great-circle distance in metres, by the haversine formula: exact to a millimetre on a
+    /// sphere, and within half a percent on the real, flattened earth.
     #[must_use]
     pub fn metres_to(self, other: Self) -> f64 {
         let [here, there] = [self, other].map(|place| Point::new(place.lng, place.lat));
-        // The far side of the earth: where rounding leaves no angle.
+        // Caps the result at half the circumference, for antipodes where rounding yields no valid angle.
         Haversine.distance(here, there).min(std::f64::consts::PI * Self::EARTH_RADIUS_M)
     }
 }
 
-/// A shop, its type, and where it is.
+/// A shop with type and position.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PlacedShop {
-    /// Which.
+    /// Id of the shop.
     pub shop: ShopId,
-    /// Its kind.
+    /// Type of the shop.
     pub kind: ShopTypeId,
-    /// Where.
+    /// Position of the shop.
     pub at: LatLng,
 }
 
-/// Which shops are asked for.
+/// Query for shops near a position.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Around {
-    /// Around here.
+    /// Centre of the circle.
     pub centre: LatLng,
-    /// No further away, in metres. More than [`MAX_RADIUS_M`](Around::MAX_RADIUS_M) counts as that, and what is no number as 0.
+    /// Radius in metres. Values above [`MAX_RADIUS_M`](Around::MAX_RADIUS_M) count as the maximum, NaN as 0.
     pub radius_m: f64,
-    /// Of this type; `None` for all.
+    /// Only shops of this type; `None` for all.
     pub kind: Option<ShopTypeId>,
-    /// Without the nearest so many.
+    /// Number of nearest shops to skip.
     pub skip: usize,
-    /// No more than so many.
+    /// Maximum number of shops to return.
     pub max: usize,
 }
 
 impl Around {
-    /// Further nobody goes, and it keeps the circle clear of the poles.
+    /// Maximum radius in metres. Nobody travels further, and the limit keeps the circle clear of the poles.
     pub const MAX_RADIUS_M: f64 = 100_000.0;
 
-    /// The radius that counts.
+    /// Returns the effective radius in metres.
     #[must_use]
     pub fn radius_m(&self) -> f64 {
-        // No number is no radius.
+        // NaN counts as 0.
         if self.radius_m > 0.0 { self.radius_m.min(Self::MAX_RADIUS_M) } else { 0.0 }
     }
 
-    /// How many of the nearest have to be known.
+    /// Returns the number of nearest shops to determine.
     pub(crate) fn wanted(&self) -> usize {
         self.skip.saturating_add(self.max)
     }
 
-    /// The answer, from candidates in any order that hold at least the nearest [`wanted`](Self::wanted) within the radius.
+    /// Sorts and cuts candidates, given in any order, to the requested page. The candidates must include at
+    /// least the nearest [`wanted`](Self::wanted) shops within the radius.
     pub(crate) fn cut(&self, mut candidates: Vec<NearShop>) -> Vec<NearShop> {
         candidates.retain(|near| near.metres <= self.radius_m());
         candidates.sort_unstable_by(|one, other| {
@@ -104,64 +108,68 @@ impl Around {
     }
 }
 
-/// A shop that was found.
+/// A shop found by a query.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct NearShop {
-    /// Which.
+    /// Id of the shop.
     pub shop: ShopId,
-    /// How far away, in metres.
+    /// Distance in metres.
     pub metres: f64,
 }
 
-/// Shops by where they are, for finding those that are near.
+/// Geographical index of shops.
 ///
-/// - The record is the truth about shops; this is an index of it, and may lag behind it. A back end that has lost it fills it
-///   again from the record by itself: memory at start, Redis in the background as soon as it is noticed. Until that is done
-///   nothing is found, rather than a part: calls answer [`StoreError::Unavailable`].
-/// - A shop is at one place. Every call is atomic for each shop, and what was put is found by the next call.
-/// - Distances are told by [`LatLng::metres_to`] from the very numbers that were put, on every back end, and the order is by
-///   them. Redis itself keeps 26 bits an axis (steps of up to 0.6 m) on a ball of 6,372,797.56 m; it only proposes shops, some more
-///   than were asked for, and is not asked how far they are. So all back ends answer the same.
-/// - Finding costs as much as is found and skipped.
+/// - The database is the source of truth; this index may lag behind. A back end that lost the index rebuilds
+///   it from the database by itself: memory at start, Redis in the background as soon as the loss is noticed.
+///   Until the rebuild is complete, calls return [`StoreError::Unavailable`] rather than partial results.
+/// - A shop has one position. Every call is atomic per shop, and a shop put is found by the next call.
+/// - Distances are computed by [`LatLng::metres_to`] from the exact coordinates put, on every back end, and
+///   define the order. Redis itself keeps 26 bits per axis (steps of up to 0.6 m) on a sphere of 6,372,797.56
+///   m; its search only yields candidates, somewhat more than requested, and its distances are not used. All
+///   back ends therefore return the same results.
+/// - A query costs as much as the number of shops found and skipped.
 #[async_trait]
 pub trait GeoIndex: Send + Sync {
-    /// Puts a shop where it is, of its type; it is no longer where it was before, nor of the type it was of.
+    /// Puts a shop with type and position, replacing its former entry.
     ///
     /// # Errors
-    /// [`StoreError`]: it is where it was, or there already; call again.
+    /// Any [`StoreError`]: the shop has either its old or its new entry; call again.
     async fn put(&self, shop: PlacedShop) -> Result<(), StoreError>;
 
-    /// Puts those that are nowhere yet. Those that are elsewhere, or of another type, stay so, and are answered.
+    /// Inserts shops not in the index yet. Returns the shops already present at another position or under
+    /// another type; their entries are unchanged.
     ///
     /// # Errors
-    /// [`StoreError`]: some may be there; call again.
+    /// Any [`StoreError`]: some shops may have been inserted; call again.
     async fn add(&self, shops: &[PlacedShop]) -> Result<Vec<ShopId>, StoreError>;
 
-    /// Takes a shop out; no error if it is not there.
+    /// Removes a shop. A missing shop is no error.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn remove(&self, shop: ShopId) -> Result<(), StoreError>;
 
-    /// The shops asked for, nearest first, those at one distance by id. A shop exactly at the radius is within.
+    /// Returns the shops matching the query, nearest first, then by id. The radius is inclusive.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn near(&self, around: &Around) -> Result<Vec<NearShop>, StoreError>;
 
-    /// How many shops are in it.
+    /// Returns the number of shops in the index.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn count(&self) -> Result<u64, StoreError>;
 }
 
-/// Puts a shop where the record says that it is; takes it out if the record has none, or none that is on earth.
+/// Synchronizes a shop's index entry with the database; removes the entry if the database has no such shop,
+/// or no valid position.
 ///
-/// After every write of a shop. Of several at once the last one reads what the record says in the end.
+/// Call after every write of a shop. Of several concurrent calls, the last one reads the final state of the
+/// database.
 ///
 /// # Errors
-/// [`StoreError`]: the index may lag behind the record; call again.
+/// Any [`StoreError`]: the index may lag behind the database; call again.
 pub async fn place(index: &dyn GeoIndex, shops: &dyn Shops, shop: ShopId) -> Result<(), StoreError> {
     let mut told = whereabouts(shops, shop).await?;
     loop {
@@ -169,7 +177,8 @@ pub async fn place(index: &dyn GeoIndex, shops: &dyn Shops, shop: ShopId) -> Res
             Some(placed) => index.put(placed).await?,
             None => index.remove(shop).await?,
         }
-        // Another write may have come in between, and its place may have been put before this one.
+        // Another write may have changed the position meanwhile, and its index update may have come before
+        // this one.
         let now = whereabouts(shops, shop).await?;
         if now == told {
             return Ok(());
@@ -187,13 +196,13 @@ async fn whereabouts(shops: &dyn Shops, shop: ShopId) -> Result<Option<PlacedSho
     Ok(found.and_then(placed))
 }
 
-/// Puts all shops of the record where they are. Answers how many were elsewhere, or of another type. Shops may be written
-/// meanwhile.
+/// Synchronizes all shops with the database. Returns the number of shops whose entry was wrong. Safe while
+/// shops are being written.
 ///
 /// # Errors
-/// [`StoreError`]: the index may lag behind the record; call again.
+/// Any [`StoreError`]: the index may lag behind the database; call again.
 pub async fn restore(index: &dyn GeoIndex, shops: &dyn Shops) -> Result<u64, StoreError> {
-    /// Rows read at once: some 130 KB.
+    /// Rows per read: some 130 KB.
     const PAGE: u32 = 4_096;
     let (mut after, mut moved) = (ShopId::new(0), 0);
     loop {
@@ -234,7 +243,7 @@ mod tests {
         }
     }
 
-    /// Palermo and Catania as in Redis' documentation, whose ball is 0.0281 % larger (166,274.15 m).
+    /// Palermo and Catania as in Redis' documentation, whose sphere is 0.0281 % larger (166,274.15 m).
     #[test]
     fn distances_are_those_on_a_ball_of_the_mean_radius() {
         let metres = at(13.361_389, 38.115_556).metres_to(at(15.087_269, 37.502_669));

@@ -1,4 +1,4 @@
-//! A mall that moves in from elsewhere, with the ids it had there.
+//! Import of a whole mall from elsewhere, with its ids.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,219 +10,220 @@ use crate::{
     User, UserId, VoucherId, VoucherText,
 };
 
-/// One thing that moves in.
+/// One imported row.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ImportRow {
-    /// A setting of the mall, such as its time zone.
+    /// A setting of the mall, such as the time zone.
     Setting(&'static str, String),
-    /// A kind of shop.
+    /// A shop type.
     ShopType(ShopType),
-    /// A shop.
+    /// A shop, with its own id.
     Shop(Shop),
-    /// A person, with what is stored for their password.
+    /// A user, with the stored password hash if any.
     User(User, Option<String>),
-    /// What a person tells about themselves.
+    /// A user's profile.
     Card(UserId, Card),
-    /// A voucher.
+    /// A voucher, possibly of a sale.
     Voucher(ImportedVoucher),
-    /// The terms of a voucher that is a sale.
+    /// The terms of a flash-sale voucher.
     Sale(ImportedSale),
     /// An order, of a sale or not.
     Order(ImportedOrder),
-    /// A note.
+    /// A note about a shop.
     Note(ImportedNote),
     /// A comment on a note.
     Comment(ImportedComment),
-    /// One person follows another.
+    /// A follow relation between users.
     Follow {
-        /// Who follows.
+        /// The user who follows.
         follower: UserId,
-        /// Whom.
+        /// The user being followed.
         followee: UserId,
-        /// Since when.
+        /// Time of the follow.
         since: Timestamp,
     },
-    /// A person signed in on a day.
+    /// A user's sign-in on one day.
     Sign {
-        /// Who.
+        /// The user who signed in.
         user: UserId,
-        /// `2026-11-21`.
+        /// The day, as `2026-11-21`.
         day: String,
-        /// Whether it was made up for later.
+        /// Whether the sign-in was made up for later.
         made_up: bool,
     },
 }
 
-/// A voucher that moves in.
+/// An imported voucher.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ImportedVoucher {
-    /// Which.
+    /// Id of the voucher.
     pub id: VoucherId,
-    /// What is told about it.
+    /// Description of the voucher.
     pub text: VoucherText,
-    /// Whether it calls itself a sale. Without an [`ImportedSale`] it becomes one that is over, with nothing left.
+    /// Whether the voucher is marked as a flash sale. Without an [`ImportedSale`], the sale is imported as
+    /// ended, with no units left.
     pub is_sale: bool,
-    /// Since when.
+    /// Time of creation.
     pub created: Timestamp,
-    /// Last change.
+    /// Time of the last change.
     pub updated: Timestamp,
 }
 
-/// A sale that moves in.
+/// An imported flash sale.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ImportedSale {
-    /// Which.
+    /// Id of the sale's voucher.
     pub voucher: VoucherId,
-    /// Units that nobody holds.
+    /// Units not held by any order.
     pub remaining: u64,
-    /// First instant at which a claim is taken.
+    /// First instant at which claims are accepted.
     pub begin: Timestamp,
-    /// First instant at which none is taken any more.
+    /// First instant at which claims are refused again (exclusive end).
     pub end: Timestamp,
-    /// Since when.
+    /// Time of creation.
     pub created: Timestamp,
 }
 
-/// An order that moves in. What it costs is what its voucher costs.
+/// An imported order. Its price is that of the voucher.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ImportedOrder {
-    /// Which. It need not be of this mall's form.
+    /// Id of the order; need not have the form of this mall's ids.
     pub id: OrderId,
-    /// Of what.
+    /// The voucher bought.
     pub voucher: VoucherId,
-    /// Whose.
+    /// Id of the buyer.
     pub user: UserId,
-    /// Where it stands.
+    /// Status of the order.
     pub status: OrderStatus,
-    /// 1 balance, 2 Alipay, 3 WeChat.
+    /// Payment type: 1 balance, 2 Alipay, 3 WeChat.
     pub pay_type: u8,
-    /// When it was made.
+    /// Time of the purchase.
     pub created: Timestamp,
-    /// When it was paid.
+    /// Time of the payment.
     pub paid: Option<Timestamp>,
-    /// When it was redeemed.
+    /// Time of redemption.
     pub used: Option<Timestamp>,
-    /// When its money went back.
+    /// Time of the refund.
     pub refunded: Option<Timestamp>,
 }
 
-/// A note that moves in.
+/// An imported note.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ImportedNote {
-    /// Which.
+    /// Id of the note.
     pub id: u64,
-    /// About which shop.
+    /// The shop described.
     pub shop: ShopId,
-    /// Whose.
+    /// Author of the note.
     pub user: UserId,
-    /// Its title.
+    /// Title of the note.
     pub title: String,
     /// Comma-separated picture paths and addresses, `""` for none.
     pub images: String,
-    /// What it says, as written.
+    /// Text of the note, unchanged.
     pub content: String,
-    /// Likes it came with: those made here are added to them.
+    /// Imported number of likes; likes given in the mall are added.
     pub liked: u64,
-    /// Comments it says it has.
+    /// Number of comments that the note claims to have.
     pub comments: u64,
-    /// Since when.
+    /// Time of writing.
     pub created: Timestamp,
-    /// Last change.
+    /// Time of the last change.
     pub updated: Timestamp,
 }
 
-/// A comment that moves in.
+/// An imported comment.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ImportedComment {
-    /// Which.
+    /// Id of the comment.
     pub id: u64,
-    /// On which note.
+    /// Id of the note commented on.
     pub note: u64,
-    /// Whose.
+    /// Author of the comment.
     pub user: UserId,
-    /// The comment it stands below; 0 for none.
+    /// The comment above a reply; 0 for none.
     pub parent: u64,
-    /// The comment it answers; 0 for none.
+    /// The comment replied to; 0 for none.
     pub answer: u64,
-    /// What it says.
+    /// Text of the comment.
     pub content: String,
-    /// Likes it came with.
+    /// Imported number of likes.
     pub liked: u64,
-    /// 0 to be seen, 1 reported, 2 hidden.
+    /// Visibility: 0 shown, 1 reported, 2 hidden.
     pub status: u8,
-    /// Since when.
+    /// Time of writing.
     pub created: Timestamp,
 }
 
-/// What kind of thing something is that moves in.
+/// Kind of an imported row, for [`ImportFindings`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum ImportKind {
-    /// [`ImportRow::Card`].
+    /// Kind of [`ImportRow::Card`].
     Card,
-    /// [`ImportRow::Voucher`].
+    /// Kind of [`ImportRow::Voucher`].
     Voucher,
-    /// [`ImportRow::Sale`].
+    /// Kind of [`ImportRow::Sale`].
     Sale,
-    /// [`ImportRow::Order`].
+    /// Kind of [`ImportRow::Order`].
     Order,
-    /// [`ImportRow::Note`].
+    /// Kind of [`ImportRow::Note`].
     Note,
-    /// [`ImportRow::Comment`].
+    /// Kind of [`ImportRow::Comment`].
     Comment,
-    /// [`ImportRow::Follow`].
+    /// Kind of [`ImportRow::Follow`].
     Follow,
-    /// [`ImportRow::Sign`].
+    /// Kind of [`ImportRow::Sign`].
     Sign,
 }
 
-/// What has ids that the mall draws itself.
+/// Id sequences of the mall that an import can move forward.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum ImportIds {
-    /// Shops.
+    /// Ids of shops.
     Shops,
-    /// People.
+    /// Ids of users.
     Users,
-    /// Vouchers, sales among them.
+    /// Ids of vouchers, flash sales included.
     Vouchers,
-    /// Notes.
+    /// Ids of notes.
     Notes,
-    /// Comments on notes.
+    /// Ids of comments.
     Comments,
 }
 
-/// What becomes of imported orders that nobody has paid.
+/// Treatment of imported unpaid orders.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum UnpaidOrders {
     /// Orders stay unpaid, keep their units, and have no deadline: [`NO_DEADLINE`](crate::NO_DEADLINE).
     #[default]
     Keep,
-    /// Orders are cancelled, and sales get their units back.
+    /// Orders are cancelled, and their units return to the sales.
     Cancel,
-    /// Orders can be paid for this long from the import, and are then cancelled like any other.
+    /// Orders can be paid for this long from the import, and are then cancelled like any other order.
     PayWithin(Duration),
 }
 
-/// How an import ends.
+/// Parameters of the final step of an import.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ImportEnd {
-    /// How long sales give their buyers to pay.
+    /// Time to pay in the imported sales.
     pub pay_within: Duration,
-    /// What becomes of orders that nobody has paid.
+    /// Treatment of unpaid orders.
     pub unpaid: UnpaidOrders,
-    /// The lowest id that the mall may draw next, where that is known; at most 2^62.
+    /// Lower bounds for the next ids to assign, where known; at most 2^62.
     pub next_ids: BTreeMap<ImportIds, u64>,
-    /// The instant of the import.
+    /// Time of the import.
     pub now: Timestamp,
 }
 
 impl ImportEnd {
-    /// Keeps unpaid orders, and draws ids above those of the imported rows.
+    /// Creates the default: keep unpaid orders, and assign ids above those of the imported rows.
     #[must_use]
     pub fn new(pay_within: Duration, now: Timestamp) -> Self {
         Self { pay_within, unpaid: UnpaidOrders::default(), next_ids: BTreeMap::new(), now }
     }
 
-    /// What is found of unpaid orders that are not cancelled, and their deadline.
+    /// Returns the finding and the deadline for unpaid orders that are not cancelled.
     pub(crate) fn unpaid_that_stay(&self, payment: PaymentMode) -> (ImportFinding, Timestamp) {
         match (payment, self.unpaid) {
             (PaymentMode::None, _) => (ImportFinding::UnpaidFinal, NO_DEADLINE),
@@ -232,94 +233,101 @@ impl ImportEnd {
     }
 }
 
-/// What was found when everything was there.
+/// Finding about a row, made after all rows were imported.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum ImportFinding {
-    /// Of a user who did not move in: left out.
+    /// The user was not imported: row left out.
     NoUser,
-    /// Of a voucher that did not move in: left out.
+    /// The voucher was not imported: row left out.
     NoVoucher,
-    /// On a note that did not move in: left out.
+    /// The note was not imported: row left out.
     NoNote,
-    /// A voucher or note of a shop that did not move in: kept.
+    /// The shop of a voucher or note was not imported: row kept.
     NoShop,
-    /// A voucher that calls itself a sale and has no terms: kept, as a sale that is over.
+    /// A voucher marked as a sale has no terms: kept, as an ended sale.
     NoTerms,
-    /// One more live order of the same user in the same sale: kept as a dead letter `DOUBLE`, which holds its unit.
+    /// Second live order of a user in a sale: kept as a dead letter `DOUBLE`, which holds its unit.
     SecondLive,
-    /// An unpaid order: kept without a deadline.
+    /// Unpaid order: kept without a deadline.
     UnpaidKept,
-    /// An unpaid order: final, in a mall without payments.
+    /// Unpaid order: final, in a mall without payments.
     UnpaidFinal,
-    /// An unpaid order: cancelled.
+    /// Unpaid order: cancelled.
     UnpaidCancelled,
-    /// An unpaid order: kept, with a new deadline.
+    /// Unpaid order: kept, with a new deadline.
     UnpaidTimed,
 }
 
 impl ImportFinding {
-    /// Whether what it is about is not in the mall.
+    /// Returns whether the row is missing from the mall.
     #[must_use]
     pub fn is_left_out(self) -> bool {
         matches!(self, Self::NoUser | Self::NoVoucher | Self::NoNote)
     }
 }
 
-/// Things of one kind with one finding.
+/// Number of rows of one kind with one finding.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ImportFindings {
-    /// What they are.
+    /// Kind of the rows.
     pub kind: ImportKind,
-    /// What was found.
+    /// Finding about the rows.
     pub finding: ImportFinding,
-    /// How many.
+    /// Number of rows.
     pub count: u64,
-    /// The first few of their ids; of cards, follows and signs their users' ids.
+    /// Ids of the first few rows; for cards, follows and sign-ins, the users' ids.
     pub examples: Vec<u64>,
 }
 
-/// The way in for a whole mall.
+/// Import of a whole mall into an empty one.
 ///
-/// - [`begin`](Import::begin) opens the one transaction that everything moves in by. Nobody sees anything of it before
-///   [`Importing::finish`] answers, and nothing of it stays if that is not called, or fails, or the process ends.
-/// - Rows may come in any order: what refers to what is looked at in the end.
-/// - While somebody moves in, nobody else writes people, shops, vouchers or orders: such calls wait for the end, or fail as
-///   [`StoreError::Unavailable`]. Everybody reads on.
-/// - The mall's own ids go on above those that were put, perhaps even above those of an import that was given up.
+/// - [`begin`](Import::begin) opens a single transaction for the entire import. Nothing is visible before
+///   [`Importing::finish`] returns, and nothing remains if `finish` is not called, fails, or the process
+///   ends.
+/// - Rows may arrive in any order: references are checked at the end.
+/// - During an import, writes of users, shops, vouchers or orders by others wait for the end, or fail with
+///   [`StoreError::Unavailable`]. Reads continue.
+/// - The mall's own ids continue above the imported ones, possibly even above those of an abandoned import.
 #[async_trait]
 pub trait Import: Send + Sync {
-    /// Opens the transaction; `None` if the mall has a user, a shop or anything else already.
+    /// Opens the transaction; `None` if the mall is not empty: if a user, a shop or anything else exists.
     ///
     /// # Errors
-    /// [`StoreError`]: call again. Perhaps somebody else is moving in, or one who gave up is still being undone.
+    /// Any [`StoreError`]: call again. Another import may be running, or an abandoned one is still being
+    /// rolled back.
     async fn begin(&self) -> Result<Option<Box<dyn Importing>>, StoreError>;
 }
 
-/// Somebody who is moving in. Dropping it undoes everything.
+/// An import in progress. Dropping the value rolls everything back.
 #[async_trait]
 pub trait Importing: Send {
-    /// Writes rows; those marked take the place of an earlier one with their id. Answers for each whether it was written: if
-    /// not, an earlier row has its id, or its phone, or is the same follow or day.
+    /// Writes rows. A row marked `true` replaces an earlier row with the same id. Returns for each row
+    /// whether the row was written: `false` if an earlier row has the same id or phone, or is the same follow
+    /// or sign-in.
     ///
     /// # Errors
-    /// [`StoreError`]: nothing of all that was put will stay.
+    /// Any [`StoreError`]: the whole import will be rolled back.
     async fn put(&mut self, rows: Vec<(ImportRow, bool)>) -> Result<Vec<bool>, StoreError>;
 
-    /// Leaves out what refers to nobody, and makes the rest one mall:
+    /// Removes rows with dangling references, makes the rest a consistent mall, and commits:
     ///
-    /// - A sale's initial units are those that remain and those that its live orders hold.
-    /// - Of several live orders of a user in a sale the one that is furthest stays; each other becomes a dead letter.
-    /// - Orders take the [`PaymentMode`] that moved in as a setting. In [`PaymentMode::None`] unpaid orders that are not
-    ///   cancelled are final, as where they come from; in any other they follow [`ImportEnd::unpaid`].
-    /// - Sales give their buyers [`ImportEnd::pay_within`].
-    /// - A paid order has a captured payment, a refunded one a payment that was given back, unless the mode is
-    ///   [`PaymentMode::None`].
-    /// - An answer that stands below no comment of its own note, or below another answer, stands below the note itself.
-    /// - No note says that it has fewer comments than came with it.
-    /// - Order numbers that the mall's own scheme could give again are passed over.
-    /// - The mall draws ids from [`ImportEnd::next_ids`] on, or above the highest imported id if that is higher.
+    /// - Initial units of a sale = remaining units + units held by live orders.
+    /// - Of several live orders of a user in a sale, the most advanced one stays; each other becomes a dead
+    ///   letter.
+    /// - Orders take the [`PaymentMode`] imported as a setting. In [`PaymentMode::None`], unpaid orders that
+    ///   are not cancelled are final, as in their original mall; in any other mode they follow
+    ///   [`ImportEnd::unpaid`].
+    /// - Sales get [`ImportEnd::pay_within`] as their time to pay.
+    /// - Unless the mode is [`PaymentMode::None`], a paid order gets a captured payment, and a refunded order
+    ///   a refunded payment.
+    /// - A reply whose parent is missing, belongs to another note, or is itself a reply becomes a top-level
+    ///   comment.
+    /// - A note's claimed comment count is raised to the number of imported comments if lower.
+    /// - Order numbers that the mall's own scheme could assign again are skipped.
+    /// - New ids start at [`ImportEnd::next_ids`], or above the highest imported id if that is higher.
     ///
     /// # Errors
-    /// [`StoreError`]: nothing of all that was put stays; if the commit's answer was lost, it may.
+    /// Any [`StoreError`]: the whole import is rolled back. If only the response to the commit was lost, the
+    /// import may have been committed.
     async fn finish(self: Box<Self>, end: ImportEnd) -> Result<Vec<ImportFindings>, StoreError>;
 }

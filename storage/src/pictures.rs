@@ -1,113 +1,116 @@
-//! Pictures that people upload.
+//! Pictures uploaded by users.
 
 use async_trait::async_trait;
 
 use crate::{StoreError, Timestamp, UserId};
 
-/// What a picture's bytes are.
+/// Format of a picture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PictureKind {
-    /// JPEG.
+    /// JPEG, stored as 1.
     Jpeg,
-    /// WebP.
+    /// WebP, stored as 2.
     Webp,
 }
 
-/// A picture that is uploaded.
+/// A picture to upload.
 #[derive(Clone, PartialEq, Eq)]
 pub struct NewPicture {
-    /// Where pages ask for it, `/blogs/1/2/….jpg`, without the `/imgs` before it.
+    /// Path requested by pages, `/blogs/1/2/….jpg`, without the prefix `/imgs`.
     pub name: String,
-    /// Who uploads it.
+    /// The user who uploads.
     pub owner: UserId,
-    /// What its bytes are.
+    /// Format of `content`.
     pub kind: PictureKind,
-    /// Its bytes: some megabytes at the most, since a call's time is short.
+    /// The encoded picture: a few megabytes at most, since the time of a call is limited.
     pub content: Vec<u8>,
 }
 
-/// A picture as it is shown.
+/// A stored picture.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Picture {
-    /// What its bytes are.
+    /// Format of `content`.
     pub kind: PictureKind,
-    /// Its bytes.
+    /// The encoded picture.
     pub content: Vec<u8>,
 }
 
-/// How many pictures, and how many bytes they have together: what somebody has, or may have.
+/// Number and total size of pictures: a user's usage, or quota.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PictureRoom {
-    /// Pictures.
+    /// Number of pictures.
     pub pictures: u64,
-    /// Their bytes.
+    /// Total size in bytes.
     pub bytes: u64,
 }
 
 impl PictureRoom {
-    /// The same with one picture more.
+    /// Returns the usage after adding a picture of `bytes` bytes.
     #[must_use]
     pub fn with(self, bytes: usize) -> Self {
         Self { pictures: self.pictures.saturating_add(1), bytes: self.bytes.saturating_add(bytes as u64) }
     }
 
-    /// Whether neither is more than there.
+    /// Returns whether neither value exceeds the quota `most`.
     #[must_use]
     pub fn is_within(self, most: Self) -> bool {
         self.pictures <= most.pictures && self.bytes <= most.bytes
     }
 }
 
-/// What became of an upload.
+/// Outcome of an upload.
 #[must_use]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PicturePut {
-    /// It is there.
+    /// The picture is stored.
     Put,
-    /// The owner has this much already, and may not have so much more.
+    /// The upload would exceed the owner's quota; the current usage.
     NoRoom(PictureRoom),
-    /// There is a picture of this name, by whomever: take another name.
+    /// A picture with the same name exists, of any owner: choose another name.
     NameTaken,
 }
 
-/// What became of a removal.
+/// Outcome of a removal.
 #[must_use]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PictureRemoval {
-    /// It is gone.
+    /// The picture is removed.
     Removed,
-    /// It stays for as long as something shows it, and is then swept.
+    /// The picture stays while in use, and is then removed by a sweep.
     Shown,
-    /// There is none of this name, or it is somebody else's.
+    /// The picture does not exist, or belongs to another user.
     NotTheirs,
 }
 
-/// What a sweep did.
+/// Result of a sweep.
 #[must_use]
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PictureSweep {
-    /// Pictures that are gone.
+    /// Number of pictures removed.
     pub removed: u64,
-    /// Whether there may be more to look at.
+    /// Whether more pictures may be due for a check.
     pub has_more: bool,
 }
 
-/// Uploads by name: part of the record, their bytes too, so that a picture is there whole or not at all and every process
-/// of a mall shows it.
+/// Uploaded pictures by name, in the database. The contents are stored there too, so that a picture exists
+/// completely or not at all, and every process of a mall can serve it.
 ///
-/// - What a name shows never changes.
-/// - Every change is its own transaction and durable when it answers; the next read, by whomever, sees it.
-/// - A picture is *shown* while a row of `note_pictures`, the icon of a user or of a kind of shops, or a shop's list of
-///   pictures has its name, all but the first with or without `/imgs` before it. One that is not shown stays for as long as it is *touched*: by
-///   [`put`](Self::put), [`keep`](Self::keep), and by a sweep that found it shown.
-/// - `put` holds of a rush of one owner too: they never have more than they may. Nobody is asked whether an owner is a user,
-///   but in MySQL only those who are have that promise: their row is the lock.
+/// - The contents of a name never change.
+/// - Every change is a transaction of its own, durable when the call returns and visible to the next read by
+///   any caller.
+/// - A picture is *shown* (in use) while its name appears in a row of `note_pictures`, or, with or without
+///   the prefix `/imgs`, as the icon of a user or shop type or in a shop's picture list. An unused picture
+///   remains for as long as it is *touched*: by [`put`](Self::put), by [`keep`](Self::keep), and by a sweep
+///   that found it shown.
+/// - `put` enforces the quota under concurrent uploads of one owner, too. The existence of the owner is not
+///   checked; but in MySQL the guarantee holds only for existing users, whose row serves as the lock.
 #[async_trait]
 pub trait Pictures: Send + Sync {
-    /// A new picture, if with it the owner has no more than `most`.
+    /// Stores a new picture if the owner's usage then stays within `most`.
     ///
     /// # Errors
-    /// [`StoreError`]: it is not there, or the answer was lost; then it is swept, since nothing shows it.
+    /// Any [`StoreError`]: nothing was stored, or the response was lost. In the latter case a sweep removes
+    /// the picture, since nothing shows it.
     async fn put(
         &self,
         picture: NewPicture,
@@ -115,35 +118,36 @@ pub trait Pictures: Send + Sync {
         now: Timestamp,
     ) -> Result<PicturePut, StoreError>;
 
-    /// The picture of this name.
+    /// Returns the picture with this name.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn get(&self, name: &str) -> Result<Option<Picture>, StoreError>;
 
-    /// Touches those of these that are the owner's, and answers which are not, in the order given. Costs a look each.
+    /// Touches the pictures in `names` that belong to the owner. Returns the other names, in the given order.
+    /// Costs one lookup per name.
     ///
     /// # Errors
-    /// [`StoreError`]: none is touched, or the answer was lost; call again.
+    /// Any [`StoreError`]: no picture was touched, or the response was lost; call again.
     async fn keep(&self, owner: UserId, names: &[String], now: Timestamp) -> Result<Vec<String>, StoreError>;
 
-    /// Removes the owner's picture unless it is shown.
+    /// Removes the owner's picture unless shown.
     ///
     /// # Errors
-    /// [`StoreError`]: it stays, or the answer was lost; call again.
+    /// Any [`StoreError`]: the picture remains, or the response was lost; call again.
     async fn remove(&self, owner: UserId, name: &str) -> Result<PictureRemoval, StoreError>;
 
-    /// What somebody has.
+    /// Returns the owner's usage.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn usage(&self, owner: UserId) -> Result<PictureRoom, StoreError>;
 
-    /// Looks at up to `max` pictures that were not touched after `untouched_since`, the longest untouched first: removes those
-    /// that are not shown, and touches the others, so that they are not looked at again for as long.
+    /// Checks up to `max` pictures not touched since `untouched_since`, least recently touched first. Removes
+    /// those not shown, and touches the others to postpone their next check.
     ///
     /// # Errors
-    /// [`StoreError`]: nothing changed, or the answer was lost; call again.
+    /// Any [`StoreError`]: nothing changed, or the response was lost; call again.
     async fn sweep(
         &self,
         untouched_since: Timestamp,

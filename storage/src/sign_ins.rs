@@ -1,91 +1,92 @@
-//! The days on which people sign in.
+//! Daily sign-ins of users.
 
 use async_trait::async_trait;
 
 use crate::{Day, DaySpan, Page, StoreError, UserId};
 
-/// A day on which somebody signed.
+/// A day on which a user signed in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SignedDay {
-    /// Which.
+    /// The day, in the mall's time zone.
     pub day: Day,
-    /// Whether it was made up for later.
+    /// Whether the sign-in was made up for later.
     pub is_made_up: bool,
 }
 
-/// What became of making up a day.
+/// Outcome of making up for a missed day.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
 pub enum MakeUp {
-    /// The day counts as signed.
+    /// The day now counts as signed.
     Done,
-    /// It was signed before, on the day or later: nothing changed.
+    /// The day was already signed, on time or later; nothing changed.
     SignedAlready,
-    /// As many days of its month as may be are made up: nothing changed.
+    /// The monthly limit of made-up days is reached; nothing changed.
     TooMany,
 }
 
-/// The days on which people sign in.
+/// Daily sign-ins of users.
 ///
-/// - A user and a day are signed or not, once and for ever. Days are those of the mall's wall: which one is today is the
-///   caller's to say, and so is who exists and which days may be signed.
-/// - What is answered is durable, and seen by every call that begins after it, with one exception: see below.
-/// - A streak is a number of days in a row. It goes across months and years, and days that were made up are as good as
-///   others.
-/// - Lists are by day, or by user.
-/// - [`counts`](Self::counts) and [`signed_all`](Self::signed_all) look at everybody, and are for operators. After a process
-///   was killed in the middle of [`sign`](Self::sign), or Redis failed there, they may miss that sign-in for
-///   [an hour](crate::production::redis::SIGNS_KEPT) at the most. They may ask to be called again while days are read that were not asked for
-///   lately: about a second for a million users and a day.
-/// - Cost: some microseconds in a directory. On servers, what a user is told is a short range of the record's keys, and what
-///   is told of everybody a call of Redis.
+/// - A sign-in of a user on a day is permanent. Days are in the mall's time zone; the caller determines which
+///   day is today, which users exist and which days may be signed.
+/// - Sign-ins are durable when the call returns, and visible to every later call; for the exception see
+///   below.
+/// - A streak is a number of consecutive days, across months and years. Made-up days count fully.
+/// - Lists are ordered by day, or by user.
+/// - [`counts`](Self::counts) and [`signed_all`](Self::signed_all) scan all users, and are for operators. If
+///   a process was killed, or Redis failed, in the middle of a [`sign`](Self::sign), both may miss that
+///   sign-in for up to [an hour](crate::production::redis::SIGNS_KEPT). While loading days not requested
+///   recently, both may ask the caller to call again: about a second for a million users and one day.
+/// - Cost: some microseconds in a directory. On servers, queries about one user read a short key range of the
+///   database, and queries about all users call Redis.
 #[async_trait]
 pub trait SignIns: Send + Sync {
-    /// Signs a user in on a day. Whether that is new.
+    /// Signs a user in on a day. Returns whether the sign-in is new.
     ///
     /// # Errors
-    /// [`StoreError`]: it may be done or not; call again.
+    /// Any [`StoreError`]: the outcome is in doubt; call again.
     async fn sign(&self, user: UserId, day: Day) -> Result<bool, StoreError>;
 
-    /// Makes up for a day that a user missed, unless `most` days of its month are made up already. Of any number of
-    /// concurrent calls for a user who is in the record, no more than that succeed.
+    /// Makes up for a day that a user missed, unless `most` days of its month are made up already. The limit
+    /// holds under concurrent calls for a user in the database.
     ///
     /// # Errors
-    /// [`StoreError`]: it may be done or not; call again.
+    /// Any [`StoreError`]: the outcome is in doubt; call again.
     async fn make_up(&self, user: UserId, day: Day, most: u32) -> Result<MakeUp, StoreError>;
 
-    /// The days of a span on which a user signed.
+    /// Returns the days of a range on which a user signed in.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn days(&self, user: UserId, span: DaySpan) -> Result<Vec<SignedDay>, StoreError>;
 
-    /// How many days in a row a user has signed up to this one; up to the day before, if this one is not signed (yet).
+    /// Returns the length of a user's streak up to `up_to`, or up to the day before if `up_to` is not signed
+    /// (yet).
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn streak(&self, user: UserId, up_to: Day) -> Result<u32, StoreError>;
 
-    /// The most days in a row on which a user ever signed.
+    /// Returns the length of a user's longest streak ever.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn longest_streak(&self, user: UserId) -> Result<u32, StoreError>;
 
-    /// How many signed on each day of a span, first to last.
+    /// Returns the number of sign-ins on each day of a range, in order.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn counts(&self, span: DaySpan) -> Result<Vec<u64>, StoreError>;
 
-    /// A page of those who signed on every day of a span, and how many they are.
+    /// Returns a page of the users who signed in on every day of a range, and their total number.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn signed_all(&self, span: DaySpan, page: Page) -> Result<(Vec<UserId>, u64), StoreError>;
 }
 
-/// The most days in a row among these, each later than the one before.
+/// Returns the length of the longest run of consecutive days in an ascending sequence.
 pub(crate) fn longest_run(days: impl IntoIterator<Item = Day>) -> u32 {
     let (mut longest, mut run, mut last) = (0, 0, None);
     for day in days {
@@ -96,7 +97,7 @@ pub(crate) fn longest_run(days: impl IntoIterator<Item = Day>) -> u32 {
     longest
 }
 
-/// Counts the days in a row up to a day, or up to the one before it. Told of signed days from the latest down.
+/// Computes the streak up to a day, or up to the day before, from signed days in descending order.
 pub(crate) struct StreakUpTo {
     up_to: Day,
     length: u32,
@@ -108,7 +109,8 @@ impl StreakUpTo {
         Self { up_to, length: 0, next: Some(up_to) }
     }
 
-    /// Whether this day still is one of the streak. After the first that is not, it has its length.
+    /// Adds a signed day. Returns whether the day belongs to the streak; after the first `false`, the length
+    /// is final.
     pub(crate) fn goes_on(&mut self, day: Day) -> bool {
         let begins_late = self.length == 0 && Some(day) == self.up_to.before();
         if Some(day) != self.next && !begins_late {

@@ -1,96 +1,100 @@
-//! Who visits, as numbers that say of nobody who they are.
+//! Visit statistics with anonymous visitors.
 
 use async_trait::async_trait;
 
 use crate::{Day, DaySpan, ShopId, StoreError};
 
-/// Days that are kept, today among them.
+/// Retention of visits in days, today included.
 pub const VISITS_KEPT: i32 = 400;
 
-/// What was visited.
+/// Target of a visit.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Visited {
-    /// Anything in the mall.
+    /// Any page of the mall.
     Mall,
-    /// A shop, or something about it. No shop has the number 0.
+    /// A shop, or something about the shop. No shop has the id 0.
     Shop(ShopId),
 }
 
-/// A visitor: 64 bits that stand for the same person wherever they are the same, and from which nobody can be found out.
-/// Any bits will do; they need not be random.
+/// Anonymous visitor: 64 bits, equal for visits of the same person, that identify nobody. Any bits will do;
+/// they need not be random.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Visitor(pub u64);
 
-/// What one visitor looked at on one day.
+/// Visits of one visitor to one target on one day.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Visit {
-    /// What.
+    /// Target of the visits.
     pub of: Visited,
-    /// When, on the mall's wall.
+    /// Day in the mall's time zone.
     pub day: Day,
-    /// Who.
+    /// The anonymous visitor.
     pub visitor: Visitor,
-    /// How often.
+    /// Number of page views.
     pub views: u64,
 }
 
-/// What is mixed into the bits of strangers, so that they are other bits on another day.
+/// Salt for the hashes of anonymous visitors; a new salt every day makes visitors unlinkable across days.
 pub type Salt = [u8; 16];
 
-/// Visits of a day.
+/// Visits of one day.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct VisitsOfDay {
-    /// Which.
+    /// The day counted.
     pub day: Day,
-    /// How many different visitors (UV).
+    /// Estimated number of distinct visitors (UV).
     pub visitors: u64,
-    /// How often they looked (PV).
+    /// Exact number of page views (PV).
     pub views: u64,
 }
 
-/// Visits of some days.
+/// Visits of a range of days.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct VisitCounts {
-    /// Each of the days, first to last.
+    /// Visits of each day, in order.
     pub days: Vec<VisitsOfDay>,
-    /// How many different visitors there were on all of them together: who came on two of them is one.
+    /// Estimated number of distinct visitors in the whole range: a visitor of two days counts once.
     pub visitors: u64,
 }
 
-/// How many visitors there are, and how often they look.
+/// Visit statistics: unique visitors (UV) and page views (PV) per target and day.
 ///
-/// - Visits are told in batches, about one a second. Which day it is on the mall's wall is the caller's to say.
-/// - Visitors are estimated, from some kilobytes a day however many they are: to within 2.5 % in 99 of 100 cases (three
-///   standard errors of 0.81 %), and to within one of a few. Views are counted exactly.
-/// - A repeat of a visit changes no visitors and adds its views.
-/// - What is answered is as durable as the back end, with one exception: on servers visits are in Redis alone, and lost with
-///   it. Whoever gathers visits before they tell of them loses what they have gathered when they die.
-/// - Days are kept for [`VISITS_KEPT`] days: older ones, by the `today` of each call, are as if nobody had come.
-/// - Cost: in a directory some 0.1 ms for each of the things visited in a batch, on the thread that writes the record, between
-///   what others wait for; on servers one round trip a batch.
+/// - Visits arrive in batches, about one a second. The caller determines the day in the mall's time zone.
+/// - Unique visitors are estimated (HyperLogLog), in a few kilobytes per day regardless of their number:
+///   within 2.5 % in 99 of 100 cases (three standard errors of 0.81 %), and within one for small counts. Page
+///   views are exact.
+/// - A repeated visit adds its views and changes no visitor count.
+/// - Recorded visits are as durable as the back end, with one exception: on servers, visits are stored in
+///   Redis only and are lost with Redis. A caller that batches visits loses unsent batches when its process
+///   dies.
+/// - Days are kept for [`VISITS_KEPT`] days; older days, relative to the `today` of each call, read as empty.
+/// - Cost: in a directory, some 0.1 ms for each target in a batch, on the database's writer thread and in
+///   competition with other writes; on servers, one round trip per batch.
 #[async_trait]
 pub trait Visitors: Send + Sync {
-    /// Takes visits down.
+    /// Records a batch of visits.
     ///
     /// # Errors
-    /// [`StoreError`]: some of them may be taken down and some not. A repeat would count views twice: better leave it.
+    /// Any [`StoreError`]: an unknown part of the batch may have been recorded. Do not retry, since views
+    /// would count twice.
     async fn note(&self, visits: &[Visit], today: Day) -> Result<(), StoreError>;
 
-    /// How many there were on the days of a span.
+    /// Returns the visits of `of` on the days of `span`.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn count(&self, of: Visited, span: DaySpan, today: Day) -> Result<VisitCounts, StoreError>;
 
-    /// The salt of a day: what was offered for it first. Never on a disk of ours: a directory has it in memory, and so
-    /// another one after a restart; on servers all instances have the same from Redis. Forgotten some days later.
+    /// Returns the salt of a day: the first value offered. The salt is never written to a disk of the mall: a
+    /// directory keeps the salt in memory, and so has another one after a restart; on servers, all instances
+    /// share the salt through Redis. Forgotten some days later.
     ///
     /// # Errors
-    /// [`StoreError`]: call again.
+    /// Any [`StoreError`]: call again.
     async fn salt(&self, day: Day, offered: Salt) -> Result<Salt, StoreError>;
 }
 
-/// Whether visits of this day are kept.
+/// Returns whether visits of `day` are within the retention.
 pub(crate) fn is_kept(day: Day, today: Day) -> bool {
     today.number() - day.number() < VISITS_KEPT
 }
