@@ -1,7 +1,7 @@
-//! Compresses what is in `web/` for the binary: a page that is asked for ten thousand times is compressed once.
+//! Compresses the files of `web/` for the binary: a page requested ten thousand times is compressed once.
 //!
-//! A debug build reads `web/` itself, so that a change is seen when the page is loaded again. `cfg(compressed_pages)` tells
-//! which of the two it is.
+//! A debug build reads `web/` itself, so that a change shows after reloading the page.
+//! `cfg(compressed_pages)` tells the two builds apart.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -22,13 +22,13 @@ fn main() -> io::Result<()> {
     println!("cargo::rustc-cfg=compressed_pages");
     let to = variable("OUT_DIR").join("web");
     if to.exists() {
-        // What is not in `web/` any more.
+        // Remove output files that are no longer in `web/`.
         fs::remove_dir_all(&to)?;
     }
     compress(&variable("CARGO_MANIFEST_DIR").join("web"), &to)
 }
 
-/// Every file of a folder, as it is and beside it as `.br` and `.gz`.
+/// Copies every file of a folder, and writes compressed `.br` and `.gz` copies beside each.
 fn compress(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {

@@ -1,4 +1,4 @@
-//! `mallbox audit`: what operators did, and whether the log of it is whole.
+//! `mallbox audit`: lists the operators' actions and verifies the audit log.
 
 use clap::{Args, Subcommand};
 use serde_json::Value;
@@ -8,35 +8,35 @@ use super::words::Hindrance;
 use crate::config::PlaceConfig;
 use crate::language::{Language, padded, sentence};
 
-/// What to do.
+/// Subcommands of `audit`.
 #[derive(Subcommand)]
 pub(super) enum Audit {
-    /// Lists what operators did, the newest first.
+    /// Lists the operators' actions, newest first.
     List(List),
-    /// Is the log whole? Exit code 1 names the first entry that does not fit.
+    /// Verifies the audit log. Exit code 1 names the first entry that does not fit.
     Verify(Verify),
 }
 
-/// Which entries of which mall.
+/// Flags of `audit list`.
 #[derive(Args)]
 pub(super) struct List {
     #[command(flatten)]
     mall: PlaceConfig,
-    /// How many at the most.
+    /// Maximum number of entries.
     #[arg(long, default_value_t = 50, value_name = "ENTRIES")]
     max: u64,
-    /// Those before this one.
+    /// Lists only entries before this number.
     #[arg(long, value_name = "ENTRY")]
     before: Option<u64>,
 }
 
-/// Which mall's log, and what is known of it.
+/// Flags of `audit verify`.
 #[derive(Args)]
 pub(super) struct Verify {
     #[command(flatten)]
     mall: PlaceConfig,
-    /// An entry and its hash as an earlier `verify` printed them: finds a log that was written anew from there on, or
-    /// before.
+    /// An entry and its hash as printed by an earlier `verify`: detects a log rewritten at or before this
+    /// entry.
     #[arg(long, value_name = "ENTRY:HASH", value_parser = noted)]
     noted: Option<Noted>,
 }
@@ -60,7 +60,7 @@ fn noted(text: &str) -> Result<Noted, String> {
     noted.ok_or_else(|| "expected an entry's number, a colon, and the 64 digits of its hash".to_owned())
 }
 
-/// Answers whether the log is whole, if that was asked.
+/// Runs the subcommand. Returns false if `verify` finds the log broken.
 ///
 /// # Errors
 /// One sentence: the log cannot be read.
@@ -83,7 +83,8 @@ fn list(which: &List, l: Language) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Entries below `before`, newest first; `max` at the most, and fewer where the mall hands out fewer at once.
+/// Returns at most `max` entries below `before`, newest first; fewer where the mall limits the size of a
+/// page.
 fn page(mall: &PlaceConfig, before: Option<u64>, max: u64, l: Language) -> anyhow::Result<Vec<Value>> {
     let max = max.min(u64::from(u32::MAX));
     let before = before.map_or_else(String::new, |before| format!("&before={before}"));

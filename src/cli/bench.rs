@@ -1,4 +1,4 @@
-//! `mallbox bench`: how fast is it, on this machine, beside what the machine can do.
+//! `mallbox bench`: measures throughput and latency on this machine, beside the machine's own limits.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -13,12 +13,13 @@ use crate::bench::{self, Ground, SaleBench};
 use crate::config::{DurabilityChoice, PlaceConfig, PlaceMistake, ServerUrl, Switch, at_least_one};
 use crate::mall::{Clock as _, SystemClock};
 
-/// What to measure.
+/// Subcommands of `bench`.
 #[derive(Debug, Subcommand)]
 pub enum Bench {
-    /// A crowd in flash sales, over real connections against a `serve` of its own; then the books.
+    /// Runs a crowd in flash sales, over real connections against a `serve` process of its own, then the
+    /// ledger check.
     Sale(Box<Sale>),
-    /// A bare axum handler to compare with; runs until it is stopped.
+    /// Serves a bare axum handler to compare with; runs until stopped.
     #[command(hide = true)]
     Ceiling,
 }
@@ -26,76 +27,79 @@ pub enum Bench {
 /// The flags of `bench sale`.
 #[derive(Args, Debug)]
 pub struct Sale {
-    /// People who press, each once a sale.
+    /// Users who claim, each once per sale.
     #[arg(long, default_value_t = 20_000)]
     users: usize,
     /// Units of each sale; 0 = unlimited.
     #[arg(long, default_value_t = 5_000)]
     units: u64,
-    /// Sales, one after another.
+    /// Sales, run in sequence.
     #[arg(long, default_value_t = 1)]
     sales: usize,
-    /// Connections that the crowd shares.
+    /// Connections shared by the crowd.
     #[arg(long, default_value_t = 64)]
     connections: usize,
-    /// Claims per second over all connections; as fast as answers come unless given.
+    /// Claims per second over all connections; without a rate, each connection claims again as soon as a
+    /// response arrives.
     #[arg(long, value_name = "PER_SECOND")]
     rate: Option<f64>,
-    /// Seconds for which the ceiling and the refusals are measured.
+    /// Seconds to measure the ceiling and the refusals.
     #[arg(long, default_value_t = 5, value_name = "SECONDS")]
     span: u64,
-    /// Where the sales are; on servers if --redis and --mysql are typed, in a directory unless told.
+    /// Storage of the sales; default: servers if --redis and --mysql are on the command line, otherwise a
+    /// directory.
     #[arg(long)]
     on: Option<On>,
-    /// How the server answers in a directory: after the disk has it, after the system has it, or every 200 ms; `power`
-    /// unless told.
+    /// In a directory, when the server responds: after a sync to disk (`power`, the default), after a write
+    /// to the operating system (`process`), or with a write every 200 ms (`relaxed`).
     #[arg(long)]
     durability: Option<DurabilityChoice>,
-    /// Make the mall in this directory, and keep it.
+    /// Creates the mall in this directory and keeps the directory.
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
-    /// A Redis, on which the bench takes a prefix of its own and removes it. MALLBOX_REDIS counts only with --on servers
-    /// or --on both.
+    /// A Redis on which the bench uses a prefix of its own and removes the keys afterwards. MALLBOX_REDIS
+    /// counts only with --on servers or --on both.
     #[arg(long, value_name = "URL")]
     redis: Option<ServerUrl>,
-    /// A MySQL, in which the bench takes a database of its own and removes it. MALLBOX_MYSQL counts likewise.
+    /// A MySQL in which the bench creates a database and drops it afterwards. MALLBOX_MYSQL counts only with
+    /// --on servers or --on both.
     #[arg(long, value_name = "URL")]
     mysql: Option<ServerUrl>,
-    /// Processes that serve the mall on servers; the crowd is dealt to them.
+    /// Server processes of the mall on servers; the crowd is spread over all of them.
     #[arg(long, value_name = "NUMBER", value_parser = at_least_one())]
     instances: Option<u64>,
-    /// How often all of it is measured; a table at the end compares.
+    /// Repetitions of the whole bench; a table at the end compares them.
     #[arg(long, default_value_t = 1, value_name = "NUMBER", value_parser = at_least_one())]
     rounds: u64,
-    /// Whether the mall looks at each user's limit, which nobody reaches here.
+    /// Whether the mall checks each user's limit, which no user reaches here.
     #[arg(long, default_value = "off")]
     limits: Switch,
-    /// Press at a server that runs already, instead of one of our own.
+    /// Sends claims to a server already running, instead of starting one.
     #[arg(long, requires = "tokens", requires = "voucher", conflicts_with_all = ["on", "redis", "mysql", "instances", "rounds"])]
     address: Option<SocketAddr>,
-    /// A file of the tokens of those who press at `--address`, one a line.
+    /// A file with the tokens of the users who claim at `--address`, one a line.
     #[arg(long, requires = "address", value_name = "FILE")]
     tokens: Option<PathBuf>,
-    /// The sales that are pressed in at `--address`, one after another.
+    /// The sales to claim from at `--address`, in sequence.
     #[arg(long, requires = "address", value_name = "ID", value_delimiter = ',')]
     voucher: Vec<u64>,
 }
 
-/// Where sales can be.
+/// Storage of a benched mall.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum On {
     /// In a directory.
     Directory,
     /// On Redis and MySQL.
     Servers,
-    /// In a directory and on servers, by turns.
+    /// Alternately in a directory and on servers.
     Both,
 }
 
-/// Measures. Answers whether the books balanced afterwards.
+/// Runs a bench. Returns whether the ledger balanced afterwards.
 ///
 /// # Errors
-/// One sentence for whoever typed the command.
+/// One sentence for the user of the command line.
 pub fn run(command: Bench) -> anyhow::Result<bool> {
     match command {
         Bench::Sale(sale) => bench::run_sale(&sale.plan()?, SystemClock.now()),
@@ -133,7 +137,7 @@ impl Sale {
         })
     }
 
-    /// Where to sell. A flag that means nothing there is a mistake, and so is one for a place that is not asked for.
+    /// Returns the storages to bench. A flag without a meaning for the chosen storage is a mistake.
     fn grounds(&self, variable: impl Fn(&str) -> Option<String>) -> Result<Vec<Ground>, Misuse> {
         let is_typed = self.redis.is_some() || self.mysql.is_some();
         let on = self.on.unwrap_or(if is_typed { On::Servers } else { On::Directory });
@@ -167,7 +171,7 @@ impl Sale {
         Ok(grounds)
     }
 
-    /// The servers that were typed, or that the environment names.
+    /// Returns the servers from the flags, or else from the environment.
     fn servers(&self, variable: impl Fn(&str) -> Option<String>) -> Result<ProductionOptions, Misuse> {
         let url = |typed: &Option<ServerUrl>, name| {
             typed.clone().or_else(|| variable(name).map(|url| ServerUrl::from(&*url)))
@@ -181,7 +185,7 @@ impl Sale {
     }
 }
 
-/// As many as there can be.
+/// Converts to `usize`, capped at `usize::MAX`.
 fn count(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
@@ -193,7 +197,7 @@ mod tests {
     use super::*;
     use crate::language::Language;
 
-    /// Where a bench is, by what is typed in a shell that has both variables.
+    /// Parses a command line, with both server variables in the environment, and returns the storages.
     fn grounds(typed: &[&str]) -> Result<Vec<Ground>, String> {
         let command = Sale::augment_args(Command::new("sale")).no_binary_name(true);
         let sale = Sale::from_arg_matches(&command.get_matches_from(typed)).unwrap();

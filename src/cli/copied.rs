@@ -1,4 +1,4 @@
-//! A temporary copy of a mall whose directory cannot be written to, for commands that only read.
+//! A temporary copy of a mall in a directory without write access, for read-only commands.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -10,11 +10,12 @@ use tempfile::TempDir;
 
 use super::words::Hindrance;
 
-/// What a command that only reads has no use for: pictures beside the database, and what belongs to a running process.
+/// Files useless to a read-only command: pictures beside the database, and files of a running process.
 const LEFT_OUT: [&str; 5] = ["uploads", "lock", "control", "control.sock", "mall.sqlite-shm"];
 
-/// Whether nothing may be written to a mall: its disk or its directory is read-only, or its database is. Also said of a
-/// directory without any write permission to root, whom the system would let write.
+/// Returns whether the mall cannot be written: the disk, the directory or the database is read-only. Also
+/// true for a directory without any write permission when the caller is root, although the system would allow
+/// root to write.
 pub(super) fn is_read_only(dir: &Path) -> bool {
     let refuses = |path: &Path| {
         let has_no_write_bit = fs::metadata(path).is_ok_and(|meta| meta.permissions().readonly());
@@ -23,11 +24,11 @@ pub(super) fn is_read_only(dir: &Path) -> bool {
     refuses(dir) || refuses(&dir.join("mall.sqlite"))
 }
 
-/// Copies a mall to a directory of its own below the system's temporary one, which goes with the value. Symbolic links and
-/// special files are left out.
+/// Copies a mall to a new directory below the system's temporary one, removed when the value is dropped.
+/// Symbolic links and special files are left out.
 ///
 /// # Errors
-/// One sentence: what could not be copied, and why.
+/// One sentence: the file that could not be copied, and the cause.
 pub(super) fn copy(dir: &Path) -> anyhow::Result<TempDir> {
     let failed = |error| Hindrance::CannotCopy(dir.to_owned(), std::env::temp_dir()).since(error);
     let to = tempfile::Builder::new().prefix("mallbox-copy-").tempdir().map_err(failed)?;

@@ -1,4 +1,4 @@
-//! `mallbox demo`: a mall to show a friend.
+//! `mallbox demo`: a mall to show to a friend.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -21,20 +21,20 @@ use crate::mall::sms::Inbox;
 /// The flags of `demo`.
 #[derive(Args)]
 pub(super) struct Demo {
-    /// Where the demo keeps its mall; in your data directory unless told.
+    /// The directory of the demo mall; default: a folder of your data directory.
     #[arg(long, env = "MALLBOX_DEMO_DATA", value_name = "DIR")]
     data: Option<PathBuf>,
     #[command(flatten)]
     site: SiteConfig,
 }
 
-/// Enough to read the banner and copy a line.
+/// Time until the second sale opens: enough to read the banner and copy a line.
 const OPENS_IN: Duration = Duration::from_secs(30);
 
-/// Shows the mall until it is told to stop.
+/// Serves the demo mall until stopped.
 ///
 /// # Errors
-/// One sentence for whoever typed the command.
+/// One sentence for the user of the command line.
 pub(super) fn run(demo: Demo, l: Language) -> anyhow::Result<()> {
     let dir = match demo.data {
         Some(dir) => dir,
@@ -65,16 +65,17 @@ pub(super) fn run(demo: Demo, l: Language) -> anyhow::Result<()> {
     })
 }
 
-/// `$XDG_DATA_HOME/mallbox/demo`, or where that is by default.
+/// Returns `$XDG_DATA_HOME/mallbox/demo`, or the default place of the XDG specification.
 fn own_dir() -> Option<PathBuf> {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let data = absolute("XDG_DATA_HOME").or_else(|| Some(absolute("HOME")?.join(".local/share")))?;
     Some(data.join("mallbox/demo"))
 }
 
-/// Lines to be copied as they are. The code is read from the inbox with its quotes, which JSON wants anyway.
+/// Renders command lines to copy and paste. The login code is cut out of the inbox together with its quotes,
+/// which JSON needs anyway.
 fn what_to_try(seeded: &Seeded, address: SocketAddr, site: &SiteConfig, l: Language) -> String {
-    // Another front end is at `/` if there is one.
+    // With another front end at `/`, the own pages move to `/mall/`.
     let own = if site.web.is_some() { "mall/" } else { "" };
     let (site, api) = (format!("http://{address}"), format!("http://{address}{}", site.api_prefix));
     let Seeded { customer, operator, running, opening, shops, .. } = seeded;

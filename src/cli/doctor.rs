@@ -1,4 +1,4 @@
-//! `mallbox doctor`: is this machine fit for a mall?
+//! `mallbox doctor`: checks whether this machine is fit for a mall.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
@@ -17,28 +17,28 @@ use crate::mall::{Clock as _, SystemClock};
 /// The flags of `doctor`.
 #[derive(Args)]
 pub(super) struct Doctor {
-    /// The directory in which a mall is, or is to be.
+    /// The directory of an existing or planned mall.
     #[arg(long, env = "MALLBOX_DATA", default_value = ".", value_name = "DIR")]
     data: PathBuf,
 }
 
-/// Syncs that are timed.
+/// Number of timed syncs.
 const SYNCS: usize = 300;
-/// The mall refuses claims below this; there has to be room for more.
+/// Free bytes at which the mall refuses claims; a healthy disk has more.
 const LITTLE_SPACE: u64 = 256 << 20;
 const FEW_FILES: u64 = 1_024;
 
-/// One line of the table. `Err`: something to look after.
+/// One line of the table. `Err` marks a problem.
 type Finding = (Both, Result<String, String>);
 
-/// Prints a table. Answers whether all of it is well.
+/// Prints a table. Returns whether every finding is good.
 pub(super) fn run(doctor: &Doctor, l: Language) -> bool {
     let mut findings: Vec<Finding> =
         vec![(both("mallbox", "mallbox"), Ok(env!("CARGO_PKG_VERSION").to_owned()))];
     let versions = mallbox_storage::versions().into_iter();
     findings.extend(versions.map(|(name, version)| (both(name, name), Ok(version))));
     findings.extend([(both("目录", "directory"), directory(&doctor.data, l))]);
-    // Nothing to tell of a directory without a mall.
+    // A directory without a mall has no payment mode.
     if let Some(mode) = payment_mode_in(&doctor.data) {
         let words = house::payment_words(mode).spoken(l);
         findings.push((both("支付", "payment"), Ok(format!("{} ({words})", mode.name()))));
@@ -61,7 +61,7 @@ pub(super) fn run(doctor: &Doctor, l: Language) -> bool {
     findings.iter().all(|(_, found)| found.is_ok())
 }
 
-/// The directory itself, or the nearest one above it that is there.
+/// Returns the directory itself, or the nearest existing ancestor.
 fn nearest(dir: &Path) -> PathBuf {
     let absolute = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
     absolute.ancestors().find(|dir| dir.is_dir()).unwrap_or(Path::new("/")).to_owned()
@@ -130,7 +130,7 @@ fn clock(l: Language) -> Result<String, String> {
     Ok(text)
 }
 
-/// How long it takes until the disk says that it has what was written.
+/// Measures the time of a durable write: append, then `fdatasync`.
 fn sync(dir: &Path, l: Language) -> Result<String, String> {
     let mut took = timed_syncs(&nearest(dir)).map_err(|error| {
         let why = of_system(&error, l);
@@ -139,7 +139,7 @@ fn sync(dir: &Path, l: Language) -> Result<String, String> {
     took.sort_unstable();
     let at = |percent: usize| took[(took.len() - 1) * percent / 100].as_micros();
     let text = format!("p50 {} µs, p99 {} µs ({SYNCS} × append 4 KiB + fdatasync)", at(50), at(99));
-    // No disk, and no cache that outlives a power cut, answers that fast.
+    // No disk, and no cache with protection against power loss, syncs so quickly.
     if at(50) < 8 {
         return Err(sentence!(
             l,
@@ -165,7 +165,7 @@ fn timed_syncs(dir: &Path) -> std::io::Result<Vec<Duration>> {
     Ok(took)
 }
 
-/// A file that is gone as soon as it is closed, whatever happens.
+/// Creates a file already unlinked: the system removes the content on close, whatever happens.
 fn probe_file(dir: &Path) -> std::io::Result<File> {
     let path = dir.join(format!(".mallbox-doctor-{}", std::process::id()));
     let file = File::options().read(true).write(true).create_new(true).open(&path)?;

@@ -1,4 +1,4 @@
-//! `mallbox fixture`: a mall for tests in any language, that lives as long as whoever started it.
+//! `mallbox fixture`: a mall for tests in any language; ends with the process that started it.
 
 use std::io::Read as _;
 use std::net::SocketAddr;
@@ -19,38 +19,38 @@ use crate::language::Language;
 /// The flags of `fixture`.
 #[derive(Args)]
 pub(super) struct Fixture {
-    /// What tokens, codes and names follow from.
+    /// Seed of all tokens, codes and names.
     #[arg(long, default_value_t = 0, value_name = "NUMBER")]
     seed: u64,
-    /// What is in it: `demo`, `empty`, or a dump of an hm-dianping database.
+    /// Initial data: `demo`, `empty`, or a dump of an hm-dianping database.
     #[arg(long, default_value = "demo", value_name = "demo|empty|FILE.sql")]
     data: String,
-    /// The time on its wall when it starts, such as 2026-11-21T20:00:00; the machine's unless told.
+    /// Wall-clock time of the mall at start, such as 2026-11-21T20:00:00; default: the machine's.
     #[arg(long, value_name = "TIME")]
     start: Option<String>,
-    /// Start with a clock that stands.
+    /// Starts with a stopped clock.
     #[arg(long)]
     frozen: bool,
-    /// Its time zone, such as Asia/Shanghai; the machine's unless told.
+    /// The time zone of the mall, such as Asia/Shanghai; default: the machine's.
     #[arg(long, value_name = "NAME", value_parser = zone)]
     zone: Option<TimeZone>,
-    /// With the limits of `serve` on codes and claims.
+    /// Applies the limits of `serve` on codes and claims.
     #[arg(long)]
     limits: bool,
-    /// The address to listen on; port 0 takes any that is free.
+    /// The address to listen on; port 0 takes any free port.
     #[arg(long, default_value = "127.0.0.1:0", value_name = "ADDRESS")]
     listen: SocketAddr,
-    /// How the log on standard error is written.
+    /// The format of the log on standard error.
     #[arg(long, default_value = "text")]
     log_format: LogFormat,
 }
 
-/// Runs a mall until its standard input ends, its parent does, or it is told to.
+/// Runs a mall until standard input is closed, the parent process ends, or a signal arrives.
 ///
 /// # Errors
-/// One sentence for whoever typed the command.
+/// One sentence for the user of the command line.
 pub(super) fn run(fixture: Fixture, l: Language) -> anyhow::Result<()> {
-    // Asked first: a parent that ends while the mall starts is noticed too.
+    // Read the parent first: its end during the start is noticed too.
     let parent = getppid();
     log::start(fixture.log_format);
     let mut builder = Mall::builder().seed(fixture.seed).data(Data::named(&fixture.data)).language(l);
@@ -82,17 +82,17 @@ pub(super) fn run(fixture: Fixture, l: Language) -> anyhow::Result<()> {
             _ = stopped.recv() => "it was told to",
             _ = interrupted.recv() => "it was told to",
         };
-        tracing::info!(why, "the fixture ends");
+        tracing::info!(why, "stopping the fixture");
         Ok(())
     })?;
     drop(mall);
     Ok(())
 }
 
-/// Returns when standard input is closed. What comes over it means nothing.
+/// Returns when standard input is closed. The bytes read are ignored.
 async fn input_ended() {
     let (tell, told) = tokio::sync::oneshot::channel::<()>();
-    // A thread that is not waited for: it may be in the middle of a read when the process ends.
+    // Detached thread: it may be blocked in a read when the process ends.
     let reader = std::thread::Builder::new().name("input".to_owned()).spawn(move || {
         let mut bytes = [0; 1024];
         while std::io::stdin().read(&mut bytes).is_ok_and(|read| read > 0) {}
@@ -101,14 +101,15 @@ async fn input_ended() {
     match reader {
         Ok(_) => drop(told.await),
         Err(error) => {
-            tracing::warn!(%error, "no thread for standard input: the mall ends with its parent");
+            tracing::warn!(%error, "could not start a thread for standard input: the fixture ends with its parent only");
             std::future::pending().await
         }
     }
 }
 
-/// Returns when the process has another parent than this one: a child is handed on when its parent ends. The kernel's own
-/// signal for it comes when the parent's thread ends, which in many languages is earlier.
+/// Returns when the process gets a new parent: the system re-parents a child when the parent ends. The
+/// kernel's own signal (`PR_SET_PDEATHSIG`) is sent when the parent's thread ends, which in many languages is
+/// earlier.
 async fn parent_ended(parent: Option<rustix::process::Pid>) {
     const LOOK_EVERY: Duration = Duration::from_millis(200);
     while getppid() == parent {

@@ -1,4 +1,4 @@
-//! A mall from the place where it is to its address, and back to a clean stop.
+//! Life cycle of a mall: open the storage, serve at an address, drain, and stop cleanly.
 
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
@@ -20,10 +20,10 @@ use crate::mall::payments::Sandbox;
 use crate::mall::sms::{Inbox, SmsSender};
 use crate::mall::{Mall, Means, Random, Settings, WatchedClock, ZONE, wall_time};
 
-/// Everything there is to know before a mall can open.
+/// Boot options of a mall.
 pub(super) struct Plan {
     pub(super) place: Place,
-    /// Whether a mall is to be made where there is none.
+    /// Creates the mall if missing.
     pub(super) may_found: bool,
     pub(super) zone: Option<TimeZone>,
     pub(super) settings: Settings,
@@ -31,23 +31,23 @@ pub(super) struct Plan {
     pub(super) inbox: Option<Arc<Inbox>>,
 }
 
-/// A mall that is open.
+/// An open mall.
 pub(super) struct House {
     pub(super) app: App,
-    /// Its directory, if it is in one.
+    /// The data directory, if the mall is in one.
     dir: Option<PathBuf>,
 }
 
 /// The file that marks a demo's directory.
 const DEMO_MARK: &str = "DEMO";
-/// Signals that come closer together than this ask for one stop, not for one at once.
+/// Signals closer together than this count as one request to stop, not as a request to exit immediately.
 const ONE_WISH: Duration = Duration::from_millis(500);
 /// How long a command waits for a free connection of the database.
 const CONNECTION_WAIT_MAX: Duration = Duration::from_secs(10);
-/// Files that the mall itself keeps open, and some to spare.
+/// Files kept open by the mall itself, with some to spare.
 const OWN_FILES: u64 = 128;
 
-/// Runs a task on a runtime for the mall's own work; connections have theirs.
+/// Runs a task on a runtime for the mall's own work; connections have runtimes of their own.
 pub(super) fn block_on<T>(task: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -58,20 +58,21 @@ pub(super) fn block_on<T>(task: impl Future<Output = anyhow::Result<T>>) -> anyh
     runtime.block_on(task)
 }
 
-/// Whether a mall was made in this directory.
+/// Returns whether the directory holds a mall.
 pub(super) fn is_mall(dir: &Path) -> bool {
     dir.join("mall.sqlite").exists()
 }
 
-/// Whether the mall in this directory is a demo's.
+/// Returns whether the mall in this directory is a demo.
 pub(super) fn is_demo(dir: &Path) -> bool {
     dir.join(DEMO_MARK).exists()
 }
 
-/// Refuses a directory that is somebody else's. A new mall writes `lock`, replaces `control.sock` and sets a `log/` aside
-/// that it does not know: in `/var` that would be the machine's logs.
+/// Refuses a directory with foreign files. A new mall writes `lock`, replaces `control.sock` and moves an
+/// unknown `log/` aside: in `/var`, `log/` would be the machine's logs.
 pub(super) fn check_dir(dir: &Path) -> Result<(), Misuse> {
-    /// What a mall has there before it has its record, what a file system has, and where pictures may have been put.
+    /// Files of a mall before it has a database, `lost+found` of a file system, and a folder where pictures
+    /// may already be.
     const OWN: [&str; 5] = [DEMO_MARK, "lock", "control", "uploads", "lost+found"];
     if is_mall(dir) {
         return Ok(());
@@ -79,7 +80,7 @@ pub(super) fn check_dir(dir: &Path) -> Result<(), Misuse> {
     if dir.exists() && !dir.is_dir() {
         return Err(Misuse::IsAFile(dir.to_owned()));
     }
-    // What cannot be read cannot be written either, and is told when the directory is to be made.
+    // An unreadable directory is not writable either; creating the mall reports the error.
     let Ok(entries) = std::fs::read_dir(dir) else { return Ok(()) };
     let foreign = entries.flatten().map(|entry| entry.file_name()).find(|name| {
         let name = name.to_string_lossy();
@@ -91,7 +92,7 @@ pub(super) fn check_dir(dir: &Path) -> Result<(), Misuse> {
     }
 }
 
-/// Refuses a flag that names a directory which is none.
+/// Refuses a flag whose value is not a directory.
 pub(super) fn check_is_dir(flag: &'static str, path: Option<&Path>) -> Result<(), Misuse> {
     match path.filter(|path| !path.is_dir()) {
         Some(path) => Err(Misuse::NoDirectory(flag, path.to_owned())),
@@ -99,7 +100,7 @@ pub(super) fn check_is_dir(flag: &'static str, path: Option<&Path>) -> Result<()
     }
 }
 
-/// Where a mall in a directory has its pictures.
+/// Returns the folder of pictures of a mall in a directory.
 pub(super) fn uploads(dir: &Path) -> PathBuf {
     dir.join("uploads")
 }
@@ -112,7 +113,7 @@ pub(super) fn mark_as_demo(dir: &Path) -> anyhow::Result<()> {
         .map_err(|error| Hindrance::CannotWrite(dir.to_owned()).since(error))
 }
 
-/// Makes a data directory that only its owner may look into: there are phone numbers in it.
+/// Creates a data directory readable by its owner only, because the database contains phone numbers.
 pub(super) fn make_dir(dir: &Path) -> anyhow::Result<()> {
     std::fs::DirBuilder::new()
         .recursive(true)
@@ -121,7 +122,7 @@ pub(super) fn make_dir(dir: &Path) -> anyhow::Result<()> {
         .map_err(|error| Hindrance::CannotMake(dir.to_owned()).since(error))
 }
 
-/// Opens a mall: its store, its services. Nothing works in the background yet.
+/// Opens a mall: storage and services. Background jobs are not started yet.
 pub(super) async fn open(plan: Plan) -> anyhow::Result<House> {
     let dir = plan.place.dir().map(Path::to_owned);
     if let Some(dir) = &dir {
@@ -133,7 +134,7 @@ pub(super) async fn open(plan: Plan) -> anyhow::Result<House> {
         if !plan.may_found {
             return Err(Misuse::NoMallOnServers.into());
         }
-        // Of several processes that found it at the same moment the first one decides.
+        // Of several processes that create the mall concurrently, the first one decides.
         storage.upkeep.keep_setting(ZONE, &name).await?;
         (zone, _) = zone_of(&storage, plan.zone.clone()).await?;
     }
@@ -154,8 +155,8 @@ async fn furnish(storage: Storage, zone: TimeZone, plan: Plan) -> anyhow::Result
     Mall::open(means).await.map_err(|error| Hindrance::MallUnreadable.since(error))
 }
 
-/// The zone that the mall was made with; for a new mall the one that was asked for, or the machine's, and its name, which
-/// is to be kept.
+/// Returns the stored time zone. For a new mall, returns `asked` or else the machine's zone, with the name to
+/// store.
 pub(super) async fn zone_of(
     storage: &Storage,
     asked: Option<TimeZone>,
@@ -175,7 +176,7 @@ pub(super) async fn zone_of(
 }
 
 impl House {
-    /// Serves until it is told to stop, then drains and closes.
+    /// Serves until a signal arrives, then drains and closes.
     pub(super) async fn serve(
         self,
         bound: Bound,
@@ -197,27 +198,29 @@ impl House {
         let control = self.open_control();
         let mut stopped = signal(SignalKind::terminate())?;
         let mut interrupted = signal(SignalKind::interrupt())?;
-        // A file that may not grow is a write that fails, and is told as such; unheard, the signal would end the process.
+        // With SIGXFSZ handled, a write beyond the file size limit fails with an error, which is reported;
+        // unhandled, the signal would end the process.
         let _heard = signal(SignalKind::from_raw(Signal::XFSZ.as_raw()))?;
         let server = bound.serve(&site(&self.app, &site_options), options)?;
         super::say(&(self.banner(&server.address().to_string(), config.profile(), l).await + more));
 
         tokio::select! { _ = stopped.recv() => {} _ = interrupted.recv() => {} }
-        tracing::info!("stopping: requests in flight are finished first");
+        tracing::info!("stopping: draining requests in flight");
         tokio::spawn(stop_at_once_if_asked_again());
         server.drain().await;
-        tracing::debug!("every request is answered");
+        tracing::debug!("drained all requests");
         if let Some(control) = control {
             control.close().await;
         }
         background.stop().await;
-        tracing::debug!("nothing works in the background any more");
+        tracing::debug!("stopped the background jobs");
         self.close().await?;
         tracing::info!("stopped");
         Ok(())
     }
 
-    /// Stores how new orders are paid for: as told, else as the mall has it, else as is usual with these flags.
+    /// Stores the payment mode of new orders: the flag, else the stored mode, else the default for these
+    /// flags.
     async fn choose_payment(&self, config: &SiteConfig) -> anyhow::Result<()> {
         let context = &self.app.context;
         let upkeep = &context.storage.upkeep;
@@ -229,16 +232,16 @@ impl House {
             (None, Some(stored)) if config.web.is_some() && stored != PaymentMode::None.name() => {
                 tracing::warn!(
                     payment = stored,
-                    "the pages of --web may have no button to pay, and unpaid orders are cancelled: \
+                    "unpaid orders are cancelled, and the pages of --web may have no button to pay: \
                  --payment none makes new orders final"
                 )
             }
             (None, Some(_)) => {}
-            // On a full disk it cannot be written; a later start tries again.
+            // A full disk refuses the write; a later start tries again.
             (None, None) => {
                 let usual = config.first_payment_mode();
                 if let Err(error) = context.keep_payment_mode(usual).await {
-                    tracing::warn!(payment = usual.name(), %error, "the payment mode cannot be stored");
+                    tracing::warn!(payment = usual.name(), %error, "could not store the payment mode");
                 }
             }
         }
@@ -250,12 +253,13 @@ impl House {
         self.app.context.storage.upkeep.close().await.map_err(|error| Hindrance::NotClosed.since(error))
     }
 
-    /// The door for the command line. A mall on servers needs none: the command line opens it beside us.
+    /// Opens the control socket for the command line. A mall on servers needs none: the command line opens
+    /// the same storage directly.
     fn open_control(&self) -> Option<Control> {
         let opened = Control::open(self.dir.as_deref()?, Arc::clone(&self.app));
         opened
             .inspect_err(|error| {
-                tracing::warn!(%error, "no control socket: `mallbox user` and `verify` cannot reach this mall");
+                tracing::warn!(%error, "could not open the control socket: `mallbox user` and `verify` cannot reach this mall");
             })
             .ok()
     }
@@ -294,7 +298,7 @@ impl House {
     }
 }
 
-/// What a payment mode means for orders.
+/// Describes the effect of a payment mode on orders.
 pub(super) fn payment_words(mode: PaymentMode) -> Both {
     match mode {
         PaymentMode::None => both("下单即生效，无需支付", "an order is final, without a payment"),
@@ -304,7 +308,7 @@ pub(super) fn payment_words(mode: PaymentMode) -> Both {
     }
 }
 
-/// What a profile means for clients.
+/// Describes the effect of a profile on clients.
 fn profile_words(profile: Profile) -> Both {
     match profile {
         Profile::Original => both("按hm-dianping页面的预期应答", "answers as hm-dianping's pages expect"),
@@ -312,7 +316,7 @@ fn profile_words(profile: Profile) -> Both {
     }
 }
 
-/// What an answer outlives.
+/// Describes the failures an acknowledged result survives.
 fn promise(durability: Durability) -> Both {
     match durability {
         Durability::Power => both("断电也不丢失已应答的结果", "an answer survives a power cut"),
@@ -325,8 +329,8 @@ fn promise(durability: Durability) -> Both {
 }
 
 async fn stop_at_once_if_asked_again() {
-    // `timeout`, `cargo run` and service managers signal the program and then its group: that is one wish. Listening anew
-    // forgets what came meanwhile.
+    // `timeout`, `cargo run` and service managers signal the program and then its group: both signals mean
+    // one stop. Subscribing anew drops signals received meanwhile.
     tokio::time::sleep(ONE_WISH).await;
     let (Ok(mut stopped), Ok(mut interrupted)) =
         (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
@@ -334,11 +338,11 @@ async fn stop_at_once_if_asked_again() {
         return;
     };
     tokio::select! { _ = stopped.recv() => {} _ = interrupted.recv() => {} }
-    tracing::warn!("stopped at once, as asked twice");
+    tracing::warn!("stopping immediately after a second signal");
     std::process::exit(1);
 }
 
-/// Raises the limit on open files as far as this user may, and answers how many connections fit below it.
+/// Raises the soft limit on open files to the hard limit. Returns how many connections fit below the limit.
 fn room_for_connections() -> u64 {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let raised = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
@@ -346,8 +350,9 @@ fn room_for_connections() -> u64 {
     files.map_or(u64::MAX, |files| files.saturating_sub(OWN_FILES).max(16))
 }
 
-/// Asks a mall, running or not, what the control socket answers. One that runs in a directory answers itself; one on servers
-/// is opened beside those that run. A directory that cannot be written to is read through a temporary copy, and stays as it is.
+/// Sends a request of the control API to a mall, running or not. A mall running in a directory responds over
+/// the control socket; a mall on servers is opened beside the running processes. A directory without write
+/// access is read through a temporary copy and stays unchanged.
 pub(super) fn ask(
     mall: &PlaceConfig,
     method: &str,
@@ -391,7 +396,7 @@ fn check_is_mall(dir: &Path) -> anyhow::Result<()> {
     if is_mall(dir) { Ok(()) } else { Err(Misuse::NoMall(dir.to_owned()).into()) }
 }
 
-/// For a command that somebody waits for: it gives up while the server has no connection free.
+/// Limits the wait for a free database connection, for commands run at a terminal.
 pub(super) fn at_a_terminal(mut place: Place) -> Place {
     if let Place::Production(options) = &mut place {
         options.connection_wait = Some(CONNECTION_WAIT_MAX);
@@ -400,7 +405,7 @@ pub(super) fn at_a_terminal(mut place: Place) -> Place {
 }
 
 async fn open_to_ask(place: Place) -> anyhow::Result<House> {
-    // Whether there is one in a directory has been looked up.
+    // For a directory, the caller has already checked that a mall exists.
     let may_found = place.dir().is_some();
     let (settings, sms) = (Settings::default(), Arc::new(Inbox::default()));
     open(Plan { place, may_found, zone: None, settings, sms, inbox: None }).await

@@ -1,4 +1,4 @@
-//! `mallbox import`: a mall from a dump of an hm-dianping database.
+//! `mallbox import`: creates a mall from a dump of an hm-dianping database.
 
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Seek as _, Write as _};
@@ -22,43 +22,44 @@ use crate::mall::{Clock as _, SystemClock};
 /// The flags of `import`.
 #[derive(Args)]
 pub(super) struct Import {
-    /// What mysqldump or Navicat wrote of an hm-dianping database.
+    /// A dump of an hm-dianping database, written by mysqldump or Navicat.
     #[arg(value_name = "FILE.sql")]
     file: PathBuf,
-    /// Where the new mall is to be.
+    /// Location of the new mall.
     #[command(flatten)]
     mall: PlaceConfig,
-    /// The front end's folder of pictures, to be copied into the mall as far as rows name them.
+    /// The front end's folder of pictures; pictures named by rows are copied into the mall.
     #[arg(long, value_name = "DIR")]
     imgs: Option<PathBuf>,
-    /// Where pictures go of a mall in Redis and MySQL; one in a directory has them there.
+    /// The folder of pictures of a mall in Redis and MySQL; a mall in a directory keeps pictures inside.
     #[arg(long, env = "MALLBOX_UPLOADS", value_name = "DIR")]
     uploads: Option<PathBuf>,
-    /// The time zone of the mall and of the dump's clock, such as Asia/Shanghai; the machine's unless told.
+    /// The time zone of the mall and of the dump's times, such as Asia/Shanghai; default: the machine's.
     #[arg(long, env = "MALLBOX_ZONE", value_name = "NAME", value_parser = config::zone)]
     zone: Option<TimeZone>,
-    /// What becomes of unpaid orders: keep them as they are, cancel them, or a time to pay from now on, such as 15m, 24h, 3d.
+    /// Treatment of unpaid orders: keep them unchanged, cancel them, or allow a time to pay from now on, such
+    /// as 15m, 24h, 3d.
     #[arg(long, value_name = "keep|cancel|SPAN", default_value = "keep", value_parser = unpaid)]
     unpaid: UnpaidOrders,
-    /// How orders are paid for from now on; kept by the mall. `none`: an order is final, as where the dump comes from.
+    /// How orders are paid for from now on; stored in the mall. `none`: an order is final, as in hm-dianping.
     #[arg(long, env = "MALLBOX_PAYMENT", default_value = "none", value_name = "none|sandbox")]
     payment: config::PaymentChoice,
-    /// Import a file that nothing says is whole, or that is cut off: what is in it, and nothing else.
+    /// Imports a dump that is cut off or lacks a mark of its end: only the rows in the file.
     #[arg(long)]
     cut_off_is_fine: bool,
-    /// Fetch pictures that rows name at other http and https addresses, from the public internet alone, and keep them in the
-    /// mall; a picture that cannot be fetched keeps its address.
+    /// Fetches pictures that rows name at other http and https addresses, from the public internet only, and
+    /// stores them in the mall; a picture that cannot be fetched keeps its address.
     #[arg(long, conflicts_with = "dry_run")]
     fetch_pictures: bool,
-    /// Say what would be imported, and import nothing.
+    /// Prints what would be imported, and imports nothing.
     #[arg(long)]
     dry_run: bool,
-    /// The report as JSON.
+    /// Prints the report as JSON.
     #[arg(long)]
     json: bool,
 }
 
-/// `keep`, `cancel`, or a span from a minute to a year.
+/// Parses `keep`, `cancel`, or a span from a minute to a year.
 fn unpaid(text: &str) -> Result<UnpaidOrders, String> {
     const MINUTE: u64 = 60;
     let seconds = |count: &str, unit: u64| count.parse().ok().and_then(|count: u64| count.checked_mul(unit));
@@ -74,10 +75,10 @@ fn unpaid(text: &str) -> Result<UnpaidOrders, String> {
         .ok_or_else(|| "keep, cancel, or a time to pay from 1m to 365d, such as 24h".to_owned())
 }
 
-/// Imports, and says what came of it.
+/// Imports the dump and prints the report.
 ///
 /// # Errors
-/// One sentence for whoever typed the command; a directory is then as it was, a database empty.
+/// One sentence for the user of the command line; a directory is then unchanged, a database empty.
 pub(super) fn run(import: &Import, l: Language) -> anyhow::Result<()> {
     let target = Target::of(import)?;
     if matches!(import.unpaid, UnpaidOrders::PayWithin(_))
@@ -116,7 +117,7 @@ pub(super) fn run(import: &Import, l: Language) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The report, whether that was everything, and what to type next.
+/// Renders the report, the rows that were not imported, and the next command to type.
 fn told(import: &Import, report: &Report, target: &Target, l: Language) -> String {
     let (text, mall, short) = (report.text(l), target.flags(), report.shortfalls(l));
     if import.dry_run {
@@ -141,7 +142,8 @@ fn told(import: &Import, report: &Report, target: &Target, l: Language) -> Strin
     )
 }
 
-/// The file is read twice. What comes through a pipe is put into a file without a name first, which ends with the process.
+/// Returns a seekable file, because the dump is read twice. Input from a pipe is copied to an unnamed
+/// temporary file, removed by the system when the process ends.
 fn seekable(mut file: File) -> io::Result<File> {
     if file.metadata()?.is_file() {
         return Ok(file);
@@ -152,7 +154,7 @@ fn seekable(mut file: File) -> io::Result<File> {
     Ok(copy)
 }
 
-/// Directories that an import made, the outermost first.
+/// Directories created by an import, the outermost first.
 struct NewDirs(Vec<PathBuf>);
 
 impl NewDirs {
@@ -164,7 +166,7 @@ impl NewDirs {
         Ok(Self(missing))
     }
 
-    /// What somebody has put something into meanwhile stays.
+    /// Removes the created directories. A directory with new content stays.
     fn remove_empty(self) {
         for dir in self.0.iter().rev() {
             let _ = std::fs::remove_dir(dir);
@@ -172,7 +174,7 @@ impl NewDirs {
     }
 }
 
-/// Where everything goes.
+/// Destination of rows and pictures.
 struct Target {
     place: Place,
     uploads: Option<PathBuf>,
@@ -198,12 +200,12 @@ impl Target {
         Ok(Self { uploads: Some(house::uploads(dir)), place })
     }
 
-    /// A mall in this directory.
+    /// Returns the target for a mall in this directory.
     fn directory(dir: &Path) -> Self {
         Self { uploads: Some(house::uploads(dir)), place: Place::Embedded(EmbeddedOptions::new(dir)) }
     }
 
-    /// How `serve` is told of it. URLs are not repeated.
+    /// Returns the flags of `serve` for this mall. URLs are not repeated.
     fn flags(&self) -> String {
         match (self.place.dir(), &self.uploads) {
             (Some(dir), _) => format!("--data {}", dir.display()),
@@ -228,7 +230,7 @@ async fn into_mall(
     if done.is_err()
         && let Some(dir) = new_dir
     {
-        // Still locked: nobody else has begun anything there meanwhile.
+        // The lock is still held: no other process has started anything in the directory meanwhile.
         clean_up(dir, had_pictures)?;
     }
     let report = done?;
@@ -251,7 +253,7 @@ async fn take_in(
     let mut into = storage.import.begin().await?.ok_or_else(used)?;
     let mut fetched = Fetched::default();
     if let Some(uploads) = target.uploads.as_ref().filter(|_| import.fetch_pictures) {
-        // No transaction waits for pictures.
+        // No transaction stays open while pictures are fetched.
         drop(into);
         fetched = fetch(import, &mut dump, &survey, uploads, progress).await?;
         into = begin_again(storage).await?.ok_or_else(used)?;
@@ -268,17 +270,17 @@ async fn take_in(
     };
     let done = work.run(dump, &survey, into, |bytes, rows| progress.show(bytes, rows)).await;
     let report = done.map_err(|error| Hindrance::NotImported(import.file.clone()).since(error))?;
-    // Redis may have been told before that there is nothing.
+    // Redis may hold negative cache entries from before the import.
     if let Err(error) = storage.cache.clear().await {
-        tracing::warn!(%error, "what was not there before may be missed for some minutes");
+        tracing::warn!(%error, "could not clear the cache: imported rows may stay hidden by negative entries for some minutes");
     }
     if let Err(error) = geo_index::restore(&*storage.geo_index, &*storage.shops).await {
-        tracing::warn!(%error, "shops are not found near by yet; a mall that runs puts that right");
+        tracing::warn!(%error, "could not rebuild the geo index: a running mall repairs it");
     }
     Ok(report)
 }
 
-/// Begins once more, as soon as a server has undone what was given up.
+/// Begins the import again, as soon as the server has rolled back the abandoned transaction.
 async fn begin_again(storage: &Storage) -> Result<Option<Box<dyn Importing>>, StoreError> {
     const TRIES: u32 = 20;
     const BETWEEN: Duration = Duration::from_millis(500);
@@ -305,7 +307,7 @@ async fn fetch(
     fetched.map_err(|error| not_imported().since(ImportError::Pictures(error)))
 }
 
-/// Leaves the directory as it was found.
+/// Restores the directory to the state before the import.
 fn clean_up(dir: &Path, had_pictures: bool) -> anyhow::Result<()> {
     let removed = import::remove_unborn(dir).and_then(|()| match had_pictures {
         true => Ok(()),
@@ -317,7 +319,7 @@ fn clean_up(dir: &Path, had_pictures: bool) -> anyhow::Result<()> {
     removed.map_err(|error| Hindrance::NotCleanedUp(dir.to_owned()).since(error))
 }
 
-/// A bar on a terminal, a line now and then elsewhere.
+/// A progress bar on a terminal; elsewhere a line now and then.
 struct Progress {
     bar: Option<ProgressBar>,
     length: u64,
@@ -328,7 +330,7 @@ struct Progress {
 }
 
 impl Progress {
-    /// Between two lines.
+    /// Interval between two lines.
     const EVERY: Duration = Duration::from_secs(5);
 
     fn new(length: u64, language: Language) -> Self {
@@ -351,7 +353,7 @@ impl Progress {
         } else if self.told.elapsed() >= Self::EVERY {
             self.told = Instant::now();
             let (done, of) = (bytes >> 20, self.length >> 20);
-            // There is nobody to tell if standard error is closed.
+            // A write error is ignored: standard error is closed, so nothing can be reported.
             let line = sentence!(
                 self.language,
                 "导入：已读{done} / {of} MiB，{rows}行",

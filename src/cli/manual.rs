@@ -8,7 +8,7 @@ use super::words::Misuse;
 use crate::http::manual;
 use crate::language::{Language, padded, sentence};
 
-/// Which page.
+/// The flags of `manual`.
 #[derive(Args)]
 pub(super) struct Manual {
     /// The page to print; without a topic, the list of topics.
@@ -30,7 +30,7 @@ pub(super) fn run(Manual { topic }: &Manual, l: Language) -> anyhow::Result<()> 
         let names = topics.into_iter().map(|topic| topic.name).collect();
         return Err(Misuse::NoTopic(topic.clone(), names).into());
     };
-    // Marks around the generated table are for the test.
+    // Only the test needs the marks around the generated table.
     let lines = page.lines().filter(|line| !line.starts_with("<!--"));
     super::say(&lines.fold(String::new(), |text, line| text + line + "\n"));
     Ok(())

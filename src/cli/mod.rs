@@ -1,4 +1,4 @@
-//! The command line: one subcommand a file.
+//! The command line: one file per subcommand.
 
 mod audit;
 mod bench;
@@ -33,12 +33,12 @@ use words::Misuse;
 struct Cli {
     #[command(subcommand)]
     command: Command,
-    /// The language of what is said; unless told, that of LC_ALL, LC_MESSAGES or LANG.
+    /// The language of all output; default: the locale (LC_ALL, LC_MESSAGES or LANG).
     #[arg(long, env = "MALLBOX_LANG", global = true, value_name = "zh|en")]
     lang: Option<Spoken>,
 }
 
-/// A language that can be asked for.
+/// Languages of the command line.
 #[derive(Clone, Copy, ValueEnum)]
 enum Spoken {
     Zh,
@@ -47,32 +47,33 @@ enum Spoken {
 
 #[derive(Subcommand)]
 enum Command {
-    /// A mall with shops, people and a sale that opens in 30 s.
+    /// Runs a mall with shops, people and a sale that opens in 30 s.
     Demo(demo::Demo),
-    /// A mall that keeps everything in one directory, or in Redis and MySQL.
+    /// Runs a mall stored in one directory, or in Redis and MySQL.
     Serve(crate::config::ServeConfig),
-    /// A mall from a dump of an hm-dianping database.
+    /// Creates a mall from a dump of an hm-dianping database.
     Import(import::Import),
-    /// Do the books balance? Exit code 1 names what does not.
+    /// Checks the ledger: claims, units and orders. Exit code 1 names every mismatch.
     Verify(verify::Verify),
-    /// Who is there, who is an operator, who is kept out.
+    /// Lists users, grants the operator role, and blocks users.
     #[command(subcommand)]
     User(user::User),
-    /// What operators did, and whether the log of it is whole.
+    /// Lists the operators' actions and verifies the audit log.
     #[command(subcommand)]
     Audit(audit::Audit),
-    /// Versions, directory, limits, clock, and how fast the disk is safe.
+    /// Reports versions, directory, limits, clock, and the time of a durable write.
     Doctor(doctor::Doctor),
-    /// A throw-away mall for tests in any language; its address is a line of JSON.
+    /// Runs a throw-away mall for tests in any language; prints its address as a line of JSON.
     Fixture(fixture::Fixture),
     /// Prints a page of the manual, or the list of topics.
     Manual(manual::Manual),
-    /// Load and comparisons.
+    /// Measures load and compares.
     #[command(subcommand)]
     Bench(bench::Bench),
 }
 
-/// Parses, chooses, runs. 0: good; 1: a check failed, or something is in the way; 2: wrong use.
+/// Parses the command line and runs the command. Exit codes: 0 success; 1 a check failed, or something
+/// prevents the command; 2 wrong usage.
 #[must_use]
 pub fn main() -> ExitCode {
     let typed = Cli::command().get_matches();
@@ -86,7 +87,7 @@ pub fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
         Err(error) => {
-            // One sentence; there is nobody to tell if standard error is closed.
+            // One sentence; a write error is ignored, since standard error may be closed.
             let _ = writeln!(std::io::stderr(), "mallbox: {}", words::told(&error, l));
             ExitCode::from(if error.is::<Misuse>() { 2 } else { 1 })
         }
@@ -110,7 +111,7 @@ fn run(command: Command, l: Language, asked: Option<Spoken>) -> anyhow::Result<b
     }
 }
 
-/// The language asked for, or the one of the locale: the first of its variables that is not empty decides.
+/// Returns the language of `--lang`, or of the locale: the first variable that is not empty decides.
 fn language(asked: Option<Spoken>) -> Language {
     let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().filter_map(std::env::var_os);
     match asked {
@@ -134,7 +135,7 @@ fn language_of(mut locale: impl Iterator<Item = OsString>) -> Language {
     if is_chinese { Language::Zh } else { Language::En }
 }
 
-/// With what `serve --config FILE` sets, behind what was typed.
+/// Adds the settings of `serve --config FILE` to the parsed arguments, with lower precedence.
 fn with_file(typed: ArgMatches) -> anyhow::Result<ArgMatches> {
     let Some(("serve", given)) = typed.subcommand() else { return Ok(typed) };
     let Some(path) = given.get_one::<PathBuf>("config") else { return Ok(typed) };
@@ -148,13 +149,13 @@ fn with_file(typed: ArgMatches) -> anyhow::Result<ArgMatches> {
     Ok(Cli::command().get_matches_from(std::env::args_os().chain(flags)))
 }
 
-/// `serve` as clap knows it.
+/// Returns the clap command of `serve`.
 fn serve_command() -> clap::Command {
     use clap::Args as _;
     config::ServeConfig::augment_args(clap::Command::new("serve"))
 }
 
-/// Writes to standard output; a reader that has gone away is no error.
+/// Writes to standard output; a closed pipe is no error.
 fn say(text: &str) {
     let mut out = std::io::stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());

@@ -10,10 +10,10 @@ use crate::http::Bound;
 use crate::language::Language;
 use crate::mall::sms::{Console, SmsSender, Webhook};
 
-/// Serves until it is told to stop.
+/// Serves until stopped.
 ///
 /// # Errors
-/// One sentence for whoever typed the command.
+/// One sentence for the user of the command line.
 pub(super) fn run(config: ServeConfig, l: Language) -> anyhow::Result<()> {
     if config.print_config {
         super::say(&config::example(&super::serve_command()));
@@ -34,7 +34,7 @@ pub(super) fn run(config: ServeConfig, l: Language) -> anyhow::Result<()> {
         url => Arc::new(Webhook::new(url).map_err(|error| Misuse::BadGateway(error.to_string()))?),
     };
     log::start(config.site.log_format);
-    // Before anything is read: a port that is taken is told at once, and the directory stays as it is.
+    // Bind before opening anything: a port in use is reported immediately, and the directory stays unchanged.
     let bound = Bound::to(config.site.listen)?;
     let (zone, settings) = (config.site.zone.clone(), config.settings());
     let plan = Plan { place, may_found: true, zone, settings, sms, inbox: None };

@@ -1,4 +1,4 @@
-//! `mallbox user`: who is there, who is an operator, who is kept out.
+//! `mallbox user`: lists users, grants the operator role, and blocks users.
 
 use std::fmt::Write as _;
 
@@ -11,50 +11,50 @@ use crate::config::PlaceConfig;
 use crate::http::control::USERS_A_PAGE;
 use crate::language::{Language, sentence};
 
-/// What to do.
+/// Subcommands of `user`.
 #[derive(Subcommand)]
 pub(super) enum User {
     /// Lists the users.
     List(List),
     /// Shows the user with this phone.
     Show(One),
-    /// Makes the user with this phone an operator; a new phone becomes a user.
+    /// Grants the operator role to the user with this phone; a new phone becomes a user.
     Grant(One),
-    /// Takes the operator's rights away; works at the very next request.
+    /// Revokes the operator role; takes effect on the very next request.
     Revoke(One),
-    /// Keeps the user out: ends every session, and refuses the next log-in.
+    /// Blocks the user: ends every session, and refuses new log-ins.
     Block {
-        /// Whom.
+        /// The user to block.
         #[command(flatten)]
         one: One,
-        /// Why: for operators to read, and for the audit log.
+        /// The reason, shown to operators and written to the audit log.
         #[arg(long, value_name = "TEXT")]
         reason: String,
     },
-    /// Lets the user in again.
+    /// Lets a blocked user log in again.
     Unblock(One),
 }
 
-/// Which users of which mall.
+/// Flags of `user list`.
 #[derive(Args)]
 pub(super) struct List {
     #[command(flatten)]
     mall: PlaceConfig,
-    /// Operators alone.
+    /// Lists operators only.
     #[arg(long)]
     operators: bool,
-    /// Blocked users alone.
+    /// Lists blocked users only.
     #[arg(long)]
     blocked: bool,
-    /// Those whose phone number begins so.
+    /// Lists users whose phone number starts with these digits.
     #[arg(long, default_value = "", hide_default_value = true, value_name = "DIGITS")]
     phone: String,
-    /// Those in whose name this is found.
+    /// Lists users whose name contains this text.
     #[arg(long, default_value = "", hide_default_value = true, value_name = "TEXT")]
     name: String,
 }
 
-/// Which user of which mall.
+/// A user of a mall, by phone number.
 #[derive(Args)]
 pub(super) struct One {
     #[command(flatten)]
@@ -63,10 +63,10 @@ pub(super) struct One {
     phone: String,
 }
 
-/// Does it, and says what came of it.
+/// Runs the subcommand and prints the result.
 ///
 /// # Errors
-/// One sentence for whoever typed the command.
+/// One sentence for the user of the command line.
 pub(super) fn run(user: User, l: Language) -> anyhow::Result<()> {
     match user {
         User::List(which) => list(&which, l),
@@ -118,7 +118,7 @@ fn line(user: &Value, l: Language) -> String {
     line + "\n"
 }
 
-/// Any text as a value in a query string.
+/// Percent-encodes any text as a value in a query string.
 fn escaped(text: &str) -> String {
     text.bytes().fold(String::new(), |mut out, byte| {
         // Writing to a String cannot fail.

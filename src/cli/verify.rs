@@ -1,4 +1,4 @@
-//! `mallbox verify`: do the books balance?
+//! `mallbox verify`: the ledger check.
 
 use clap::Args;
 
@@ -10,19 +10,19 @@ use crate::language::Language;
 /// The flags of `verify`.
 #[derive(Args)]
 pub(super) struct Verify {
-    /// Which mall. One that runs goes on selling.
+    /// The mall to check. A running mall continues to sell.
     #[command(flatten)]
     mall: PlaceConfig,
-    /// The report as JSON, for programs: web/manual/verify.md describes it.
+    /// Prints the report as JSON, for programs: web/manual/verify.md describes the format.
     #[arg(long)]
     json: bool,
-    /// Have Redis forget each sale whose books do not balance and load it anew, from MySQL and from what waits in its log; then
-    /// look again. A mall in a directory does that at every start.
+    /// Makes Redis drop each sale with a mismatch and reload it from MySQL and from the unprocessed entries
+    /// of the sale's log; then checks again. A mall in a directory does the same at every start.
     #[arg(long)]
     reload: bool,
 }
 
-/// Answers whether they do.
+/// Runs the check. Returns whether the ledger balances.
 ///
 /// # Errors
 /// One sentence: the mall cannot be read.

@@ -1,6 +1,7 @@
-//! What the command line says when it cannot go on, in each language.
+//! Error messages of the command line, in each language.
 //!
-//! One `match`: the compiler sees to it that nothing is left without words, and nothing said in one language alone.
+//! One `match` per error type: the compiler rejects an error without a message, or with a message in one
+//! language only.
 
 use std::error::Error;
 use std::fmt;
@@ -14,91 +15,91 @@ use crate::http::ServerError;
 use crate::import::{End, ImportError};
 use crate::language::{Language, Told, sentence};
 
-/// The command was typed wrongly: exit code 2.
+/// Wrong usage of the command: exit code 2.
 #[derive(Debug)]
 pub(super) enum Misuse {
-    /// It is not said where the mall is.
+    /// The flags do not name one place of the mall.
     Where(PlaceMistake),
-    /// `demo` was not told where, and there is no home.
+    /// `demo` without a directory, and without a home directory.
     NoHome,
-    /// A mall, and no demo's.
+    /// A mall that is not a demo.
     NotADemo(PathBuf),
-    /// A demo's mall, and nobody said that this is meant.
+    /// A demo's directory, without `--demo-data`.
     IsADemo(PathBuf),
-    /// A file where a directory is to be.
+    /// A file in place of a directory.
     IsAFile(PathBuf),
-    /// A directory that holds something else: what.
+    /// A directory with foreign content; the name of one entry.
     HoldsOther(PathBuf, String),
-    /// The flag wants a directory, and there is none.
+    /// The flag needs a directory, and the path is none.
     NoDirectory(&'static str, PathBuf),
-    /// No configuration file, or one that cannot be read; why.
+    /// The configuration file is missing or unreadable; the cause.
     NoFile(PathBuf, io::Error),
     /// Something is wrong in the configuration file.
     InFile(PathBuf, FileMistake),
-    /// `--sms` is neither `console` nor a gateway's URL; why.
+    /// `--sms` is neither `console` nor a gateway's URL; the cause.
     BadGateway(String),
-    /// No phone number.
+    /// Not a phone number.
     NoPhone(String),
     /// An import into a demo.
     ImportIntoDemo(PathBuf),
-    /// An import into a mall in which somebody is.
+    /// An import into a directory that holds a used mall.
     ImportIntoUsed(PathBuf),
-    /// The same, of a mall in Redis and MySQL.
+    /// An import into a used mall in Redis and MySQL.
     ImportIntoUsedServers,
     /// A time to pay in a mall without payments.
     NoPaymentsToWaitFor,
-    /// Pictures for a mall in Redis and MySQL, and no directory for them.
+    /// Pictures for a mall in Redis and MySQL, without a directory for them.
     NowhereForPictures,
-    /// A bench on servers, and none are named.
+    /// A bench on servers without the URLs of servers.
     NoServers,
-    /// A bench that is to keep its mall, and to make several.
+    /// A bench asked both to keep its mall and to create several.
     OneMallToKeep,
-    /// No mall there.
+    /// No mall in this directory.
     NoMall(PathBuf),
     /// No mall in this Redis and MySQL.
     NoMallOnServers,
-    /// A fixture that cannot be as asked.
+    /// A fixture with an invalid option.
     OfFixture(Told),
-    /// No such page of the manual; which there are.
+    /// Unknown page of the manual; the names of all pages.
     NoTopic(String, Vec<String>),
 }
 
-/// Something is in the way of a command that was typed rightly.
+/// An obstacle to a correctly typed command: exit code 1.
 #[derive(Debug)]
 pub(super) enum Hindrance {
-    /// Somebody else's mall.
+    /// The mall belongs to another user.
     SomebodyElses(PathBuf),
-    /// A directory cannot be made.
+    /// A directory cannot be created.
     CannotMake(PathBuf),
-    /// A directory cannot be written to.
+    /// A directory is not writable.
     CannotWrite(PathBuf),
     /// A file cannot be read.
     CannotRead(PathBuf),
-    /// A mall that cannot be written to could not be copied: from where, and to where.
+    /// The temporary copy of a read-only mall failed; source and destination.
     CannotCopy(PathBuf, PathBuf),
-    /// The system gives no threads.
+    /// The system refuses to start threads.
     NoThreads,
     /// A fixture could not start.
     NoFixture,
-    /// A mall keeps its zone: which it has, and which was asked for.
+    /// The time zone of a mall cannot change; the stored zone and the requested zone.
     ZoneStays(String, String),
-    /// The zone of the mall is not known to this program.
+    /// The stored time zone is unknown to this program.
     ZoneUnknown(String),
     /// The mall cannot be read.
     MallUnreadable,
     /// The mall could not mark its stop as clean.
     NotClosed,
-    /// The mall runs and does not answer.
+    /// The mall runs and does not respond.
     NoAnswer,
-    /// The mall did not say whether its books balance.
+    /// The response lacks the result of the ledger check.
     NoVerdict,
-    /// The mall did not say whether its audit log is whole.
+    /// The response lacks the result of the audit log's verification.
     NoVerdictOnAudit,
-    /// The dump was not taken, none of it.
+    /// Nothing of the dump was imported.
     NotImported(PathBuf),
-    /// What an import had begun cannot be taken away.
+    /// Clean-up after a failed import failed.
     NotCleanedUp(PathBuf),
-    /// An import is done, and the mall could not mark its stop as clean.
+    /// The import is complete, and the mall could not mark its stop as clean.
     ImportedNotClosed,
     /// A file without a token.
     NoToken(PathBuf),
@@ -301,7 +302,7 @@ impl Hindrance {
         }
     }
 
-    /// With what brought it about.
+    /// Adds the cause.
     pub(super) fn since(self, cause: impl Into<anyhow::Error>) -> anyhow::Error {
         Hindered { by: self, cause: Some(cause.into()) }.into()
     }
@@ -313,7 +314,7 @@ impl From<Hindrance> for anyhow::Error {
     }
 }
 
-/// A hindrance on its way to whoever typed the command.
+/// A hindrance with its cause, as an [`anyhow::Error`].
 #[derive(Debug)]
 struct Hindered {
     by: Hindrance,
@@ -340,12 +341,12 @@ impl fmt::Display for Misuse {
 
 impl Error for Misuse {}
 
-/// One sentence of an error and what brought it about.
+/// Renders an error and its causes as one sentence.
 pub(super) fn told(error: &anyhow::Error, l: Language) -> String {
     let mut sentence = String::new();
     for cause in error.chain() {
         let text = of_one(cause, l);
-        // Some errors say their cause themselves.
+        // Some errors already include their cause.
         if sentence.is_empty() {
             sentence = text;
         } else if !sentence.contains(&text) {
@@ -381,7 +382,8 @@ fn of_one(error: &(dyn Error + 'static), l: Language) -> String {
     }
 }
 
-/// What the system says. It has its own words; those met most often have Chinese ones here.
+/// Renders an error of the operating system. The most frequent kinds have Chinese texts; all others keep the
+/// system's text.
 pub(super) fn of_system(error: &io::Error, l: Language) -> String {
     let zh = match error.kind() {
         io::ErrorKind::PermissionDenied => "权限不足",
@@ -418,7 +420,7 @@ fn of_import(error: &ImportError, l: Language) -> String {
                 "{at}: nothing shows that the dump is whole: {why}; if it is, add --cut-off-is-fine"
             )
         }
-        // Not made: such a file is whole.
+        // Never constructed: `Whole` is not an error.
         ImportError::NotWhole(End::Whole) => error.to_string(),
         ImportError::Store(error) => error.to_string(),
         ImportError::Pictures(_) => sentence!(l, "无法写入图片", "the pictures cannot be written"),
