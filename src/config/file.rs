@@ -1,7 +1,7 @@
-//! `--config FILE`: the flags of `serve` in TOML, each by its own name.
+//! `--config FILE`: the flags of `serve` in TOML, by the names of the flags.
 //!
-//! What the file sets becomes flags behind those that were typed, and clap reads both: there is one list of names, one
-//! reading of values, and whatever `serve` learns to take, a file can set.
+//! The settings of the file become flags appended to the command line, and clap parses both. There is one
+//! list of names and one parser of values, and a file can set every new flag of `serve`.
 
 use std::any::TypeId;
 use std::error::Error as _;
@@ -13,7 +13,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::language::{Language, sentence};
 
-/// What is wrong in the file.
+/// A mistake in the configuration file.
 #[derive(Debug)]
 pub struct FileMistake {
     line: usize,
@@ -22,17 +22,17 @@ pub struct FileMistake {
 
 #[derive(Debug)]
 enum What {
-    /// It is no TOML; the parser's words.
+    /// Not valid TOML; the parser's message.
     NotToml(String),
-    /// There is no such setting; the names there are.
+    /// Unknown setting; the valid names.
     Unknown(String, Vec<String>),
-    /// The value is of another type.
+    /// A value of the wrong type.
     WrongType(String, Kind, &'static str),
-    /// The value is none that the setting takes; why.
+    /// A value refused by the setting; the cause.
     BadValue(String, String),
 }
 
-/// What a setting takes.
+/// Type of a setting's value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     Text,
@@ -41,7 +41,7 @@ enum Kind {
 }
 
 impl FileMistake {
-    /// Line, setting, and what is expected there.
+    /// Returns the message: line, setting, and the expected value.
     #[must_use]
     pub fn words(&self, l: Language) -> String {
         let said = match &self.what {
@@ -76,7 +76,8 @@ impl Kind {
         Self::Text
     }
 
-    /// Whether the setting is a switch, or can be used as one: then a file may say `true` or `false`.
+    /// Returns whether the setting is a switch or works without a value: the file may then say `true` or
+    /// `false`.
     fn is_switch(self, setting: &Arg) -> bool {
         let may_be_alone = setting.get_num_args().is_some_and(|values| values.min_values() == 0);
         self == Self::TrueOrFalse || may_be_alone
@@ -91,20 +92,20 @@ impl Kind {
     }
 }
 
-/// Settings that make no sense in a file.
+/// Flags without a meaning in a file.
 const NOT_IN_A_FILE: [&str; 5] = ["config", "print-config", "help", "version", "lang"];
 
-/// What a file may set, by name.
+/// Returns the settings of a file, with their names.
 fn settings(serve: &Command) -> impl Iterator<Item = (&str, &Arg)> {
     let named = serve.get_arguments().filter_map(|setting| Some((setting.get_long()?, setting)));
     named.filter(|(name, _)| !NOT_IN_A_FILE.contains(name))
 }
 
-/// The flags that the file stands for. `is_given` tells whether a setting was typed or is in the environment: both come
-/// before the file, whose value is checked all the same.
+/// Returns the flags equivalent to the file. `is_given` tells whether a setting is on the command line or in
+/// the environment; both override the file, whose value is validated all the same.
 ///
 /// # Errors
-/// The first thing that is wrong.
+/// The first mistake in the file.
 pub fn flags(
     text: &str,
     serve: &Command,
@@ -135,7 +136,7 @@ pub fn flags(
     Ok(flags)
 }
 
-/// One setting as a flag; `None` for a switch that is not thrown.
+/// Converts one setting to a flag; `None` for a switch set to `false`.
 fn flag(name: &str, setting: &Arg, value: &DeValue<'_>) -> Result<Option<OsString>, What> {
     let kind = Kind::of(setting);
     match (kind, value) {
@@ -148,7 +149,7 @@ fn flag(name: &str, setting: &Arg, value: &DeValue<'_>) -> Result<Option<OsStrin
     }
 }
 
-/// Has clap read this one setting, for its words.
+/// Parses this one setting with clap, to obtain clap's message.
 fn check(name: &str, setting: &Arg, serve: &Command, flag: &OsString) -> Result<(), What> {
     let read = serve.clone().no_binary_name(true).try_get_matches_from([flag]);
     let Err(error) = read else { return Ok(()) };
@@ -162,7 +163,7 @@ fn check(name: &str, setting: &Arg, serve: &Command, flag: &OsString) -> Result<
     Err(What::BadValue(name.to_owned(), why))
 }
 
-/// A file with every setting, each with what it does and its default, and none of them set.
+/// Renders a file with every setting commented out, each with its help text and default.
 #[must_use]
 pub fn example(serve: &Command) -> String {
     let mut out =
@@ -199,7 +200,7 @@ mod tests {
 
     fn serve() -> Command {
         let command = ServeConfig::augment_args(Command::new("serve"));
-        // The tests' own environment says nothing.
+        // Ignore the environment of the test process.
         command.mut_args(|setting| setting.env(None::<&str>))
     }
 
@@ -259,7 +260,7 @@ mod tests {
         assert_eq!(all.lines().count(), settings(&serve()).count(), "{example}");
         let config = read(&all).unwrap();
         assert_eq!(config.mall.data.as_deref(), Some(std::path::Path::new("DIR")));
-        // What is not set and what the example shows as default are the same.
+        // The defaults in the example are the defaults of the parser.
         assert_eq!(format!("{:?}", config.settings()), format!("{:?}", read("").unwrap().settings()));
     }
 

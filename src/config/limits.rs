@@ -1,4 +1,4 @@
-//! What may be done how often, and how long things live.
+//! Rate limits, quotas and lifetimes.
 
 use std::time::Duration;
 
@@ -15,55 +15,55 @@ pub struct LimitsConfig {
     /// Limits on codes, tries, claims and calls; `off` is for benches.
     #[arg(long, env = "MALLBOX_LIMITS", default_value = "on")]
     pub limits: Switch,
-    /// Claims of one user in one sale a minute; 0 = no limit.
+    /// Claims of one user in one sale per minute; 0 = no limit.
     #[arg(long, env = "MALLBOX_CLAIMS_PER_MINUTE", default_value_t = 5, value_name = "NUMBER")]
     pub claims_per_minute: u32,
-    /// Notes, comments and reports that one user writes a minute; 0 = no limit.
+    /// Notes, comments and reports written by one user per minute; 0 = no limit.
     #[arg(long, env = "MALLBOX_WRITINGS_PER_MINUTE", default_value_t = 10, value_name = "NUMBER")]
     pub writings_per_minute: u32,
-    /// Pictures that one user may upload a minute; 0 = no limit.
+    /// Pictures uploaded by one user per minute; 0 = no limit.
     #[arg(long, env = "MALLBOX_UPLOADS_PER_MINUTE", default_value_t = 30, value_name = "NUMBER")]
     pub uploads_per_minute: u32,
-    /// Pictures that one user may have; 0 = no limit.
+    /// Pictures stored per user; 0 = no limit.
     #[arg(long, env = "MALLBOX_PICTURES_PER_USER", default_value_t = 1_000, value_name = "NUMBER")]
     pub pictures_per_user: u32,
-    /// What the pictures of one user may take on the disk; 0 = no limit.
+    /// Disk space for the pictures of one user, in MiB; 0 = no limit.
     #[arg(long, env = "MALLBOX_PICTURE_MIB_PER_USER", default_value_t = 256, value_name = "MIB")]
     pub picture_mib_per_user: u32,
-    /// Calls from one address a second; 0 = no limit, since a company may share one address.
+    /// Calls from one address per second; 0 = no limit, since a company may share one address.
     #[arg(long, env = "MALLBOX_CALLS_PER_SECOND", default_value_t = 0, value_name = "NUMBER")]
     pub calls_per_second: u32,
     /// Seconds between two login codes to one phone.
     #[arg(long, env = "MALLBOX_CODE_GAP", default_value_t = 55, value_name = "SECONDS")]
     pub code_gap: u32,
-    /// Login codes to one phone a day; 0 = no limit.
+    /// Login codes to one phone per day; 0 = no limit.
     #[arg(long, env = "MALLBOX_CODES_PER_DAY", default_value_t = 10, value_name = "NUMBER")]
     pub codes_per_day: u32,
-    /// Seconds for which a login code is good.
+    /// Lifetime of a login code, in seconds.
     #[arg(long, env = "MALLBOX_CODE_LIVES", default_value_t = 120, value_name = "SECONDS", value_parser = positive())]
     pub code_lives: u32,
-    /// Wrong tries after which a login code is dead.
+    /// Wrong tries before a login code becomes invalid.
     #[arg(long, env = "MALLBOX_CODE_TRIES", default_value_t = 5, value_name = "NUMBER", value_parser = positive())]
     pub code_tries: u32,
-    /// Minutes for which somebody stays logged in without a call.
+    /// Minutes without a call before a session expires.
     #[arg(long, env = "MALLBOX_SESSION_MINUTES", default_value_t = 30, value_name = "MINUTES", value_parser = positive())]
     pub session_minutes: u32,
-    /// Minutes a buyer has to pay, for sales that do not say.
+    /// Minutes to pay an order, for sales without a time of their own.
     #[arg(long, env = "MALLBOX_PAY_MINUTES", default_value_t = 15, value_name = "MINUTES", value_parser = positive())]
     pub pay_minutes: u32,
-    /// Seconds for which a page keeps its button grey after a claim, before the next try.
+    /// Seconds during which a page disables the claim button after a claim.
     #[arg(long, env = "MALLBOX_PRESS_AGAIN", default_value_t = 10, value_name = "SECONDS")]
     pub press_again: u32,
-    /// Missed days of a month that a user may sign later.
+    /// Missed days of a month for which a user may sign in later.
     #[arg(long, env = "MALLBOX_MAKE_UPS_PER_MONTH", default_value_t = 3, value_name = "NUMBER")]
     pub make_ups_per_month: u32,
-    /// Claims that may wait for the record before more are refused.
+    /// Accepted claims waiting for the database; further claims are refused.
     #[arg(long, env = "MALLBOX_MAX_BACKLOG", default_value_t = 2_000_000, value_name = "CLAIMS", value_parser = at_least_one())]
     pub max_backlog: u64,
 }
 
 impl LimitsConfig {
-    /// How the mall is to behave.
+    /// Returns the settings of the mall.
     #[must_use]
     pub fn settings(&self) -> Settings {
         let seconds = |count: u32| Duration::from_secs(count.into());
@@ -111,7 +111,7 @@ mod tests {
 
     fn settings(arguments: &[&str]) -> Settings {
         let command = LimitsConfig::augment_args(Command::new("serve")).no_binary_name(true);
-        // The tests' own environment says nothing.
+        // Ignore the environment of the test process.
         let command = command.mut_args(|setting| setting.env(None::<&str>));
         LimitsConfig::from_arg_matches(&command.get_matches_from(arguments)).unwrap().settings()
     }

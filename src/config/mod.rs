@@ -1,4 +1,4 @@
-//! What can be chosen when a mall is started: flags, the environment behind them, and behind both a file.
+//! Start-up configuration: flags override environment variables, which override the configuration file.
 
 mod file;
 mod limits;
@@ -21,35 +21,35 @@ pub use place::{PlaceConfig, PlaceMistake, ServerUrl};
 /// The flags of `serve`. A configuration file sets them by the same names.
 #[derive(Args, Clone, Debug)]
 pub struct ServeConfig {
-    /// A file in TOML that sets what neither a flag nor the environment does.
+    /// A TOML file with settings; flags and environment variables override the file.
     #[arg(long, env = "MALLBOX_CONFIG", value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Print such a file with every setting, its default and what it does, and do nothing else.
+    /// Prints a configuration file with every setting, its default and an explanation, and exits.
     #[arg(long)]
     pub print_config: bool,
-    /// Where the mall is.
+    /// Location of the mall.
     #[command(flatten)]
     pub mall: PlaceConfig,
-    /// How an answer is kept in a directory, from the safest to the fastest; `power` unless told.
+    /// Durability of acknowledged results in a directory, from the safest to the fastest; default: `power`.
     #[arg(long, env = "MALLBOX_DURABILITY")]
     pub durability: Option<DurabilityChoice>,
-    /// Start even though this number of accepted claims is lost from a directory's order log: the number that the refusal to
-    /// start names. Without a number it is only named.
+    /// Starts although accepted claims are lost from a directory's order log: the number must equal the loss
+    /// reported by the refusal to start. Without a number, only reports the loss.
     #[arg(long, value_name = "CLAIMS", num_args = 0..=1)]
     pub accept_lost_log: Option<Option<u64>>,
-    /// Where pictures are of a mall in Redis and MySQL; one in a directory has them there.
+    /// The folder of pictures of a mall in Redis and MySQL; a mall in a directory keeps pictures inside.
     #[arg(long, env = "MALLBOX_UPLOADS", value_name = "DIR")]
     pub uploads: Option<PathBuf>,
-    /// How login codes are sent: `console`, or the URL of a gateway they are posted to.
+    /// Delivery of login codes: `console`, or the URL of a gateway to post them to.
     #[arg(long, env = "MALLBOX_SMS", default_value = "console", value_name = "console|URL")]
     pub sms: String,
-    /// Serve a directory that was made by `mallbox demo`.
+    /// Serves a directory created by `mallbox demo`.
     #[arg(long)]
     pub demo_data: bool,
-    /// What may be done how often.
+    /// Rate limits, quotas and lifetimes.
     #[command(flatten)]
     pub limits: LimitsConfig,
-    /// How the mall is reached.
+    /// Address, web pages and API of the mall.
     #[command(flatten)]
     pub site: SiteConfig,
 }
@@ -57,40 +57,42 @@ pub struct ServeConfig {
 /// The flags that `serve` and `demo` share.
 #[derive(Args, Clone, Debug)]
 pub struct SiteConfig {
-    /// The address to listen on; port 0 takes any that is free.
+    /// The address to listen on; port 0 takes any free port.
     #[arg(long, env = "MALLBOX_LISTEN", default_value = "127.0.0.1:8080", value_name = "ADDRESS")]
     pub listen: SocketAddr,
-    /// The time zone of the mall, such as Asia/Shanghai; the machine's unless told. Kept for ever by a new mall.
+    /// The time zone of the mall, such as Asia/Shanghai; default: the machine's. A new mall stores the zone
+    /// permanently.
     #[arg(long, env = "MALLBOX_ZONE", value_name = "NAME", value_parser = zone)]
     pub zone: Option<TimeZone>,
-    /// Another front end's files, served at `/`; mallbox's own page is then at `/mall/`.
+    /// The folder of another front end, served at `/`; mallbox's own pages are then at `/mall/`.
     #[arg(long, env = "MALLBOX_WEB", value_name = "DIR")]
     pub web: Option<PathBuf>,
-    /// The path below which the API is; `""` behind a proxy that has cut it off.
+    /// The path prefix of the API; `""` behind a proxy that strips the prefix.
     #[arg(long, env = "MALLBOX_API_PREFIX", default_value = "/api", value_name = "PATH", value_parser = prefix)]
     pub api_prefix: String,
-    /// How calls are answered that do not come from mallbox's own pages: `original` as hm-dianping's pages expect, `strict`
-    /// as the API's document says. `original` with --web or --api-prefix "", unless told.
+    /// Responses to calls from clients other than mallbox's own pages: `original` as hm-dianping's pages
+    /// expect, `strict` as the API document describes. Default: `original` with --web or --api-prefix "",
+    /// otherwise `strict`.
     #[arg(long, env = "MALLBOX_PROFILE", value_name = "original|strict")]
     pub profile: Option<ProfileChoice>,
-    /// How new orders are paid for; kept by the mall. Unless told: as the mall keeps it, in a new one `none` with --web and
-    /// `sandbox` otherwise.
+    /// Payment mode of new orders, stored in the mall. Default: the stored mode; in a new mall `none` with
+    /// --web, otherwise `sandbox`.
     #[arg(long, env = "MALLBOX_PAYMENT", value_name = "none|sandbox")]
     pub payment: Option<PaymentChoice>,
-    /// Connections that may be open at once.
+    /// Maximum number of open connections.
     #[arg(long, env = "MALLBOX_CONNECTIONS", default_value_t = 20_000, value_name = "NUMBER", value_parser = at_least_one())]
     pub connections: u64,
-    /// How the log on standard error is written.
+    /// The format of the log on standard error.
     #[arg(long, env = "MALLBOX_LOG_FORMAT", default_value = "text")]
     pub log_format: LogFormat,
 }
 
-/// How far an answer can be trusted.
+/// Durability of an acknowledged result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum DurabilityChoice {
-    /// An answer survives a power cut.
+    /// An acknowledged result survives a power cut.
     Power,
-    /// An answer survives the end of the process, not of the machine.
+    /// An acknowledged result survives a crash of the process, but not of the machine.
     Process,
     /// Written every 200 ms.
     Relaxed,
@@ -106,12 +108,12 @@ impl From<DurabilityChoice> for Durability {
     }
 }
 
-/// How foreign clients are answered.
+/// Responses to clients other than mallbox's own pages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum ProfileChoice {
     /// As the pages of hm-dianping expect.
     Original,
-    /// As the API's document says.
+    /// As the API document describes.
     Strict,
 }
 
@@ -124,12 +126,12 @@ impl From<ProfileChoice> for Profile {
     }
 }
 
-/// How orders are paid for.
+/// Payment mode of new orders.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum PaymentChoice {
-    /// Not at all: an order is final, as in hm-dianping.
+    /// No payment: an order is final, as in hm-dianping.
     None,
-    /// With imaginary money: an unpaid order is cancelled at its deadline.
+    /// Imaginary money: an unpaid order is cancelled at its deadline.
     Sandbox,
 }
 
@@ -145,29 +147,29 @@ impl From<PaymentChoice> for PaymentMode {
 /// On or off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Switch {
-    /// In force.
+    /// The limits apply.
     On,
-    /// Not in force.
+    /// No limit applies.
     Off,
 }
 
-/// How log lines look.
+/// Format of log lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum LogFormat {
-    /// For people.
+    /// Lines of text, for people.
     Text,
     /// One JSON object a line.
     Json,
 }
 
 impl SiteConfig {
-    /// How orders of a mall are paid for that keeps no mode yet: pages of hm-dianping have no button to pay.
+    /// Returns the payment mode of a mall without a stored mode: pages of hm-dianping have no button to pay.
     #[must_use]
     pub fn first_payment_mode(&self) -> PaymentMode {
         if self.web.is_some() { PaymentMode::None } else { PaymentMode::Sandbox }
     }
 
-    /// How clients other than mallbox's own pages are answered.
+    /// Returns the profile of clients other than mallbox's own pages.
     #[must_use]
     pub fn profile(&self) -> Profile {
         let is_foreign = self.web.is_some() || self.api_prefix.is_empty();
@@ -177,10 +179,10 @@ impl SiteConfig {
 }
 
 impl ServeConfig {
-    /// Where the mall is, and how it is to be opened.
+    /// Returns the location of the mall with the options to open the storage.
     ///
     /// # Errors
-    /// [`PlaceMistake`]: nowhere, in two places, or with flags that mean nothing there.
+    /// [`PlaceMistake`]: no location, two locations, or flags without a meaning there.
     pub fn place(&self) -> Result<Place, PlaceMistake> {
         match self.mall.place()? {
             Place::Embedded(_) if self.uploads.is_some() => Err(PlaceMistake::OnlyOnServers("--uploads")),
@@ -203,19 +205,19 @@ impl ServeConfig {
         }
     }
 
-    /// How the mall is to behave.
+    /// Returns the settings of the mall.
     #[must_use]
     pub fn settings(&self) -> Settings {
         self.limits.settings()
     }
 }
 
-/// None at all would be a mall that answers nobody.
+/// Parses a number of at least 1: with 0 connections, for example, no client could connect.
 pub(crate) fn at_least_one() -> clap::builder::RangedU64ValueParser {
     clap::value_parser!(u64).range(1..)
 }
 
-/// A time zone by its name.
+/// Parses the name of a time zone.
 pub(crate) fn zone(name: &str) -> Result<TimeZone, String> {
     TimeZone::get(name).map_err(|_| format!("there is no time zone {name}; one is Asia/Shanghai"))
 }

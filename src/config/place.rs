@@ -1,4 +1,4 @@
-//! Where a mall is: in a directory of this machine, or in Redis and MySQL.
+//! Location of a mall: a directory of this machine, or Redis and MySQL.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,25 +9,25 @@ use mallbox_storage::{EmbeddedOptions, Place};
 
 use crate::language::{Language, sentence};
 
-/// The flags that say where a mall is. Either the directory or both servers have to be told.
+/// The flags that locate a mall: either the directory, or both servers.
 #[derive(Args, Clone, Debug)]
 pub struct PlaceConfig {
-    /// The directory in which the mall keeps everything.
+    /// The directory of the mall.
     #[arg(long, env = "MALLBOX_DATA", value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// The Redis of a mall that is in Redis and MySQL: redis://, redis+sentinel:// or redis-cluster://. A URL with a
-    /// password is better kept in the environment than typed.
+    /// The Redis of a mall in Redis and MySQL: redis://, redis+sentinel:// or redis-cluster://. Better put a
+    /// URL with a password into the environment variable than on the command line.
     #[arg(long, env = "MALLBOX_REDIS", hide_env_values = true, value_name = "URL")]
     pub redis: Option<ServerUrl>,
     /// The MySQL of the same mall: mysql://user:password@host/database.
     #[arg(long, env = "MALLBOX_MYSQL", hide_env_values = true, value_name = "URL")]
     pub mysql: Option<ServerUrl>,
-    /// What the mall's keys in Redis begin with, so that malls can share it; `mallbox` unless told.
+    /// Prefix of the mall's keys in Redis, so that several malls can share a server; default: `mallbox`.
     #[arg(long, env = "MALLBOX_REDIS_PREFIX", value_name = "NAME")]
     pub redis_prefix: Option<String>,
 }
 
-/// The URL of a server. There may be a password in it, so nothing shows it.
+/// The URL of a server. The URL may contain a password, so `Debug` hides the value.
 #[derive(Clone)]
 pub struct ServerUrl(String);
 
@@ -43,28 +43,28 @@ impl fmt::Debug for ServerUrl {
     }
 }
 
-/// The flags do not say where the mall is.
+/// The flags do not name exactly one location of the mall.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PlaceMistake {
-    /// Nowhere.
+    /// No location at all.
     Missing,
-    /// In two places.
+    /// Two locations: a directory and servers.
     Both,
-    /// One server was told, and not the other.
+    /// Only one of the two servers.
     Half {
-        /// The flag that is there.
+        /// The flag that is present.
         given: &'static str,
-        /// The one that has to be there as well.
+        /// The flag required in addition.
         missing: &'static str,
     },
-    /// A flag for malls in Redis and MySQL, of one in a directory.
+    /// A flag for malls in Redis and MySQL, used with a directory.
     OnlyOnServers(&'static str),
-    /// A flag for malls in a directory, of one in Redis and MySQL.
+    /// A flag for malls in a directory, used with Redis and MySQL.
     OnlyInDirectory(&'static str),
 }
 
 impl PlaceMistake {
-    /// What is wrong, and what to type instead.
+    /// Returns the message: the mistake, and the flags to use instead.
     #[must_use]
     pub fn words(self, l: Language) -> String {
         match self {
@@ -99,10 +99,10 @@ impl PlaceMistake {
 }
 
 impl PlaceConfig {
-    /// The one place that the flags name.
+    /// Returns the one location that the flags name.
     ///
     /// # Errors
-    /// [`PlaceMistake`]: they name none, or two.
+    /// [`PlaceMistake`]: the flags name no location, or two.
     pub fn place(&self) -> Result<Place, PlaceMistake> {
         let half = |given, missing| Err(PlaceMistake::Half { given, missing });
         match (&self.data, &self.redis, &self.mysql) {
