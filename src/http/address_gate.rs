@@ -1,4 +1,4 @@
-//! The limit on calls from one address.
+//! The rate limit per client address.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use mallbox_storage::{Limit, Pass, RateLimits};
 use super::error::ApiError;
 use crate::mall::{Clock, Refusal};
 
-/// Counts the calls of each client address. Off unless chosen: a company may share one.
+/// Counts the calls of each client address. Off by default, because a company may share one address.
 #[derive(Clone)]
 pub struct AddressGate {
     limit: Limit,
@@ -17,13 +17,13 @@ pub struct AddressGate {
 }
 
 impl AddressGate {
-    /// With this limit for each address.
+    /// Creates a gate with this limit per address.
     #[must_use]
     pub fn new(limit: Limit, rate_limits: Arc<dyn RateLimits>, clock: Arc<dyn Clock>) -> Self {
         Self { limit, rate_limits, clock }
     }
 
-    /// Lets a call from `peer` pass, or refuses it.
+    /// Counts a call from `peer`, or refuses it when the limit is reached.
     pub(super) async fn pass(&self, peer: IpAddr) -> Result<(), ApiError> {
         let key = format!("address:{peer}");
         match self.rate_limits.pass(&key, self.limit, self.clock.now()).await? {

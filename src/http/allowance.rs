@@ -1,4 +1,5 @@
-//! How large a request may be, and how long it may take: the same for all but uploads, and what reads a whole log.
+//! Limits on the size and duration of a request: equal for all calls except uploads and the verification of
+//! the audit log.
 
 use std::time::Duration;
 
@@ -8,26 +9,26 @@ use super::extract::LARGEST_FORM;
 use super::{ops, upload};
 use crate::mall::pictures;
 
-/// What a multipart form has around its file.
+/// Bytes of a multipart form around the file itself.
 const AROUND_A_FILE: usize = 64 << 10;
-/// A picture over a phone's connection.
+/// Time to send a picture over a phone's connection.
 const ARRIVAL_OF_A_FILE: Duration = Duration::from_secs(10);
-/// Every entry of the audit log is read and hashed, however many years it holds.
+/// Verification reads and hashes every entry of the audit log, over any number of years.
 const WORK_ON_A_LOG: Duration = Duration::from_secs(60);
 
-/// What a call may bring.
+/// Size and time limits of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Allowance {
-    /// Bytes of its body.
+    /// Maximum size of the body, in bytes.
     pub(super) body: usize,
-    /// The time for that to arrive, beside what a call may take.
+    /// Time for the body to arrive, in addition to the usual limit of a call.
     pub(super) arrival: Duration,
-    /// The time for the work, beside what a call may take.
+    /// Time for the work, in addition to the usual limit of a call.
     pub(super) work: Duration,
 }
 
 impl Allowance {
-    /// Of a call by its path below the API's prefix, or of a page.
+    /// Returns the limits of a page or of a call, by its path below the API's prefix.
     pub(super) fn of(method: &Method, path: &str) -> Self {
         let usual = Self { body: LARGEST_FORM, arrival: Duration::ZERO, work: Duration::ZERO };
         match (method, path) {

@@ -1,4 +1,4 @@
-//! Whether a body has arrived: who is too slow when a call runs out of time, the mall or the client.
+//! Tracks the arrival of a body: when a call times out, tells whether the mall or the client was too slow.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -9,28 +9,28 @@ use axum::BoxError;
 use axum::body::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
 
-/// A body as it comes with a request: over a connection, or from this process.
+/// A request body: from a connection, or from this process.
 pub trait Arrives: Body<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static {}
 
 impl<B: Body<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static> Arrives for B {}
 
-/// Set while somebody waits for more of a body.
+/// Set while a reader waits for more of a body.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Arrival(Arc<AtomicBool>);
 
 impl Arrival {
-    /// Whether the client is what is waited for.
+    /// Returns whether the call is waiting for the client.
     pub(super) fn is_awaited(&self) -> bool {
         self.0.load(Relaxed)
     }
 
-    /// A body that tells of its arrival here.
+    /// Wraps a body so that its arrival is tracked here.
     pub(super) fn watch<B>(&self, body: B) -> Arriving<B> {
         Arriving { body, arrival: self.clone() }
     }
 }
 
-/// A body on its way.
+/// A body with a tracked arrival.
 pub(super) struct Arriving<B> {
     body: B,
     arrival: Arrival,

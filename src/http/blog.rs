@@ -1,4 +1,4 @@
-//! Notes: `/blog/…`.
+//! Notes of users, under the path `/blog/…`.
 
 use axum::extract::State;
 use jiff::tz::TimeZone;
@@ -18,7 +18,7 @@ use crate::language::both;
 use crate::mall::notes::{NoteForm, NoteView};
 use crate::mall::{Mistake, wall_time};
 
-/// The routes of this area.
+/// Returns the routes of notes.
 pub fn routes() -> Calls {
     Calls::of(both("笔记", "Notes"))
         .post("/blog", write, both("发布笔记，返回编号", "Write a note; returns the id"))
@@ -49,12 +49,12 @@ pub fn routes() -> Calls {
         )
 }
 
-/// A note as pages know it. Texts are always there: pages split `images` without looking.
+/// A note as the pages expect it. Texts are never absent: pages split `images` without a check.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct BlogAnswer {
     id: u64,
-    /// 0 if it is about no shop.
+    /// 0 for a note about no shop.
     shop_id: u64,
     user_id: u64,
     /// The author's picture: a path, or empty.
@@ -64,15 +64,16 @@ pub(super) struct BlogAnswer {
     name: String,
     #[schemars(example = &"一碗面的早晨")]
     title: String,
-    /// Paths of pictures, or addresses of imported ones, between commas.
+    /// Paths of pictures, or URLs of imported pictures, separated by commas.
     #[schemars(example = &"/imgs/blogs/1-1.svg")]
     images: PictureList,
-    /// HTML: what was written, escaped but for `br` and `p`. With the header `x-mallbox-client`: as it was written.
+    /// HTML: the text as written, escaped except for `br` and `p`. With the header `x-mallbox-client`: the
+    /// text as written.
     #[schemars(example = &"汤头清亮，面也筋道。<br/>下次还来。")]
     content: String,
     liked: u64,
     comments: u64,
-    /// Whether the caller likes it.
+    /// Whether the caller likes the note.
     is_like: bool,
     #[schemars(example = &"2026-11-21T10:09:17")]
     create_time: String,
@@ -109,7 +110,7 @@ fn answers(app: &App, views: Vec<NoteView>) -> Reply<Vec<BlogAnswer>> {
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct BlogBody {
-    /// The shop that it is about, if about one.
+    /// The shop of the note, if any.
     shop_id: Option<u64>,
     /// 1 to 255 characters.
     #[schemars(example = &"一碗面的早晨")]
@@ -119,7 +120,7 @@ struct BlogBody {
     #[schemars(example = &"汤头清亮，面也筋道。<br/>下次还来。")]
     #[serde(default)]
     content: String,
-    /// Paths of pictures below `/imgs/`, between commas, at most nine.
+    /// At most nine paths of pictures below `/imgs/`, separated by commas.
     #[schemars(example = &"/imgs/blogs/1-1.svg")]
     images: Option<String>,
 }
@@ -131,7 +132,7 @@ async fn write(
     Json(body): Json<BlogBody>,
 ) -> Reply<u64> {
     let BlogBody { shop_id, title, content, images } = body;
-    // Columns that hm-dianping's table of notes has without a default: its pages hear a refusal.
+    // Columns without a default in hm-dianping's table of notes: its pages expect a refusal.
     if Caller::is_original() {
         shop_id.ok_or(Mistake::Missing("shopId"))?;
         images.as_ref().ok_or(Mistake::Missing("note images"))?;
@@ -176,7 +177,7 @@ async fn of_me(
 
 #[derive(Deserialize, JsonSchema)]
 struct UserQuery {
-    /// Whose.
+    /// The author's id.
     id: u64,
     /// The page, from 1.
     #[schemars(example = 1)]

@@ -1,4 +1,4 @@
-//! Comments on notes: `/blog-comments/…`.
+//! Comments on notes, under the path `/blog-comments/…`.
 
 use axum::extract::State;
 use jiff::tz::TimeZone;
@@ -16,7 +16,7 @@ use crate::language::both;
 use crate::mall::notes::{CommentView, ThreadView};
 use crate::mall::wall_time;
 
-/// The routes of this area.
+/// Returns the routes of comments.
 pub fn routes() -> Calls {
     Calls::of(both("评论", "Comments"))
         .post(
@@ -48,7 +48,7 @@ pub fn routes() -> Calls {
         ))
 }
 
-/// A comment as pages know it.
+/// A comment as the pages expect it.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct CommentAnswer {
@@ -63,17 +63,17 @@ struct CommentAnswer {
     #[schemars(example = &"我也觉得好吃！")]
     content: String,
     liked: u64,
-    /// Whether the caller likes it.
+    /// Whether the caller likes the comment.
     is_like: bool,
-    /// Whether only its place is left: it was deleted or hidden, and what was answered to it was not.
+    /// True for a placeholder: the comment was deleted or hidden, and replies to it remain.
     is_removed: bool,
-    /// The comment it stands below.
+    /// The top-level comment of the thread; absent for a top-level comment.
     #[serde(skip_serializing_if = "Option::is_none")]
     parent_id: Option<u64>,
-    /// Which it answers: its parent, or another answer.
+    /// The comment or reply addressed by this reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     answer_id: Option<u64>,
-    /// Whom it answers, if it answers another answer.
+    /// The name of the addressed user, for a reply to another reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"阿杰")]
     answer_name: Option<String>,
@@ -102,15 +102,15 @@ impl CommentAnswer {
     }
 }
 
-/// A comment with what was answered to it.
+/// A comment with its replies.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ThreadAnswer {
     #[serde(flatten)]
     comment: CommentAnswer,
-    /// The first three answers.
+    /// The first three replies.
     answers: Vec<CommentAnswer>,
-    /// How many there are.
+    /// Total number of replies.
     answer_count: u64,
 }
 
@@ -125,9 +125,9 @@ impl ThreadAnswer {
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct CommentBody {
-    /// The note.
+    /// The note's id.
     blog_id: u64,
-    /// The comment or answer that it answers, if it answers one.
+    /// The comment or reply to reply to, if any.
     answer_id: Option<u64>,
     /// 1 to 512 characters.
     #[schemars(example = &"我也觉得好吃！")]
@@ -142,7 +142,7 @@ async fn write(
     Json(body): Json<CommentBody>,
 ) -> Reply<u64> {
     let CommentBody { blog_id, answer_id, content } = body;
-    // Pages write 0 for none.
+    // Pages send 0 for none.
     let answers = answer_id.filter(|id| *id != 0).map(CommentId::new);
     let comment = app.comments.write(user, NoteId::new(blog_id), answers, &content, now).await?;
     Ok(Answer::ok(comment.get()))

@@ -1,7 +1,8 @@
-//! Reading a JSON body into a form, so that whoever sent a wrong one is told which field, and what belongs there.
+//! Deserializes a JSON body into a form. An error names the wrong field and the expected value.
 //!
-//! A form is an object: serde by itself would also take an array for it, by position. `null` is an absent field, as pages
-//! send it for what nobody has filled in. In the original profile fields are read as [`Coerced`].
+//! A form is an object; plain serde would also accept an array, by position. `null` counts as an absent
+//! field, because pages send `null` for fields left empty. In the original profile, fields are read as
+//! [`Coerced`].
 
 use serde::de::value::StringDeserializer;
 use serde::de::{self, DeserializeOwned, DeserializeSeed, IntoDeserializer as _, MapAccess, Visitor};
@@ -15,7 +16,7 @@ use crate::language::{Both, both};
 /// Reads the fields of the object in `body` into a struct.
 ///
 /// # Errors
-/// Which field is wrong, and what was expected.
+/// [`Wrong`]: the wrong field and the expected value.
 pub(super) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, Wrong> {
     if body.trim_ascii().is_empty() {
         return Err(Wrong::EmptyBody);
@@ -38,7 +39,7 @@ fn kind(value: &Value) -> Both {
     }
 }
 
-/// The fields that are left, and the value whose name was handed out last.
+/// The remaining fields, and the value of the key returned last.
 struct Fields {
     rest: serde_json::map::IntoIter,
     value: Option<(String, Value)>,

@@ -1,25 +1,25 @@
-//! Who calls the API, and how that caller is answered: mallbox's own pages, or another client.
+//! The client of a call, and the profile of its response: mallbox's own pages, or another client.
 
 use std::cell::Cell;
 
 use axum::http::{HeaderMap, HeaderName};
 
-/// The header by which mallbox's own pages are known, whatever its value.
+/// The header that identifies mallbox's own pages, with any value.
 pub const CLIENT: HeaderName = HeaderName::from_static("x-mallbox-client");
 
-/// How clients are answered that are not mallbox's own pages.
+/// Responses to clients other than mallbox's own pages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Profile {
-    /// As the pages of hm-dianping expect: refusals and limits are 200 with a sentence, requests are read as leniently as
-    /// Spring reads them.
+    /// As the pages of hm-dianping expect: refusals and limits are 200 with a sentence, and requests are read
+    /// as leniently as Spring reads them.
     Original,
-    /// As the API's document says.
+    /// As the API document describes.
     #[default]
     Strict,
 }
 
 impl Profile {
-    /// Its name on the command line.
+    /// Returns the profile's name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -29,44 +29,45 @@ impl Profile {
     }
 }
 
-/// Who made the request that this thread is working on.
+/// The client whose request is being polled on this thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Caller {
-    /// One of mallbox's own pages: answered strictly, shows text as text, and asks this mall for every picture.
+    /// One of mallbox's own pages: gets strict responses, shows text as text, and requests every picture from
+    /// this mall.
     OwnPage,
     /// Any other client.
     Foreign(Profile),
 }
 
 thread_local! {
-    /// Set while a request's future is polled, like its language.
+    /// Set while a request's future is polled, like the language.
     static CALLER: Cell<Caller> = const { Cell::new(Caller::Foreign(Profile::Strict)) };
 }
 
 impl Caller {
-    /// Who sent these headers; a client without the header gets the mall's `profile`.
+    /// Returns the caller for these headers; a client without the header gets the mall's `profile`.
     pub(super) fn of(headers: &HeaderMap, profile: Profile) -> Self {
         if headers.contains_key(CLIENT) { Self::OwnPage } else { Self::Foreign(profile) }
     }
 
-    /// Who made the request that this thread is working on.
+    /// Returns the caller of the request being polled on this thread.
     pub(super) fn current() -> Self {
         CALLER.get()
     }
 
-    /// Whether one of mallbox's own pages made the current request.
+    /// Returns whether one of mallbox's own pages made the current request.
     pub(super) fn is_own_page() -> bool {
         Self::current() == Self::OwnPage
     }
 
-    /// Whether the current request is answered, and read, in the original profile.
+    /// Returns whether the original profile applies to the current request, for reading and responding.
     pub(super) fn is_original() -> bool {
         Self::current() == Self::Foreign(Profile::Original)
     }
 
-    /// Runs one poll of a request's future for this caller.
+    /// Runs one poll of a request's future with this caller set.
     pub(super) fn while_answered<T>(self, poll: impl FnOnce() -> T) -> T {
-        /// Puts the former caller back, even if the poll panics.
+        /// Restores the previous caller, even if the poll panics.
         struct Former(Caller);
         impl Drop for Former {
             fn drop(&mut self) {

@@ -1,19 +1,20 @@
-//! JSON values read as Jackson reads them for Spring: the original takes text for numbers and numbers for text.
+//! Reads JSON values as Jackson does for Spring: hm-dianping accepts text for numbers and numbers for text.
 
 use serde::de::{self, Visitor};
 use serde_json::{Error, Number, Value};
 
-/// A value that becomes what is asked for, where Jackson would make it so.
+/// A value converted to the requested type where Jackson would convert it.
 pub(super) struct Coerced(pub(super) Value);
 
 impl Coerced {
-    /// A whole number: of text that is one, and of a fraction what stands before the point. None is below `least`.
+    /// Converts to a whole number: parses text, truncates fractions, and raises values below `least` to
+    /// `least`.
     fn whole(self, least: i64) -> Value {
         let number = match self.number() {
             Value::Number(number) => number,
             other => return other,
         };
-        // Beyond 2^63 a float is no id, and stays what it is.
+        // A float of 9e15 or more is no id and stays unchanged.
         #[expect(clippy::cast_possible_truncation, reason = "only what fits is taken")]
         let whole = number.as_i64().or_else(|| {
             number.as_f64().filter(|float| number.is_f64() && float.abs() < 9e15).map(|float| float as i64)
@@ -24,7 +25,7 @@ impl Coerced {
         }
     }
 
-    /// A number, of text too.
+    /// Converts to a number; parses text.
     fn number(self) -> Value {
         let Value::String(text) = &self.0 else { return self.0 };
         let trimmed = text.trim();

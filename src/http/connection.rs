@@ -1,4 +1,4 @@
-//! One connection: hyper, and the patience it is treated with.
+//! One connection: hyper with timeouts for slow and idle clients.
 
 use std::io;
 use std::pin::{Pin, pin};
@@ -15,12 +15,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::front::Front;
 
-/// How patient the mall is with a client.
+/// Timeouts of a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
-    /// From a request's first byte to the end of its head.
+    /// Time from a request's first byte to the end of its head.
     pub head: Duration,
-    /// Without a byte in either direction, and without a request that is being worked on.
+    /// Idle timeout: no byte in either direction, and no request in progress.
     pub idle: Duration,
 }
 
@@ -30,10 +30,11 @@ impl Default for Patience {
     }
 }
 
-/// A token and a few headers fit many times over.
+/// Maximum size of a request head: a token and a few headers fit many times over.
 const LARGEST_HEAD: usize = 16 * 1024;
 
-/// Serves one connection until it ends, or until `stop`: then the request in flight is finished and no other begun.
+/// Serves one connection until it ends, or until `stop`: then finishes the request in flight and accepts no
+/// further request.
 pub(super) async fn serve<S>(stream: S, front: Front, patience: Patience, stop: CancellationToken)
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
@@ -51,11 +52,12 @@ where
     });
     let connection = http1::Builder::new()
         .max_header_size(LARGEST_HEAD)
-        // Who says that nothing more will be sent still waits for the answer.
+        // A client that has closed its sending half still waits for the response.
         .half_close(true)
-        // hyper's own timer would be set anew for each request, and close connections that are merely idle.
+        // hyper's own timer restarts with each request, and would close connections that are merely idle.
         .header_read_timeout(None)
-        // An answer of the API is small: copying it behind its head is cheaper than telling the system of two pieces.
+        // Responses of the API are small: copying a body behind the head is cheaper than a vectored write of
+        // two parts.
         .writev(false)
         .serve_connection(TokioIo::new(Watched { stream, state: state.clone() }), service);
     let mut connection = pin!(connection);
@@ -68,7 +70,7 @@ where
             stopping = true;
             connection.as_mut().graceful_shutdown();
         }
-        // What ends a connection, a torn one or a malformed request, has been answered as far as it can be.
+        // A broken connection or a malformed request ends here; hyper has already responded where possible.
         if connection.as_mut().poll(cx).is_ready() {
             return Poll::Ready(());
         }
@@ -83,14 +85,14 @@ where
     .await;
 }
 
-/// What a connection is doing, and since when. Times are milliseconds since it was made; 0 = not.
+/// State of a connection. Times are milliseconds since the connection was accepted; 0 = none.
 struct State {
     made: Instant,
-    /// When the last byte went either way.
+    /// Time of the last byte in either direction.
     moved: AtomicU32,
-    /// When the head that is being read began.
+    /// Start of the head being read.
     head_since: AtomicU32,
-    /// Requests that are being worked on: 0 or 1.
+    /// Requests in progress: 0 or 1.
     working: AtomicU32,
 }
 
@@ -100,18 +102,20 @@ impl State {
         Self { made: Instant::now(), moved: zero(), head_since: zero(), working: zero() }
     }
 
-    /// Never 0, and full after 49 days, when nobody is patient any more.
+    /// Returns the milliseconds since the connection was accepted: at least 1, saturating after 49 days,
+    /// longer than any timeout.
     fn now(&self) -> u32 {
         u32::try_from(self.made.elapsed().as_millis()).unwrap_or(u32::MAX).max(1)
     }
 
-    /// A head is complete.
+    /// Marks the end of a head.
     fn begin(&self) {
         self.head_since.store(0, Relaxed);
         self.working.store(1, Relaxed);
     }
 
-    /// The answer's head is there; its body may still be on the way, which counts as movement.
+    /// Marks the end of a request: the response head is ready. The body may still be in flight, and its bytes
+    /// count as activity.
     fn end(&self) {
         self.working.store(0, Relaxed);
     }
@@ -136,7 +140,7 @@ impl State {
     }
 }
 
-/// A stream that notes when a byte goes through it.
+/// A stream that records the time of every transferred byte.
 struct Watched<S> {
     stream: S,
     state: Arc<State>,

@@ -1,7 +1,7 @@
-//! The door for whoever owns the data directory: the command line reaches a running mall through it.
+//! The control socket: the command line reaches a running mall through it.
 //!
-//! HTTP on a Unix socket in the data directory that nobody but its owner may open; the same handlers answer the command
-//! line when no mall runs.
+//! HTTP on a Unix socket in the data directory, accessible to the owner only. When no mall runs, the same
+//! handlers serve the command line in its own process.
 
 mod people;
 
@@ -37,7 +37,7 @@ use crate::mall::operator::By;
 
 pub use people::USERS_A_PAGE;
 
-/// The routes of the control socket.
+/// Returns the routes of the control socket.
 pub fn routes(app: App) -> Router {
     Router::new()
         .route("/control/verify", get(verify))
@@ -47,7 +47,7 @@ pub fn routes(app: App) -> Router {
         .with_state(app)
 }
 
-/// What `verify` answers.
+/// The response of `verify`.
 #[derive(Serialize)]
 struct Verified {
     balances: bool,
@@ -64,7 +64,7 @@ async fn verify(State(app): State<App>) -> Reply<Verified> {
     }))
 }
 
-/// Has every sale loaded anew in which something does not add up, and verifies again.
+/// Reloads every sale with a mismatch, and verifies again.
 async fn reload(state: State<App>, Now(now): Now) -> Reply<Verified> {
     let app = &state.0;
     let by = By { actor: Actor::CommandLine, at: now };
@@ -74,7 +74,7 @@ async fn reload(state: State<App>, Now(now): Now) -> Reply<Verified> {
     verify(state).await
 }
 
-/// The open door of a running mall.
+/// The control socket of a running mall.
 #[derive(Debug)]
 pub struct Control {
     path: PathBuf,
@@ -82,17 +82,17 @@ pub struct Control {
     tasks: TaskTracker,
 }
 
-/// A path that does not fit into a socket's address, on any system.
+/// Length from which a path no longer fits a socket address, on any system.
 const TOO_LONG: usize = 100;
 
 impl Control {
-    /// Opens it in a data directory that is ours, on the runtime this is called on.
+    /// Opens the socket in a data directory locked by this process, on the current runtime.
     ///
     /// # Errors
-    /// If the socket cannot be made.
+    /// The socket cannot be created.
     pub fn open(dir: &Path, app: App) -> io::Result<Self> {
         let path = socket_path(dir)?;
-        // What lies there is of a mall that was killed: the directory is ours alone.
+        // A leftover socket belongs to a killed mall: this process holds the lock on the directory.
         match std::fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -106,13 +106,13 @@ impl Control {
         Ok(control)
     }
 
-    /// Finishes what is in flight and takes the socket away.
+    /// Finishes the requests in flight and removes the socket.
     pub async fn close(self) {
         const PATIENCE: Duration = Duration::from_secs(5);
         self.stop.cancel();
         self.tasks.close();
         let _ = tokio::time::timeout(PATIENCE, self.tasks.wait()).await;
-        // A socket that stays is replaced at the next start.
+        // A socket left behind is replaced at the next start.
         let _ = std::fs::remove_file(&self.path);
     }
 }
@@ -129,14 +129,15 @@ async fn accept(listener: UnixListener, front: Front, stop: CancellationToken, t
                 tasks.spawn(connection::serve(stream, front.clone(), Patience::default(), stop.clone()));
             }
             Err(error) => {
-                tracing::warn!(%error, "the control socket takes no connection at present");
+                tracing::warn!(%error, "could not accept a connection on the control socket; retrying");
                 tokio::time::sleep(REST).await;
             }
         }
     }
 }
 
-/// `DIR/control.sock`; where that is too long, one in a new directory of our own, whose path goes into `DIR/control`.
+/// Returns `DIR/control.sock`. Where the path is too long, creates a private directory for the socket and
+/// writes the path to `DIR/control`.
 fn socket_path(dir: &Path) -> io::Result<PathBuf> {
     let path = std::path::absolute(dir)?.join("control.sock");
     let pointer = dir.join("control");
@@ -152,12 +153,12 @@ fn socket_path(dir: &Path) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-/// Asks the mall that runs on `dir`. Blocks. `None`: none can be reached there.
+/// Sends a request to the mall running on `dir`. Blocks. Returns `None` if no mall can be reached there.
 ///
 /// # Errors
-/// The mall's refusal, in its words; or an answer that is none.
+/// The mall's refusal, in the mall's own sentence; or a response not from a mallbox.
 pub fn ask_running(dir: &Path, method: &str, path: &str, l: Language) -> anyhow::Result<Option<Value>> {
-    /// Verifying a large mall takes a while.
+    /// Verification of a large mall takes minutes.
     const PATIENCE: Duration = Duration::from_secs(600);
     let pointed = std::fs::read_to_string(dir.join("control")).ok();
     let socket = pointed.map_or_else(|| dir.join("control.sock"), PathBuf::from);
@@ -174,10 +175,10 @@ pub fn ask_running(dir: &Path, method: &str, path: &str, l: Language) -> anyhow:
     said(&answer[end + 4..]).map(Some)
 }
 
-/// Asks a mall of this process.
+/// Calls a mall in this process.
 ///
 /// # Errors
-/// The mall's refusal, in its words.
+/// The mall's refusal, in the mall's own sentence.
 pub async fn ask_here(app: App, method: &str, path: &str, l: Language) -> anyhow::Result<Value> {
     let request = Request::builder().method(method).uri(path).body(Body::empty())?;
     let work = async { routes(app).oneshot(request).await.unwrap_or_else(|never| match never {}) };
@@ -191,7 +192,7 @@ pub async fn ask_here(app: App, method: &str, path: &str, l: Language) -> anyhow
     said(&body)
 }
 
-/// The data of an envelope, or what it says instead.
+/// Returns the data of an envelope, or its message as an error.
 fn said(body: &[u8]) -> anyhow::Result<Value> {
     let mut envelope: Value = serde_json::from_slice(body).context("the answer is none of a mallbox")?;
     if envelope["success"] == true {

@@ -1,4 +1,4 @@
-//! People and the audit log, for the command line. People are named by their phone numbers here.
+//! Users and the audit log, for the command line. Users are identified by phone number.
 
 use axum::Router;
 use axum::extract::State;
@@ -13,7 +13,7 @@ use crate::http::ops::audit::{self, CheckAnswer, EntryAnswer, Which};
 use crate::http::ops::users::{BlockedAnswer, Search, UserAnswer};
 use crate::mall::operator::By;
 
-/// The routes of this area.
+/// Returns the routes of users and of the audit log.
 pub(super) fn routes() -> Router<App> {
     Router::new()
         .route("/control/users", get(users))
@@ -26,7 +26,7 @@ pub(super) fn routes() -> Router<App> {
         .route("/control/audit/verify", get(verify_audit_log))
 }
 
-/// Users a page of the list.
+/// Users per page of the list.
 pub const USERS_A_PAGE: u32 = 500;
 
 fn by(now: Timestamp) -> By {
