@@ -1,4 +1,4 @@
-//! The values of a row as what they mean. Says of a row that cannot be taken why, and of a file too.
+//! Typed access to the values of a row. Reports why a row, or the whole file, cannot be imported.
 
 use jiff::tz::{Offset, TimeZone};
 use mallbox_storage::Timestamp;
@@ -8,40 +8,41 @@ use super::tables::{TABLES, Table};
 use crate::language::{Both, both, told};
 use crate::mall::wall_time;
 
-/// Ids beyond it leave no room for those that the mall gives out itself.
+/// Largest id accepted; larger ids would leave no room for the mall's own.
 pub(super) const LARGEST_ID: u64 = 1 << 62;
 
-/// Why a row is not taken.
+/// Reason why a row is not imported.
 #[derive(Debug)]
 pub(super) enum Unfit {
-    /// It is left out, for this reason.
+    /// The row is left out.
     Row(Both),
-    /// It shows that the file is not what it should be.
+    /// The row proves that the file is invalid.
     File(DumpError),
 }
 
-/// A row whose values are asked for by name.
+/// A row with values accessible by column name.
 pub(super) struct Fields<'a> {
     row: &'a Row,
     table: Table,
     zone: &'a TimeZone,
     now: Timestamp,
-    /// What of it is taken otherwise than it stands there.
+    /// Changes made to the row.
     pub(super) remarks: Vec<Both>,
 }
 
 impl<'a> Fields<'a> {
-    /// `zone` is the one that the dump's clock was in; `now` stands for times that are not told.
+    /// Wraps a row. `zone` is the time zone of the dump; `now` replaces missing times.
     pub(super) fn new(row: &'a Row, table: Table, zone: &'a TimeZone, now: Timestamp) -> Self {
         Self { row, table, zone, now, remarks: Vec::new() }
     }
 
-    /// A name for the row, for people to find it: the number it begins with, if it begins with one.
+    /// Returns a label by which people can find the row: its first number, or 0 if it does not begin with a
+    /// number.
     pub(super) fn label(&self) -> u64 {
         self.row.cells.first().and_then(|cell| whole(cell).ok().flatten()).map_or(0, i64::unsigned_abs)
     }
 
-    /// The id in this column, from 1.
+    /// Returns the id in the column, from 1.
     pub(super) fn id(&self, name: &str) -> Result<u64, Unfit> {
         let number = self.whole_number(self.cell(name))?;
         match number.and_then(|number| u64::try_from(number).ok()) {
@@ -50,14 +51,14 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The id of an order: no counter goes on after it, so it may be as large as MySQL allows.
+    /// Returns the id of an order. No sequence continues after order ids, so any positive `BIGINT` is valid.
     pub(super) fn order_id(&self) -> Result<u64, Unfit> {
         let number = self.whole_number(self.cell("id"))?;
         let id = number.and_then(|number| u64::try_from(number).ok()).filter(|id| *id > 0);
         id.ok_or(Unfit::Row(both("缺少编号，或编号超出范围", "its id is missing or out of range")))
     }
 
-    /// The id in this column; 0 if there is none.
+    /// Returns the id in the column; 0 if missing.
     pub(super) fn id_if_any(&self, name: &str) -> Result<u64, Unfit> {
         match self.whole_number(self.cell(name))? {
             None | Some(0) => Ok(0),
@@ -68,18 +69,18 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A number from 0; 0 if there is none.
+    /// Returns a non-negative number; 0 if missing.
     pub(super) fn count(&self, name: &str) -> Result<u64, Unfit> {
         let number = self.whole_number(self.cell(name))?.unwrap_or(0);
         u64::try_from(number).map_err(|_| Unfit::Row(both("数值小于0", "a number in it is below 0")))
     }
 
-    /// A whole number, if there is one.
+    /// Returns a whole number, if present.
     pub(super) fn number(&self, name: &str) -> Result<Option<i64>, Unfit> {
         self.whole_number(self.cell(name))
     }
 
-    /// A number with a fraction, between these.
+    /// Returns a fractional number within the given range.
     pub(super) fn between(&self, name: &str, least: f64, most: f64) -> Result<f64, Unfit> {
         let text = match &self.cell(name).value {
             Value::Number(text) => text.clone(),
@@ -87,13 +88,13 @@ impl<'a> Fields<'a> {
             _ => return Err(Unfit::Row(both("缺少坐标", "its place is missing"))),
         };
         let number: Option<f64> = text.trim().parse().ok();
-        // Not a number is between nothing.
+        // NaN is in no range.
         number
             .filter(|number| (least..=most).contains(number))
             .ok_or(Unfit::Row(both("坐标不在地图上", "its place is not on the map")))
     }
 
-    /// A text; `""` if there is none.
+    /// Returns a text; `""` if missing.
     pub(super) fn text(&self, name: &str) -> Result<String, Unfit> {
         let cell = self.cell(name);
         match &cell.value {
@@ -117,13 +118,13 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// An instant; `None` for none, which `0000-00-00` is too.
+    /// Returns an instant; `None` if missing, or for `0000-00-00`.
     pub(super) fn instant(&self, name: &str) -> Result<Option<Timestamp>, Unfit> {
         const NO_TIME: Unfit = Unfit::Row(both("时间无效", "a time in it is none"));
         let cell = self.cell(name);
         let text = match &cell.value {
             Value::Missing | Value::Null => return Ok(None),
-            // The only ones that make an instant: now(), CURRENT_TIMESTAMP.
+            // The only expressions valid for an instant: now(), CURRENT_TIMESTAMP.
             Value::Expression => return Ok(Some(self.now)),
             Value::Text(text) => std::str::from_utf8(text).map_err(|_| NO_TIME)?.trim(),
             Value::Number(_) | Value::Bytes(_) => return Err(NO_TIME),
@@ -131,7 +132,7 @@ impl<'a> Fields<'a> {
         if text.starts_with("0000-00-00") {
             return Ok(None);
         }
-        // What stands for "never ends" is beyond what the calendar can place.
+        // Values meaning "never ends" are beyond the calendar's range.
         if text.starts_with("9999-12-3") {
             return Ok(Some(Timestamp::from_millis(jiff::Timestamp::MAX.as_millisecond())));
         }
@@ -141,7 +142,7 @@ impl<'a> Fields<'a> {
         wall_time::parse(whole, zone).map(Some).ok_or(NO_TIME)
     }
 
-    /// When it was made or changed; now, if that is not told.
+    /// Returns the time of creation or change; now if missing.
     pub(super) fn instant_or_now(&self, name: &str) -> Result<Timestamp, Unfit> {
         Ok(self.instant(name)?.unwrap_or(self.now))
     }
@@ -152,7 +153,7 @@ impl<'a> Fields<'a> {
         &self.row.cells[place.unwrap_or(0)]
     }
 
-    /// Whether everything is there without which the row cannot be understood.
+    /// Checks that all required columns are present.
     pub(super) fn check_needed(&self) -> Result<(), Unfit> {
         let missing = self.table.needed().iter().find(|name| self.cell(name).value == Value::Missing);
         missing.map_or(Ok(()), |name| {
@@ -167,7 +168,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Numbers are written bare, in quotes, or as bits.
+/// Parses a whole number, written bare, in quotes or as bits.
 fn whole(cell: &Cell) -> Result<Option<i64>, ()> {
     let text = match &cell.value {
         Value::Missing | Value::Null => return Ok(None),

@@ -1,8 +1,9 @@
-//! A mall from a dump of an hm-dianping database: `mallbox import`.
+//! Import of a dump of an hm-dianping database: `mallbox import`.
 //!
-//! [`survey`] reads the file once and refuses what is not whole, before any mall is made. Then [`dump`] reads rows as a
-//! stream; `rows.rs` makes of each what the mall knows; the storage's [`Import`](mallbox_storage::Import) takes them in one
-//! transaction. So a file of any length is taken whole or not at all, and no more of it than a batch is ever in memory.
+//! [`survey`] reads the file once and refuses an incomplete file before any mall is created. Then [`dump`]
+//! reads the rows as a stream, `rows.rs` converts each to the mall's types, and the storage's
+//! [`Import`](mallbox_storage::Import) writes all of them in one transaction. A file of any length is
+//! imported completely or not at all, and at most one batch is in memory at a time.
 
 pub mod dump;
 mod fields;
@@ -32,40 +33,40 @@ use self::tables::{TABLES, Table};
 use crate::language::{Both, both, told};
 use crate::mall::{IMPORTED, Settings, wall_time};
 
-/// Rows that are written at once.
+/// Rows per write.
 const BATCH: usize = 512;
 
-/// What an import has to know beside the file.
+/// Parameters of an import besides the file.
 #[derive(Clone, Debug)]
 pub struct Import {
-    /// The zone whose clock the dump's times are of.
+    /// Time zone of the dump's local times.
     pub zone: TimeZone,
-    /// Its name, if the mall has not been told it yet.
+    /// Name of the zone, if the mall has no zone yet.
     pub new_zone: Option<String>,
-    /// A front end's folder of pictures.
+    /// Directory of a front end's pictures.
     pub imgs: Option<PathBuf>,
-    /// Where the mall keeps pictures, if it keeps any.
+    /// Upload directory of the mall, if any.
     pub uploads: Option<PathBuf>,
-    /// What was fetched into it of pictures at other addresses.
+    /// Result of fetching remote pictures into `uploads`.
     pub fetched: Fetched,
-    /// What becomes of orders that nobody has paid.
+    /// Treatment of unpaid orders.
     pub unpaid: UnpaidOrders,
-    /// How orders are paid for from now on, and how those were that move in.
+    /// Payment mode of the mall, also assigned to the imported orders.
     pub payment: PaymentMode,
-    /// The time.
+    /// Time of the import.
     pub now: Timestamp,
 }
 
-/// Why nothing was imported.
+/// Reason why nothing was imported.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// The file is not what it should be.
+    /// The file is invalid.
     #[error(transparent)]
     Dump(#[from] DumpError),
-    /// The file is cut off, or nothing in it says that it is not.
+    /// The file is truncated, or nothing in the file proves its completeness.
     #[error("the dump is cut off, or nothing marks its end: {0:?}")]
     NotWhole(End),
-    /// The mall could not take it.
+    /// The mall's storage failed.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The pictures could not be written.
@@ -73,10 +74,12 @@ pub enum ImportError {
     Pictures(#[source] std::io::Error),
 }
 
-/// Reads the whole file and finds what is in it. `progress` is told now and then how many bytes have been read.
+/// First pass: reads the whole file and surveys its contents. Calls `progress` now and then with the number
+/// of bytes read.
 ///
 /// # Errors
-/// [`ImportError::Dump`] for what is no dump; [`ImportError::NotWhole`] unless it `may_be_cut_off`.
+/// - [`ImportError::Dump`]: the file is not a dump.
+/// - [`ImportError::NotWhole`]: the file is or may be truncated, unless `may_be_cut_off`.
 pub fn survey(
     file: impl Read,
     may_be_cut_off: bool,
@@ -96,10 +99,10 @@ pub fn survey(
     Ok(survey)
 }
 
-/// Addresses elsewhere that rows of a surveyed file name for their pictures, at most 5,000.
+/// Returns the remote picture addresses named in a surveyed file, at most 5,000.
 ///
 /// # Errors
-/// [`ImportError::Dump`].
+/// [`ImportError::Dump`]: the file is invalid.
 pub fn remote_pictures(file: impl Read, survey: &Survey) -> Result<BTreeSet<String>, ImportError> {
     let mut dump = Dump::again(file, TABLES, survey);
     let mut pictures = Pictures::gathering();
@@ -112,13 +115,13 @@ pub fn remote_pictures(file: impl Read, survey: &Survey) -> Result<BTreeSet<Stri
 }
 
 impl Import {
-    /// Reads the file that was surveyed once more and finishes. `progress` is told how many bytes and rows have been read,
-    /// often.
+    /// Second pass: imports a surveyed file and finishes the import. Calls `progress` after each batch with
+    /// the numbers of bytes and rows read.
     ///
-    /// Blocks on the file: for a thread that does nothing else.
+    /// Blocks on reading the file; run on a dedicated thread.
     ///
     /// # Errors
-    /// [`ImportError`]: nothing has been imported.
+    /// Any [`ImportError`]: nothing has been imported.
     pub async fn run(
         mut self,
         file: impl Read,
@@ -171,7 +174,7 @@ impl Import {
     }
 }
 
-/// Rows that wait to be written, and which they are.
+/// Rows waiting to be written, and their origins.
 #[derive(Default)]
 struct Batch {
     rows: Vec<(ImportRow, bool)>,
@@ -182,7 +185,7 @@ struct Which {
     table: Table,
     label: u64,
     at: Position,
-    /// The part that it is in, of a table with several.
+    /// Part containing the row, if the table is sharded.
     part: Option<usize>,
 }
 
@@ -224,7 +227,7 @@ impl Batch {
     }
 }
 
-/// Of two people with one id nobody can say whose the orders are.
+/// If two users have one id, the owner of an order is ambiguous: the import fails.
 fn clash(table: Table, id: u64, at: Position, part: &str) -> DumpError {
     let whole = table.name();
     let what = match table {
@@ -250,10 +253,11 @@ fn twice(table: Table) -> Both {
     }
 }
 
-/// Removes what opening a new mall made in a directory in which there was none.
+/// Removes the files of a new, unused mall from a directory that held none before. Missing files are no
+/// error.
 ///
 /// # Errors
-/// If the system refuses.
+/// If the system refuses to remove a file.
 pub fn remove_unborn(dir: &Path) -> std::io::Result<()> {
     use std::fs;
     let gone = |result: std::io::Result<()>| match result {

@@ -1,4 +1,4 @@
-//! Pictures that rows name: where pages will ask for them, and their files.
+//! Pictures named by rows: the paths requested by pages, and the files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -11,47 +11,47 @@ use super::remote::{Fetched, MOST, Why};
 use crate::language::Both;
 use crate::mall::picture_path;
 
-/// Names that the report gives.
+/// Examples listed in the report.
 const EXAMPLES: usize = 5;
-/// A picture's file, by the end of its name: by it the mall tells browsers what it is.
+/// Accepted file name extensions; the mall derives the `Content-Type` from the extension.
 const ENDINGS: [&str; 6] = [".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp"];
-/// An address that is longer is asked for on this mall alone.
+/// Longest remote address kept in a row. A longer one is replaced by a path on this mall.
 const LONGEST_ADDRESS: usize = 255;
 
-/// What became of the pictures.
+/// Counts of imported pictures.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PictureCounts {
-    /// Files that were copied.
+    /// Files copied into the mall.
     pub brought: u64,
-    /// Times that a row names one whose file is not at hand: a drawn one is shown.
+    /// References to a missing file; the mall shows a drawn picture instead.
     pub missing: u64,
-    /// Some of those.
+    /// Examples of missing files.
     pub missing_names: BTreeSet<String>,
-    /// Times that a row names one of another address.
+    /// References to remote addresses.
     pub remote: u64,
-    /// Pictures of other addresses that were fetched.
+    /// Remote pictures fetched.
     pub fetched: u64,
-    /// Those that were not, by reason: how many, and the first few addresses.
+    /// Remote pictures not fetched, by reason: number and first addresses.
     pub not_fetched: BTreeMap<Both, (u64, Vec<String>)>,
-    /// Files that are no picture: not copied.
+    /// Files that are no pictures by their content; not copied.
     pub no_pictures: BTreeSet<String>,
-    /// Times that a name could not be one of a file here: left out.
+    /// References left out because the name cannot be a file of the mall.
     pub unusable: u64,
 }
 
-/// Brings pictures into a mall.
+/// Copies pictures into a mall.
 pub(super) struct Pictures {
     from: Option<PathBuf>,
     uploads: Option<PathBuf>,
-    /// By address, where pages find what was fetched.
+    /// Paths of fetched pictures, by remote address.
     fetched: BTreeMap<String, String>,
-    /// Addresses that rows name, if they are to be gathered and nothing else.
+    /// Collected remote addresses, if only collecting.
     gathered: Option<BTreeSet<String>>,
     pub(super) counts: PictureCounts,
 }
 
 impl Pictures {
-    /// `from` is a front end's folder of pictures, or what that is in.
+    /// Creates an importer of pictures. `from` is a front end's picture directory, or its parent.
     pub(super) fn new(from: Option<&Path>, uploads: Option<PathBuf>) -> Self {
         let from = from.map(|dir| {
             let inner = dir.join("imgs");
@@ -61,10 +61,10 @@ impl Pictures {
         Self { from, uploads, fetched: BTreeMap::new(), gathered: None, counts }
     }
 
-    /// With what was fetched of other addresses.
+    /// Adds the result of fetching remote pictures.
     pub(super) fn with(self, fetched: Fetched) -> Self {
         let reason = |(why, addresses): (Why, BTreeSet<String>)| {
-            // A stranger's text on the operator's terminal.
+            // Untrusted text, escaped for the operator's terminal.
             let shown = |address: &String| address.escape_debug().take(100).collect();
             let examples = addresses.iter().take(EXAMPLES).map(shown).collect();
             (why.words(), (addresses.len() as u64, examples))
@@ -74,17 +74,17 @@ impl Pictures {
         Self { fetched: fetched.paths, counts, ..self }
     }
 
-    /// One that only gathers addresses.
+    /// Creates a collector of remote addresses, without copying.
     pub(super) fn gathering() -> Self {
         Self { gathered: Some(BTreeSet::new()), ..Self::new(None, None) }
     }
 
-    /// The addresses that rows have named, at most [`MOST`].
+    /// Returns the collected addresses, at most [`MOST`].
     pub(super) fn gathered(self) -> BTreeSet<String> {
         self.gathered.unwrap_or_default()
     }
 
-    /// A comma-separated list, without what is empty in it.
+    /// Converts a comma-separated list, dropping empty entries.
     pub(super) fn list(&mut self, names: &str) -> Result<String, Unfit> {
         let mut kept = Vec::new();
         for name in names.split(',') {
@@ -96,7 +96,7 @@ impl Pictures {
         Ok(kept.join(","))
     }
 
-    /// One picture: the path that pages are to ask for; `""` if there is none.
+    /// Converts one reference to the path that pages request; `""` if there is no usable picture.
     pub(super) fn one(&mut self, name: &str) -> Result<String, Unfit> {
         let name = name.trim();
         if name.is_empty() {
@@ -124,12 +124,12 @@ impl Pictures {
             return Ok(String::new());
         };
         let is_here = self.bring(&file).map_err(|error| Unfit::File(DumpError::Io(error)))?;
-        // Another front end shows the address as it did before; own pages ask for the path.
+        // Other front ends keep showing the remote address; the mall's own pages request the path.
         let keeps_address = is_elsewhere && !is_here && !name.contains(odd) && name.len() <= LONGEST_ADDRESS;
         Ok(if keeps_address { name.to_owned() } else { path })
     }
 
-    /// Copies a file, unless it is there. Returns whether it is there now.
+    /// Copies a file unless present. Returns whether the file exists in the mall afterwards.
     fn bring(&mut self, file: &str) -> io::Result<bool> {
         let to = self.uploads.as_ref().map(|dir| (dir, dir.join(file)));
         if to.as_ref().is_some_and(|(_, to)| to.exists()) {
@@ -151,7 +151,7 @@ impl Pictures {
         if let Some(folder) = to.parent() {
             fs::create_dir_all(folder)?;
         }
-        // Moved to its place when it is whole: a process that is killed leaves no half of a picture there.
+        // Written to a temporary file and renamed: a killed process leaves no partial picture.
         let part = uploads.join(".part");
         fs::copy(&from, &part)?;
         fs::rename(&part, &to)?;
@@ -159,7 +159,7 @@ impl Pictures {
         Ok(true)
     }
 
-    /// What was brought is on the disk when this answers.
+    /// Flushes copied pictures to disk.
     pub(super) fn sync(&self) -> io::Result<()> {
         if let Some(uploads) = self.uploads.as_ref().filter(|_| self.counts.brought + self.counts.fetched > 0)
         {
@@ -169,13 +169,13 @@ impl Pictures {
     }
 }
 
-/// What could break a page that writes it into an attribute.
+/// Returns whether the character could break out of an HTML attribute.
 fn odd(c: char) -> bool {
     c.is_control() || matches!(c, '<' | '>' | '"' | '\'' | '\\')
 }
 
-/// The path as a file below a folder, without doubled slashes; `None` if any part of it leads elsewhere or could break a
-/// page that writes it into an attribute.
+/// Returns the path as a file below a folder, without doubled slashes; `None` if a component leaves the
+/// folder or contains a character unsafe in an HTML attribute.
 fn plain(path: &str) -> Option<String> {
     let odd = |c: char| odd(c) || matches!(c, '?' | '#');
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
@@ -183,7 +183,7 @@ fn plain(path: &str) -> Option<String> {
     (!parts.is_empty() && parts.iter().all(fits)).then(|| parts.join("/"))
 }
 
-/// Whether a file begins like a picture: its name says little.
+/// Returns whether the file begins with a picture's magic bytes; its name proves little.
 fn is_picture(file: &Path) -> io::Result<bool> {
     let mut begin = Vec::with_capacity(16);
     File::open(file)?.take(16).read_to_end(&mut begin)?;

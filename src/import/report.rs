@@ -1,4 +1,4 @@
-//! What an import tells whoever ordered it: every table, what was left out and why, what was taken otherwise.
+//! Report of an import: every table, rows left out with reasons, and rows changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
@@ -11,49 +11,49 @@ use super::pictures::PictureCounts;
 use super::tables::{KINDS, Table};
 use crate::language::{Both, Language, both, padded, padded_left, sentence};
 
-/// Rows that a line names.
+/// Example rows per line of the report.
 const EXAMPLES: usize = 5;
 
-/// Rows of one table.
+/// Row counts of one table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
-    /// In the file.
+    /// Rows in the file.
     pub read: u64,
-    /// Not in the mall.
+    /// Rows not in the mall.
     pub left_out: u64,
 }
 
-/// What an import did.
+/// Result of an import.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Report {
-    /// Each table of the file.
+    /// Row counts by table.
     pub tables: BTreeMap<Table, Counts>,
-    /// Rows that were left out, by table and reason.
+    /// Rows left out, by table and reason.
     left_out: BTreeMap<(Table, Both), Rows>,
-    /// Rows that were taken otherwise than they stand in the file.
+    /// Rows imported with changes, by table and change.
     changed: BTreeMap<(Table, Both), Rows>,
-    /// What becomes of orders that nobody has paid.
+    /// Unpaid orders, by treatment.
     unpaid: BTreeMap<(Table, Both), Rows>,
-    /// What the file holds that the mall does not know.
+    /// Tables and columns of the file that the mall does not know.
     pub unknown: Unknown,
-    /// What was found of each table, by table.
+    /// Names in the file for each table (the parts of a sharded table).
     found: BTreeMap<Table, Vec<String>>,
-    /// Statements that changed rows before them.
+    /// Statements that changed preceding rows.
     pub(super) changes: Vec<Change>,
     /// How the file ends.
     end: Option<End>,
-    /// Pictures.
+    /// Counts of pictures.
     pub pictures: PictureCounts,
 }
 
-/// Some rows: how many, and the first few.
+/// A set of rows: number and first examples.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Rows {
     count: u64,
     examples: Vec<Example>,
 }
 
-/// A row by the number it begins with, and where it stands if that is known.
+/// A row, by its first number and, if known, the line in the file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Example {
     label: u64,
@@ -79,19 +79,20 @@ impl Rows {
 }
 
 impl Report {
-    /// Of a file in which this was found.
+    /// Creates the report of a surveyed file.
     pub(super) fn of(survey: &Survey) -> Self {
         let parts = survey.found.iter().map(|found| found.parts.clone());
         Self { found: KINDS.into_iter().zip(parts).collect(), end: Some(survey.end), ..Self::default() }
     }
 
-    /// Tables that are not in the file at all.
+    /// Returns the tables missing from the file.
     fn missing(&self) -> Vec<&'static str> {
         let missing = self.found.iter().filter(|(_, parts)| parts.is_empty());
         missing.map(|(table, _)| table.name()).collect()
     }
 
-    /// What of the file is not in the mall, and may have been meant to be; empty if all of it is.
+    /// Returns descriptions of everything in the file, possibly intended for import, that is missing from the
+    /// mall; empty if the import is complete.
     #[must_use]
     pub fn shortfalls(&self, l: Language) -> Vec<String> {
         let rows: u64 = self.tables.values().map(|counts| counts.left_out).sum();
@@ -114,7 +115,7 @@ impl Report {
         all.into_iter().filter_map(|(is_so, what)| is_so.then_some(what)).collect()
     }
 
-    /// For programs.
+    /// Returns the report as JSON, for programs.
     #[must_use]
     pub fn json(&self) -> serde_json::Value {
         let table = |table: Table| {
@@ -162,23 +163,23 @@ impl Report {
         })
     }
 
-    /// A row of the file.
+    /// Counts a row of the file.
     pub(super) fn read(&mut self, table: Table) {
         self.tables.entry(table).or_default().read += 1;
     }
 
-    /// It is left out. `label` is the number it begins with.
+    /// Counts a row left out. `label` is the row's first number.
     pub(super) fn leave_out(&mut self, table: Table, why: Both, label: u64, line: u64) {
         self.tables.entry(table).or_default().left_out += 1;
         self.left_out.entry((table, why)).or_default().add(1, [Example { label, line: Some(line) }]);
     }
 
-    /// It is taken otherwise than it stands in the file.
+    /// Counts a row imported with a change.
     pub(super) fn change(&mut self, table: Table, how: Both, label: u64, line: u64) {
         self.changed.entry((table, how)).or_default().add(1, [Example { label, line: Some(line) }]);
     }
 
-    /// What was found when every row was in.
+    /// Adds a finding of the final step.
     pub(super) fn found(&mut self, findings: ImportFindings) {
         let (table, examples) = (
             table(findings.kind),
@@ -195,7 +196,7 @@ impl Report {
         }
     }
 
-    /// For people.
+    /// Returns the report as text, for people.
     #[must_use]
     pub fn text(&self, l: Language) -> String {
         let mut out = String::new();
@@ -234,7 +235,8 @@ impl Report {
 }
 
 impl Report {
-    /// What the file is like: its end, what is missing, how tables are split, and what changed rows.
+    /// Returns the section about the file: end, missing tables, sharded tables, and statements that changed
+    /// rows.
     fn file_text(&self, l: Language) -> String {
         let mut out = String::new();
         let what = |zh, en| padded(both(zh, en).spoken(l), 12);
@@ -281,7 +283,7 @@ impl Report {
     }
 }
 
-/// In English, for tests and benches.
+/// English text, for tests and benches.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text(Language::En))
@@ -358,7 +360,7 @@ impl PictureCounts {
     }
 }
 
-/// The first of these names, between commas.
+/// Joins the first `most` names with commas.
 fn joined(names: &BTreeSet<String>, most: usize, l: Language) -> String {
     let names: Vec<&str> = names.iter().take(most).map(String::as_str).collect();
     names.join(both("、", ", ").spoken(l))

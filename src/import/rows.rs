@@ -1,4 +1,5 @@
-//! Rows of the dump as what the mall knows: cleaned like what people write here, and refused for what nobody could write.
+//! Conversion of dump rows to the mall's types: cleaned like user input, and refused if no user could have
+//! entered the value.
 
 use jiff::tz::TimeZone;
 use mallbox_storage::{
@@ -14,23 +15,23 @@ use super::tables::{KINDS, Table};
 use crate::language::{Both, both};
 use crate::mall::{Passwords, clean_text, wall_time};
 
-/// The largest number that a page's JavaScript reads exactly.
+/// Largest integer that JavaScript represents exactly.
 const EXACT: u64 = (1 << 53) - 1;
 
-/// A row that was looked at.
+/// A converted row.
 pub(super) struct Looked {
     pub(super) table: Table,
-    /// The number it begins with.
+    /// First number of the row.
     pub(super) label: u64,
     pub(super) at: Position,
-    /// What of it is taken otherwise than it stands there.
+    /// Changes made to the row.
     pub(super) remarks: Vec<Both>,
-    /// Whether it takes the place of an earlier one.
+    /// Whether the row replaces an earlier one.
     pub(super) replaces: bool,
     pub(super) row: Result<ImportRow, Unfit>,
 }
 
-/// Reads rows.
+/// Converts rows of all tables.
 pub(super) struct Reader<'a> {
     pub(super) zone: &'a TimeZone,
     pub(super) now: Timestamp,
@@ -66,7 +67,7 @@ impl Reader<'_> {
         Ok(ImportRow::ShopType(ShopType {
             id: ShopTypeId::new(row.id("id")?),
             name: clean_text::line(&row.text("name")?),
-            // Pages put `/imgs` before it.
+            // Pages prepend `/imgs` to the path.
             icon: self.pictures.one(&row.text("icon")?)?,
             sort: row.number("sort")?.unwrap_or(0),
         }))
@@ -202,7 +203,7 @@ fn sale(row: &mut Fields<'_>) -> Result<ImportRow, Unfit> {
     if remaining > EXACT {
         return Err(Unfit::Row(both("库存超出范围", "its stock is out of range")));
     }
-    // No time, for MySQL, lies before every other: such a sale has begun, and is over.
+    // MySQL sorts a zero date before all others: a sale without times has begun and ended.
     let long_ago = Timestamp::from_millis(0);
     let end = row.instant("end_time")?;
     if end.is_none() {

@@ -1,4 +1,4 @@
-//! The tables of an hm-dianping database, and the columns that the mall knows.
+//! Tables of an hm-dianping database, with the columns known to the mall.
 
 use std::collections::BTreeMap;
 
@@ -7,30 +7,30 @@ use mallbox_storage::ImportIds;
 use super::dump::{Found, Survey, Wanted};
 use super::fields::LARGEST_ID;
 
-/// What a row of the dump is.
+/// Table of a row in the dump.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Table {
-    /// Kinds of shop.
+    /// Shop types: `tb_shop_type`.
     ShopType,
-    /// Shops.
+    /// Shops: `tb_shop`.
     Shop,
-    /// People.
+    /// Users: `tb_user`.
     User,
-    /// What they tell about themselves.
+    /// Profiles of users: `tb_user_info`.
     Card,
-    /// Vouchers.
+    /// Vouchers: `tb_voucher`.
     Voucher,
-    /// Those that are sales.
+    /// Flash sales: `tb_seckill_voucher`.
     Sale,
-    /// Orders.
+    /// Orders: `tb_voucher_order`.
     Order,
-    /// Notes.
+    /// Notes: `tb_blog`.
     Note,
-    /// Comments on them.
+    /// Comments on notes: `tb_blog_comments`.
     Comment,
-    /// Who follows whom.
+    /// Follow relations: `tb_follow`.
     Follow,
-    /// Days signed in.
+    /// Daily sign-ins: `tb_sign`.
     Sign,
 }
 
@@ -40,7 +40,7 @@ pub const KINDS: [Table; 11] = {
     [ShopType, Shop, User, Card, Voucher, Sale, Order, Note, Comment, Follow, Sign]
 };
 
-/// What the reader looks for. The first column tells one row from another.
+/// Tables wanted from a dump. The first column identifies a row.
 pub const TABLES: &[Wanted] = &[
     Wanted {
         name: "tb_shop_type",
@@ -173,17 +173,17 @@ pub const TABLES: &[Wanted] = &[
 ];
 
 impl Table {
-    /// The columns without which no row of it can be understood; any other has a default that says nothing.
+    /// Returns the columns required to understand a row; every other column has a neutral default.
     pub(super) fn needed(self) -> &'static [&'static str] {
         TABLES[self as usize].needed
     }
 
-    /// Whether its rows are known by an id, and not by a pair.
+    /// Returns whether rows are identified by an id rather than by a pair.
     pub(super) fn has_id(self) -> bool {
         !matches!(self, Self::Follow | Self::Sign)
     }
 
-    /// What the mall draws ids for, of what this table holds.
+    /// Returns the id sequence of the mall that corresponds to the table's ids.
     fn ids(self) -> Option<ImportIds> {
         match self {
             Self::Shop => Some(ImportIds::Shops),
@@ -195,14 +195,14 @@ impl Table {
         }
     }
 
-    /// Its name in hm-dianping.
+    /// Returns the table's name in hm-dianping.
     #[must_use]
     pub fn name(self) -> &'static str {
         TABLES[self as usize].name
     }
 }
 
-/// The ids from which the tables of a file would have gone on.
+/// Returns the next ids that the tables of the file would have assigned.
 pub(super) fn next_ids(survey: &Survey) -> BTreeMap<ImportIds, u64> {
     let next = |(table, found): (Table, &Found)| {
         let next = found.next_id.filter(|next| (1..=LARGEST_ID).contains(next));

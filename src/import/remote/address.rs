@@ -1,14 +1,15 @@
-//! Where a picture is, and whether a stranger's dump may send this machine there.
+//! Addresses of remote pictures, and the check against requests into private networks (SSRF) through an
+//! untrusted dump.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use hyper::Uri;
 
-/// An address below `http://` or `https://`.
+/// An `http://` or `https://` address.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Address {
     pub(super) is_secure: bool,
-    /// A name, or an IP address without brackets.
+    /// Host name, or IP address without brackets.
     pub(super) host: String,
     pub(super) port: u16,
     /// Path and query, percent-encoded.
@@ -16,8 +17,8 @@ pub(super) struct Address {
 }
 
 impl Address {
-    /// Parses an address as pages write it; `//host/…` is taken for `https`. `None` for any other scheme, for an address
-    /// with a user's name, and for one without a host.
+    /// Parses an address as used in pages; `//host/…` means `https`. `None` for any other scheme, for an
+    /// address with user information, or without a host.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let text = text.split('#').next().unwrap_or_default().trim();
         let text = if text.starts_with("//") { format!("https:{text}") } else { text.to_owned() };
@@ -32,7 +33,7 @@ impl Address {
         let is_plain = !authority.as_str().contains('@') && (1..=253).contains(&host.len());
         let port = match authority.port() {
             Some(port) => port.as_str().parse().ok()?,
-            // A number that is no port's.
+            // Port number out of range.
             None if authority.as_str() != authority.host() => return None,
             None if is_secure => 443,
             None => 80,
@@ -41,7 +42,7 @@ impl Address {
         is_plain.then_some(Self { is_secure, host, port, target })
     }
 
-    /// Where a `Location` leads from here.
+    /// Resolves a `Location` header relative to this address.
     pub(super) fn join(&self, location: &str) -> Option<Self> {
         let location = location.trim();
         let scheme = if self.is_secure { "https" } else { "http" };
@@ -57,7 +58,7 @@ impl Address {
         Self::parse(&format!("{scheme}://{}{path}", self.authority()))
     }
 
-    /// Host and port as the header `Host` has them.
+    /// Returns host and port, as in the `Host` header.
     pub(super) fn authority(&self) -> String {
         let Self { host, port, is_secure, .. } = self;
         let host = if host.contains(':') { format!("[{host}]") } else { host.clone() };
@@ -66,7 +67,7 @@ impl Address {
     }
 }
 
-/// What a URL may not hold as it is, percent-encoded; what is encoded stays.
+/// Percent-encodes characters not allowed in a URL; existing escapes are kept.
 fn encoded(text: &str) -> String {
     let byte = |byte: u8| match byte {
         b'"' | b'<' | b'>' | b'\\' | b'^' | b'`' | b'{' | b'|' | b'}' | 0..=b' ' | 0x7f.. => {
@@ -77,8 +78,9 @@ fn encoded(text: &str) -> String {
     text.bytes().map(byte).collect()
 }
 
-/// Whether an address belongs to the public internet: not to this machine, its network, a carrier's network, a multicast
-/// group or a reserved range; and, of IPv6, not to a range that stands for other addresses of IPv4 unless those are public.
+/// Returns whether an address belongs to the public internet, not to this machine, its network, a carrier's
+/// network, a multicast group or a reserved range. IPv6 ranges that embed IPv4 addresses count as public only
+/// if the embedded address is public.
 pub(super) fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -87,7 +89,7 @@ pub(super) fn is_public(address: IpAddr) -> bool {
 }
 
 fn is_public_v4(address: Ipv4Addr) -> bool {
-    /// Networks that are nobody's on the public internet, by their first address and the length of their prefix.
+    /// Non-public IPv4 networks, as first address and prefix length.
     const OTHERS: [([u8; 4], u32); 15] = [
         ([0, 0, 0, 0], 8),
         ([10, 0, 0, 0], 8),
@@ -114,12 +116,12 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let [a, b, c, d, e, f, ..] = address.segments();
     let low = u32::from_be_bytes([12, 13, 14, 15].map(|place: usize| address.octets()[place]));
-    // A network that has IPv6 alone reaches others through this prefix.
+    // NAT64 prefix: an IPv6-only network reaches IPv4 hosts through these addresses.
     if [a, b, c, d, e, f] == [0x64, 0xff9b, 0, 0, 0, 0] {
         return is_public_v4(Ipv4Addr::from(low));
     }
     let is_unicast = a & 0xe000 == 0x2000;
-    // Teredo and other protocols' own, documentation, and IPv4 in disguise.
+    // Teredo and other protocol assignments, documentation, and embedded IPv4.
     let is_special = a == 0x2001 && (b < 0x200 || b == 0xdb8) || a == 0x2002 || a == 0x3fff && b < 0x1000;
     is_unicast && !is_special
 }

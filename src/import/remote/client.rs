@@ -1,4 +1,5 @@
-//! One request for a picture: resolved once, checked, and connected to the very address that was checked.
+//! HTTP client for one picture: resolves the host once, checks the address, and connects to exactly the
+//! checked address.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -21,27 +22,27 @@ use super::Why;
 use super::address::{Address, is_public};
 use crate::mall::pictures::LARGEST;
 
-/// A server that does not take a connection for so long is not waited for.
+/// Connect timeout.
 const CONNECT: Duration = Duration::from_secs(5);
-/// For a picture with all its redirects.
+/// Timeout for a picture with all redirects.
 const WHOLE: Duration = Duration::from_secs(15);
 const MOST_REDIRECTS: usize = 3;
-/// Of a host's addresses, so many are tried.
+/// Number of a host's addresses to try.
 const MOST_TRIED: usize = 3;
-/// Ports below it, but for the web's own, belong to other protocols.
+/// Ports below, other than 80 and 443, belong to other protocols.
 const FIRST_FREE_PORT: u16 = 1024;
 
-/// Where hosts are, and which addresses may be connected to.
+/// Name resolution, and the policy for permitted addresses.
 #[async_trait]
 pub(super) trait Network: Send + Sync {
-    /// The addresses of a host, at least one.
+    /// Returns the addresses of a host, at least one.
     async fn resolve(&self, host: &str, port: u16) -> io::Result<Vec<SocketAddr>>;
 
-    /// Whether this address may be connected to.
+    /// Returns whether connecting to the address is permitted.
     fn may_reach(&self, address: SocketAddr) -> bool;
 }
 
-/// The public internet, and nothing else.
+/// Permits the public internet only.
 struct Internet;
 
 #[async_trait]
@@ -56,7 +57,7 @@ impl Network for Internet {
     }
 }
 
-/// Asks for pictures.
+/// HTTP client for pictures.
 #[derive(Clone)]
 pub(super) struct Client {
     network: Arc<dyn Network>,
@@ -64,21 +65,21 @@ pub(super) struct Client {
     whole: Duration,
 }
 
-/// An answer of a server.
+/// Response of a server.
 enum Answer {
     Picture(Vec<u8>),
     Elsewhere(String),
 }
 
 impl Client {
-    /// On the public internet, trusting the authorities that browsers trust.
+    /// Creates a client for the public internet, trusting the certificate authorities of browsers.
     pub(super) fn of_internet() -> Option<Self> {
         let mut roots = RootCertStore::empty();
         roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
         Self::new(Arc::new(Internet), roots)
     }
 
-    /// On this network; `None` if TLS cannot be set up.
+    /// Creates a client for `network`; `None` if TLS cannot be set up.
     pub(super) fn new(network: Arc<dyn Network>, roots: RootCertStore) -> Option<Self> {
         let config = ClientConfig::builder_with_provider(Arc::new(crypto::ring::default_provider()))
             .with_safe_default_protocol_versions()
@@ -88,19 +89,20 @@ impl Client {
         Some(Self { network, tls: TlsConnector::from(Arc::new(config)), whole: WHOLE })
     }
 
-    /// One that waits for a picture for so long.
+    /// Changes the timeout for a picture.
     #[cfg(test)]
     pub(super) fn within(self, whole: Duration) -> Self {
         Self { whole, ..self }
     }
 
-    /// The bytes at an address, at most [`LARGEST`]. Whatever they call themselves, they need not be a picture.
+    /// Returns the bytes at an address, at most [`LARGEST`]. The content is not checked, whatever its
+    /// declared type.
     pub(super) async fn get(&self, address: &str) -> Result<Vec<u8>, Why> {
         let address = Address::parse(address).ok_or(Why::NoAddress)?;
         tokio::time::timeout(self.whole, self.follow(address)).await.unwrap_or(Err(Why::TooSlow))
     }
 
-    /// Each redirect is resolved and checked like the first address.
+    /// Follows redirects; each target is resolved and checked like the first address.
     async fn follow(&self, mut address: Address) -> Result<Vec<u8>, Why> {
         for _ in 0..=MOST_REDIRECTS {
             match self.ask(&address).await? {
@@ -126,7 +128,7 @@ impl Client {
         exchange(stream, address).await
     }
 
-    /// Resolved once: a name that leads elsewhere a moment later leads nowhere.
+    /// Connects after a single resolution, so that a later DNS change (rebinding) has no effect.
     async fn connect(&self, address: &Address) -> Result<TcpStream, Why> {
         let found = self.network.resolve(&address.host, address.port).await;
         let found = found.map_err(|_| Why::Unresolved)?;
@@ -165,7 +167,7 @@ where
         let response = sender.send_request(request).await.map_err(|_| Why::Unreachable)?;
         answer(response).await
     };
-    // The connection ends with this call, whoever gives up first.
+    // The connection ends with this call, whichever side gives up first.
     tokio::select! {
         answer = exchanged => answer,
         _ = async { let _ = connection.await; std::future::pending::<()>().await } => Err(Why::Unreachable),

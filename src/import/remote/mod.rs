@@ -1,7 +1,7 @@
-//! Pictures at other addresses, fetched once into the mall: `mallbox import --fetch-pictures`.
+//! Remote pictures, fetched once into the mall: `mallbox import --fetch-pictures`.
 //!
-//! The addresses are a stranger's: [`client`] connects to the public internet alone, and what comes is drawn anew like an
-//! upload, so that nothing of its bytes is kept.
+//! The addresses are untrusted. [`client`] connects to the public internet only (protection against SSRF),
+//! and pictures are re-encoded like uploads, so that none of the original bytes are kept.
 
 mod address;
 mod client;
@@ -24,36 +24,36 @@ use self::client::Client;
 use crate::language::{Both, both};
 use crate::mall::pictures::{draw_anew, ending};
 
-/// Pictures on their way at once, which is what a server may be asked without noticing.
+/// Concurrent downloads; a load that a server does not notice.
 const AT_ONCE: usize = 8;
-/// Drawn at once: each keeps a core busy, and up to 160 MB.
+/// Concurrent re-encodings: each keeps a core busy, and takes up to 160 MB.
 const DRAWN_AT_ONCE: usize = 2;
-/// Addresses that are fetched: a mall of the original's size has some forty.
+/// Maximum number of addresses fetched. A mall of the original's size has some forty.
 pub(super) const MOST: usize = 5_000;
-/// For all of them together.
+/// Time limit for all pictures together.
 const LONGEST: Duration = Duration::from_secs(30 * 60);
-/// Below it lies what was fetched, beside what moved in with the dump.
+/// Upload subdirectory for fetched pictures, separate from pictures copied along with the dump.
 const FOLDER: &str = "fetched";
 
-/// Why a picture was not fetched.
+/// Reason why a picture was not fetched.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Why {
-    /// Not an address of `http` or `https`.
+    /// Not an `http` or `https` address.
     NoAddress,
-    /// Its host has no address.
+    /// The host name has no address.
     Unresolved,
-    /// Its host is in a network of somebody's own.
+    /// The host is in a private network.
     Private,
-    /// No connection, no TLS, or a connection that broke.
+    /// Connection or TLS failed, or the connection broke.
     Unreachable,
-    /// The server answers something else than 200.
+    /// The server responded with a status other than 200.
     Refused,
     TooManyRedirects,
     TooLarge,
     TooSlow,
-    /// What came is no picture, or one of too many pixels.
+    /// The content is not a picture, or has too many pixels.
     NoPicture,
-    /// All of them together took too long.
+    /// The time limit for all pictures was reached.
     TimeUp,
 }
 
@@ -76,19 +76,20 @@ impl Why {
     }
 }
 
-/// What became of the addresses.
+/// Result of fetching remote pictures.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Fetched {
-    /// By address, where pages find the picture now.
+    /// Paths of fetched pictures in the mall, by address.
     pub(super) paths: BTreeMap<String, String>,
-    /// Addresses that were not fetched, by reason: sorted, since fetches end in any order.
+    /// Addresses not fetched, by reason. Sorted, since downloads finish in any order.
     pub(super) failed: BTreeMap<Why, BTreeSet<String>>,
 }
 
-/// Fetches pictures into a folder of uploads. `progress` is told how many of how many are done.
+/// Fetches pictures into an upload directory. Calls `progress` with the numbers of finished and total
+/// pictures.
 ///
 /// # Errors
-/// If a picture cannot be written; one that cannot be fetched is counted in [`Fetched`].
+/// If a picture cannot be written. Failed downloads are counted in [`Fetched`].
 pub async fn fetch(
     addresses: BTreeSet<String>,
     uploads: &Path,
@@ -143,7 +144,8 @@ async fn one(client: &Client, address: &str, turns: &Semaphore) -> Result<(Pictu
     drawn.ok().flatten().ok_or(Why::NoPicture)
 }
 
-/// Writes a picture. The path that pages are to ask for: named by the whole address, of which a query may be part.
+/// Writes a picture. Returns its path for pages, named by a hash of the whole address, since a query may be
+/// significant.
 fn keep(uploads: &Path, address: &str, kind: PictureKind, content: &[u8]) -> io::Result<String> {
     let name = hex(&Sha256::digest(address)[..16]);
     let path = format!("{FOLDER}/{}/{name}.{}", &name[..2], ending(kind));
@@ -151,7 +153,7 @@ fn keep(uploads: &Path, address: &str, kind: PictureKind, content: &[u8]) -> io:
     if let Some(folder) = to.parent() {
         std::fs::create_dir_all(folder)?;
     }
-    // Moved to its place when it is whole: a process that is killed leaves no half of a picture there.
+    // Written to a temporary file and renamed: a killed process leaves no partial picture.
     let part = uploads.join(".part");
     std::fs::write(&part, content)?;
     std::fs::rename(&part, &to)?;

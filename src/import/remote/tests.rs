@@ -1,4 +1,4 @@
-//! Against servers on this machine, which the tests alone may reach.
+//! Tests against servers on this machine, which only the tests may reach.
 
 use std::collections::HashMap;
 use std::io::{Cursor, Read as _, Write as _};
@@ -16,7 +16,7 @@ use tokio_rustls::rustls::{RootCertStore, ServerConfig, crypto};
 use super::client::Network;
 use super::*;
 
-/// Names and where they lead; of those addresses, what may be reached.
+/// Host names with their addresses, and the permitted addresses.
 #[derive(Default)]
 struct Here {
     names: HashMap<&'static str, SocketAddr>,
@@ -42,7 +42,7 @@ fn picture() -> Vec<u8> {
     file
 }
 
-/// Answers each request by its path.
+/// Starts a server that responds according to the path.
 fn serve() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -70,7 +70,7 @@ fn serve() -> SocketAddr {
                     "/inside" => to("http://inside.example/b.png"),
                     "/file" => to("file:///etc/passwd"),
                     "/silent" => {
-                        // Until the other side gives up.
+                        // Waits until the client gives up.
                         let _ = stream.read(&mut byte);
                         return;
                     }
@@ -94,7 +94,7 @@ async fn pictures_are_fetched_and_drawn_anew_and_failures_are_told_by_reason() {
     let closed = TcpListener::bind("127.0.0.2:0").unwrap().local_addr().unwrap();
     let mut here = Here { allowed: vec![address, closed], ..Here::default() };
     here.names = [("p.example", address), ("closed.example", closed)].into();
-    // The same server by another name: a redirect is checked like any address.
+    // The server under another name: a redirect target is checked like any address.
     let other = SocketAddr::from(([127, 0, 0, 3], inside.port()));
     here.names.insert("inside.example", other);
     let client = Client::new(Arc::new(here), RootCertStore::empty()).unwrap();
@@ -202,7 +202,7 @@ async fn a_picture_behind_tls_is_fetched_if_its_server_can_prove_its_name() {
     roots.add(pem("ca.crt")).unwrap();
     let client = Client::new(Arc::new(here()), roots).unwrap();
     let fetched = fetch_by(client, addresses(), uploads.path(), |_, _| {}).await.unwrap();
-    // The certificate is for the number alone.
+    // The certificate is valid for the IP address only.
     assert_eq!(
         fetched.paths.keys().map(|one| one.contains("127.0.0.1")).collect::<Vec<_>>(),
         [true],
