@@ -19,8 +19,8 @@ use crate::{CircuitHealth, StoreError};
 
 /// Time limit of a call with a waiting caller, and of every call until a connection is ready.
 pub(super) const QUICK: Duration = Duration::from_millis(700);
-/// Time limit of a batch of orders on a busy server. No user waits for a batch. Each claim of it is written
-/// or not, and a repeat finds out which.
+/// Time limit of a batch of orders on a busy server. No user waits for a batch. After a
+/// timeout, the outcome is in doubt, and a repeat of the batch settles it.
 const BATCH: Duration = Duration::from_secs(5);
 /// Time limit of a check that reads every row, such as the ledger check: some ten million rows.
 const LOOK: Duration = Duration::from_secs(600);

@@ -123,7 +123,7 @@ async fn open_of(conn: &mut Conn, order: OrderId) -> Result<Option<Payment>, Fau
 }
 
 async fn start(conn: &mut Conn, order: OrderId, amount: Cents, now: Timestamp) -> Result<Payment, Fault> {
-    // Orders are never deleted, so an order found here still exists when the payment is inserted.
+    // Committed orders stay, so an order found here still exists when the payment is inserted.
     let known =
         first(conn, "SELECT 1 FROM orders WHERE id = ?", (order.get(),), Columns::next::<i64>).await?;
     if known.is_none() {

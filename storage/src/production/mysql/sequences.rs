@@ -43,7 +43,7 @@ struct Counter {
 struct Numbers {
     ranges: VecDeque<Range<u64>>,
     left: u64,
-    /// Numbers left at which the next block is reserved.
+    /// With fewer numbers left, the next block is reserved.
     low: u64,
     /// Size of the next block.
     block: u64,

@@ -17,7 +17,7 @@ pub(super) enum Fault {
     Silence(Duration),
     /// No connection within this time limit.
     Unreachable(Duration),
-    /// The open circuit breaker rejected the call.
+    /// The circuit breaker rejected the call.
     NotCalled(Refused),
     /// The database was closed.
     Closed,

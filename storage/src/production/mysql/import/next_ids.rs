@@ -8,7 +8,7 @@ use crate::ImportIds;
 use crate::production::mysql::columns::execute;
 use crate::production::mysql::trouble::Fault;
 
-/// Raises the `AUTO_INCREMENT` counters so that generated ids start at `next_ids`.
+/// Raises the `AUTO_INCREMENT` counters: generated ids then start at `next_ids`.
 ///
 /// `ALTER TABLE … AUTO_INCREMENT` would implicitly commit the import. Instead, a row with the last id before
 /// `next` raises the counter, and is deleted at once. All other columns get MySQL's implicit defaults, as
