@@ -1,8 +1,9 @@
-//! `UPDATE`, `DELETE`, `TRUNCATE` and `DROP` behind the rows that they change: read in a first pass, applied to the rows as
-//! they come in the second.
+//! `UPDATE`, `DELETE`, `TRUNCATE` and `DROP` after the rows concerned: read in the first pass, applied to
+//! each row in the second.
 //!
-//! What is understood: one table, values or `column + number` behind `SET`, and behind `WHERE` comparisons of a column
-//! with values, `IN`, `BETWEEN`, `IS NULL`, `AND`, `OR` and brackets. Anything else is refused with its place.
+//! Supported: a single table; values or `column + number` after `SET`; after `WHERE`, comparisons of a column
+//! with values, `IN`, `BETWEEN`, `IS NULL`, `AND`, `OR` and parentheses. Anything else is refused, with its
+//! position.
 
 use std::io::Read;
 
@@ -12,23 +13,23 @@ use super::tokens::{Kind, Token};
 use super::{Dump, DumpError, Position, Row, Value};
 use crate::language::told;
 
-/// Each row is held against every change of its table: more are work for a database.
+/// Limit of changes. Each row is tested against every change of its table; more changes need a database.
 const MOST_CHANGES: usize = 1_000;
-/// Brackets within brackets.
+/// Maximum nesting of parentheses.
 const DEEPEST: usize = 32;
 
-/// A statement that changes rows before it.
+/// A statement that changes preceding rows.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Change {
-    /// `UPDATE`, for example.
+    /// The statement's keyword, such as `UPDATE`.
     pub verb: &'static str,
-    /// The table of the file, in small letters.
+    /// Lower-case name of the table in the file.
     pub name: String,
-    /// Which of the wanted tables that is.
+    /// Index of the wanted table.
     pub table: usize,
-    /// Where it begins.
+    /// Start of the statement.
     pub at: Position,
-    /// Rows that it was applied to.
+    /// Number of rows changed.
     pub rows: u64,
     /// New values by column; `None` if rows are deleted.
     sets: Option<Vec<Set>>,
@@ -45,12 +46,12 @@ struct Set {
 #[derive(Clone, PartialEq, Debug)]
 enum Worth {
     Value(Value),
-    /// Another column, or the same, and a number on top of it.
+    /// The value of a column plus a number.
     Sum(usize, i128),
 }
 
 impl Change {
-    /// Applies it to a row. Whether the row is still there.
+    /// Applies the change to a row. Returns whether the row survives.
     pub(super) fn apply(&mut self, row: &mut Row) -> Result<bool, DumpError> {
         let undecided = |row: &Row, change: &Self| {
             let (zh, en) = (change.at.line, change.at.line);
@@ -93,7 +94,7 @@ fn sum(value: &Value, number: i128) -> Option<Value> {
 }
 
 impl<R: Read> Dump<R> {
-    /// A statement that changes rows of a table. One of a table that is not wanted is passed.
+    /// Parses a statement that changes rows. Statements on unwanted tables are skipped.
     pub(super) fn change(&mut self, verb: &'static str, began: Position) -> Result<(), DumpError> {
         const BEFORE_THE_NAME: [&str; 5] = ["LOW_PRIORITY", "QUICK", "IGNORE", "FROM", "TABLE"];
         if verb == "DROP" {
@@ -127,7 +128,7 @@ impl<R: Read> Dump<R> {
         self.remember_change(Change { verb, name, table, at: began, rows: 0, sets, condition })
     }
 
-    /// `DROP TABLE a, b`: rows before it are gone. Whatever else can be dropped has none.
+    /// Parses `DROP TABLE a, b`, which deletes preceding rows. Other objects have no rows to drop.
     fn drop_tables(&mut self, began: Position) -> Result<(), DumpError> {
         let mut token = self.tokens.next()?;
         if token.kind != Kind::Word || !self.tokens.says("TABLE") {
@@ -165,7 +166,7 @@ impl<R: Read> Dump<R> {
         Ok(())
     }
 
-    /// A statement that begins with a table nobody wants may still name a wanted one further on.
+    /// Skips a statement that begins with an unwanted table, unless a wanted table is named later on.
     fn pass_unless_ours(
         &mut self,
         mut token: Token,
@@ -207,7 +208,7 @@ impl<R: Read> Dump<R> {
         }
     }
 
-    /// `a = 1, b = b + 1`, and the token behind it.
+    /// Parses `a = 1, b = b + 1`. Returns the following token as well.
     fn sets(
         &mut self,
         part: usize,
@@ -242,7 +243,7 @@ impl<R: Read> Dump<R> {
         }
     }
 
-    /// Passes what a column nobody wants is set to.
+    /// Skips the new value of an unwanted column.
     fn pass_worth(&mut self, mut token: Token, began: Position) -> Result<Token, DumpError> {
         let mut depth = 0_u64;
         loop {
@@ -258,7 +259,7 @@ impl<R: Read> Dump<R> {
         }
     }
 
-    /// What a column is set to, and the token behind it.
+    /// Parses the new value of a column. Returns the following token as well.
     fn worth(
         &mut self,
         part: usize,
@@ -295,7 +296,7 @@ impl<R: Read> Dump<R> {
         }
     }
 
-    /// Conditions with `OR` between them, and the token behind them.
+    /// Parses conditions joined by `OR`. Returns the following token as well.
     fn any_of(
         &mut self,
         mut token: Token,
@@ -324,7 +325,7 @@ impl<R: Read> Dump<R> {
         }
     }
 
-    /// One comparison, or conditions in brackets, and the token behind it.
+    /// Parses one comparison, or conditions in parentheses. Returns the following token as well.
     fn condition(
         &mut self,
         token: Token,
@@ -385,7 +386,7 @@ impl<R: Read> Dump<R> {
         Ok((Condition::Compare(column, is, vec![value]), after))
     }
 
-    /// `IN (…)`, `NOT IN (…)`, `BETWEEN a AND b`, `IS NULL`, `IS NOT NULL`.
+    /// Parses `IN (…)`, `NOT IN (…)`, `BETWEEN a AND b`, `IS NULL`, `IS NOT NULL`.
     fn compared_by_word(
         &mut self,
         token: Token,
@@ -450,7 +451,7 @@ impl<R: Read> Dump<R> {
     }
 }
 
-/// A statement that is beyond what is applied here.
+/// Creates the error for an unsupported statement.
 pub(super) fn not_understood(at: Position, verb: &'static str, name: &str) -> DumpError {
     DumpError::at(
         at,

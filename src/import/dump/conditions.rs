@@ -1,18 +1,19 @@
-//! `WHERE`: which rows a change is for, decided as MySQL decides it with hm-dianping's collations.
+//! `WHERE` conditions, evaluated as MySQL does with hm-dianping's collations.
 
 use std::cmp::Ordering;
 
 use super::{Row, Value};
 
-/// Which rows a change is for. Columns are places in a row.
+/// Condition on a row. Columns are indices into the row.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Condition {
     Always,
     All(Vec<Condition>),
     Any(Vec<Condition>),
-    /// A column with any of these values; with none of them for [`Comparison::NotEqual`].
+    /// Compares a column with values. True if the comparison holds for any value; for
+    /// [`Comparison::NotEqual`], if it holds for all.
     Compare(usize, Comparison, Vec<Value>),
-    /// Whether a column is `NULL`.
+    /// Tests whether a column is `NULL` (true) or not (false).
     Null(usize, bool),
 }
 
@@ -26,12 +27,12 @@ pub(super) enum Comparison {
     NotLess,
 }
 
-/// Only MySQL knows.
+/// Only MySQL can decide the comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Undecided;
 
 impl Condition {
-    /// Whether it holds for a row. `NULL` compares as nothing.
+    /// Returns whether the condition holds for a row. Comparisons with `NULL` never hold.
     pub(super) fn holds(&self, row: &Row) -> Result<bool, Undecided> {
         match self {
             Self::Always => Ok(true),
@@ -70,7 +71,8 @@ impl Comparison {
     }
 }
 
-/// A value of a row and one of a statement. Numbers by size, instants by time, other texts for equality alone.
+/// Compares a row's value with a statement's value: numbers by size, instants by time, other texts for
+/// equality only.
 fn compare(cell: &Value, value: &Value, is: Comparison) -> Result<Ordering, Undecided> {
     match (cell, value) {
         (Value::Text(cell), Value::Text(value)) => texts(cell, value, is),
@@ -96,8 +98,8 @@ fn numbers(cell: &Value, value: &Value) -> Result<Ordering, Undecided> {
     fraction(cell)?.partial_cmp(&fraction(value)?).ok_or(Undecided)
 }
 
-/// MySQL's usual collations see no difference between `a` and `A`, and none in blanks at the end. Whether `é` is `e`, and
-/// which of two words comes first, is for MySQL to say.
+/// Compares texts. MySQL's usual collations ignore case and trailing blanks. Whether `é` equals `e`, and
+/// which of two words sorts first, only MySQL can decide.
 fn texts(cell: &[u8], value: &[u8], is: Comparison) -> Result<Ordering, Undecided> {
     let text = |bytes| std::str::from_utf8(bytes).map_err(|_| Undecided);
     let (cell, value) = (text(cell)?.trim_end(), text(value)?.trim_end());
@@ -115,7 +117,7 @@ fn texts(cell: &[u8], value: &[u8], is: Comparison) -> Result<Ordering, Undecide
     }
 }
 
-/// `2022-01-31` and `2022-01-31 10:00:00` in a form in which earlier is smaller.
+/// Converts `2022-01-31` and `2022-01-31 10:00:00` to texts that sort chronologically.
 fn instant(text: &str) -> Option<String> {
     let is_day = text.len() >= 10 && text.is_char_boundary(10);
     let (day, time) = if is_day { text.split_at(10) } else { return None };

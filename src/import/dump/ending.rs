@@ -1,34 +1,35 @@
-//! Whether a dump says that it is whole.
+//! Detection of complete dumps.
 //!
-//! Each tool opens something before the first table and closes it behind the last one: mysqldump and mariadb-dump save
-//! session variables in `@OLD_…` and write `-- Dump completed`, Navicat turns `FOREIGN_KEY_CHECKS` off and on, phpMyAdmin
-//! opens a transaction, HeidiSQL, Sequel Ace and MySQL Workbench save variables. A file in which something was closed and
-//! nothing is open has its end. A file without any of these signs may have been cut between two statements.
+//! Each tool opens something before the first table and closes it after the last one: mysqldump and
+//! mariadb-dump save session variables in `@OLD_…` and write `-- Dump completed`, Navicat turns
+//! `FOREIGN_KEY_CHECKS` off and on, phpMyAdmin opens a transaction, HeidiSQL, Sequel Ace and MySQL Workbench
+//! save variables. A file is complete if something was closed and nothing is open. A file without any of
+//! these markers may have been truncated between two statements.
 
 use std::collections::BTreeSet;
 
 use crate::language::{Both, both};
 
-/// What a dump has opened and closed so far.
+/// State opened and closed by the dump so far.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Ending {
     /// `-- MySQL dump …` or `-- MariaDB dump …`.
     has_head: bool,
     /// `-- Dump completed …`.
     is_completed: bool,
-    /// `@OLD_…` variables whose values have not been restored.
+    /// `@OLD_…` variables not yet restored.
     saved: BTreeSet<String>,
     checks_are_off: bool,
     is_in_transaction: bool,
-    /// Whether anything that was opened has been closed.
+    /// Whether anything was opened and closed again.
     has_closed: bool,
 }
 
 impl Ending {
-    /// Variables that a dump may save; a tool saves about ten.
+    /// Limit of saved variables; a tool saves about ten.
     const MOST_SAVED: usize = 64;
 
-    /// Reads the beginning of a line comment.
+    /// Processes the beginning of a line comment.
     pub(super) fn comment(&mut self, begin: &[u8]) {
         if begin.starts_with(b"-- MySQL dump") || begin.starts_with(b"-- MariaDB dump") {
             *self = Self { has_head: true, ..Self::default() };
@@ -37,31 +38,31 @@ impl Ending {
         }
     }
 
-    /// A table is made: signs of an end before it belong to another dump.
+    /// Processes a `CREATE TABLE`: end markers before the table belong to another dump.
     pub(super) fn table(&mut self) {
         self.is_completed = false;
         self.has_closed &= self.is_open();
     }
 
-    /// `SET @OLD_name = @@name`.
+    /// Processes `SET @OLD_name = @@name`.
     pub(super) fn save(&mut self, name: String) {
         if self.saved.len() < Self::MOST_SAVED {
             self.saved.insert(name);
         }
     }
 
-    /// `SET name = @OLD_name`.
+    /// Processes `SET name = @OLD_name`.
     pub(super) fn restore(&mut self, name: &str) {
         self.has_closed |= self.saved.remove(name);
     }
 
-    /// `SET FOREIGN_KEY_CHECKS = …`.
+    /// Processes `SET FOREIGN_KEY_CHECKS = …`.
     pub(super) fn checks(&mut self, are_off: bool) {
         self.has_closed |= self.checks_are_off && !are_off;
         self.checks_are_off = are_off;
     }
 
-    /// `START TRANSACTION`, `COMMIT`.
+    /// Processes `START TRANSACTION` and `COMMIT`.
     pub(super) fn transaction(&mut self, begins: bool) {
         self.has_closed |= self.is_in_transaction && !begins;
         self.is_in_transaction = begins;
@@ -71,7 +72,7 @@ impl Ending {
         self.checks_are_off || self.is_in_transaction || !self.saved.is_empty()
     }
 
-    /// Why a file that ends here need not be whole; `None` if a sign of its end is there.
+    /// Returns why a file that ends at this point may be incomplete; `None` if an end marker was found.
     pub(super) fn missing(&self) -> Option<Both> {
         if self.is_completed || self.has_closed && !self.is_open() {
             return None;

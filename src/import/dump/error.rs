@@ -1,21 +1,21 @@
-//! What is wrong with a dump, and where.
+//! Errors in a dump, with positions.
 
 use std::error::Error;
 use std::{fmt, io};
 
 use crate::language::{Both, Language, Told, sentence};
 
-/// A place in the file, counted from 1; columns are bytes.
+/// A position in the file, counted from 1; columns are bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Position {
-    /// The line.
+    /// Line number, from 1.
     pub line: u64,
-    /// The byte in that line.
+    /// Byte within the line, from 1.
     pub column: u64,
 }
 
 impl Position {
-    /// For people.
+    /// Returns the position as text, for people.
     #[must_use]
     pub fn words(self, l: Language) -> String {
         let Self { line, column } = self;
@@ -23,48 +23,48 @@ impl Position {
     }
 }
 
-/// In English, for tests and benches.
+/// English text, for tests and benches.
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.words(Language::En))
     }
 }
 
-/// Why a file cannot be taken.
+/// Reason why a file cannot be imported.
 #[derive(Debug)]
 pub enum DumpError {
-    /// The file is not what it should be.
+    /// The file is invalid at some position.
     Bad {
-        /// Where.
+        /// Position of the fault.
         at: Position,
         /// One sentence without a full stop.
         what: Told,
     },
-    /// The file ends inside something that began before.
+    /// The file ends inside a statement, text or comment.
     Cut {
-        /// Where that begins.
+        /// Start of the incomplete part.
         at: Position,
         /// One sentence without a full stop.
         what: Both,
     },
-    /// The file as a whole is not what it should be.
+    /// The file is not a dump, or not a usable one, as a whole.
     NoDump(Both),
     /// The file cannot be read.
     Io(io::Error),
 }
 
 impl DumpError {
-    /// Something is wrong at this place.
+    /// Creates an error for an invalid position.
     pub fn at(at: Position, what: impl Into<Told>) -> Self {
         Self::Bad { at, what: what.into() }
     }
 
-    /// The file ends inside what begins at this place.
+    /// Creates an error for a file truncated inside the part that starts at `at`.
     pub(super) fn cut(at: Position, what: Both) -> Self {
         Self::Cut { at, what }
     }
 
-    /// For people.
+    /// Returns the error as text, for people.
     #[must_use]
     pub fn words(&self, l: Language) -> String {
         match self {
@@ -82,7 +82,7 @@ impl DumpError {
     }
 }
 
-/// In English; people are told [`DumpError::words`].
+/// English text; users see [`DumpError::words`].
 impl fmt::Display for DumpError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.words(Language::En))

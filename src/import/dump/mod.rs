@@ -1,11 +1,13 @@
-//! Reads what mysqldump, Navicat and their like write, as a stream: bytes into tokens, tokens into statements, statements
-//! into rows of named columns. Of the file only a window of 64 KiB and the row at hand are in memory.
+//! Streaming reader of SQL dumps by mysqldump, Navicat and similar tools: bytes to tokens, tokens to
+//! statements, statements to rows of named columns. Memory holds a window of 64 KiB and the current row only.
 //!
-//! A file is read twice. The first pass ([`Dump::survey`]) finds how the file ends, which of its tables stand for the wanted
-//! ones, and what changes rows behind them; the second one ([`Dump::again`]) gives the rows.
+//! The reader makes two passes. The first ([`Dump::survey`]) finds how the file ends, which tables of the
+//! file stand for the wanted ones, and which statements change preceding rows. The second ([`Dump::again`])
+//! returns the rows.
 //!
-//! Not a parser of SQL: it knows `CREATE TABLE`, `INSERT`, `REPLACE`, simple `UPDATE`s and `DELETE`s and a few settings, and
-//! passes whatever else a dump holds. What no dump holds is an error.
+//! The reader is not an SQL parser. It understands `CREATE TABLE`, `INSERT`, `REPLACE`, simple `UPDATE`s and
+//! `DELETE`s and a few settings, and skips everything else that occurs in dumps. A statement that occurs in
+//! no dump is an error.
 
 mod changes;
 mod conditions;
@@ -30,14 +32,14 @@ use self::rows::Insert;
 use self::tokens::Tokens;
 use crate::language::{Both, both, told};
 
-/// A table that the reader is to look for.
+/// A table to look for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Wanted {
-    /// Its name, in small letters.
+    /// Name in lower case.
     pub name: &'static str,
-    /// The columns that are wanted, in small letters.
+    /// Wanted columns, in lower case.
     pub columns: &'static [&'static str],
-    /// The columns without which no row of it can be understood.
+    /// Columns required to understand a row.
     pub needed: &'static [&'static str],
 }
 
@@ -50,81 +52,81 @@ impl Wanted {
 /// A value in a row.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Value {
-    /// The row does not name this column, or says `DEFAULT`.
+    /// The row does not name the column, or contains `DEFAULT`.
     Missing,
-    /// `NULL`.
+    /// An SQL `NULL`.
     Null,
-    /// A number as it is written; `TRUE` and `FALSE` are 1 and 0.
+    /// A number as written; `TRUE` and `FALSE` are 1 and 0.
     Number(String),
-    /// A text, its escapes resolved; not checked to be UTF-8.
+    /// A text with resolved escapes; not checked to be UTF-8.
     Text(Vec<u8>),
-    /// Bits, or bytes of no character set.
+    /// Bits, or bytes without a character set.
     Bytes(Vec<u8>),
-    /// Something that MySQL would have to work out, such as `now()`.
+    /// An expression that only MySQL can evaluate, such as `now()`.
     Expression,
 }
 
-/// A value and where it begins.
+/// A value with its position.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cell {
-    /// What.
+    /// The parsed value.
     pub value: Value,
-    /// Where; the row's own place if the value is missing.
+    /// Start of the value; start of the row if the value is missing.
     pub at: Position,
-    /// For instants: what the file's `TIME_ZONE` says of this column, in seconds east of UTC. `TIMESTAMP`s are written
-    /// in that zone, `DATETIME`s as they stand.
+    /// For instants: the offset from the file's `TIME_ZONE` that applies to the column, in seconds east of
+    /// UTC. `TIMESTAMP`s are written in that zone, `DATETIME`s as stored.
     pub offset_s: Option<i32>,
 }
 
 /// A row of a wanted table.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Row {
-    /// Which of the wanted tables.
+    /// Index of the wanted table.
     pub table: usize,
-    /// Which table of the file: [`Dump::part_name`].
+    /// Index of the table in the file: [`Dump::part_name`].
     pub part: usize,
-    /// One for each wanted column, in their order.
+    /// One cell per wanted column, in the order of the columns.
     pub cells: Vec<Cell>,
-    /// Where it begins.
+    /// Start of the row.
     pub at: Position,
-    /// Whether it takes the place of an earlier row with its key: `REPLACE`.
+    /// Whether the row replaces an earlier row with the same key: `REPLACE`.
     pub replaces: bool,
 }
 
-/// Names of what is in the file and not wanted.
+/// Names in the file that are not wanted.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Unknown {
-    /// Tables.
+    /// Names of unwanted tables.
     pub tables: BTreeSet<String>,
-    /// Columns of wanted tables, as `table.column`.
+    /// Unwanted columns of wanted tables, as `table.column`.
     pub columns: BTreeSet<String>,
 }
 
 /// How a file ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
-    /// With a sign that it is whole.
+    /// With a marker of completeness.
     Whole,
-    /// Behind a statement, and without a sign that it is whole.
+    /// After a statement, without a marker of completeness.
     Unsigned {
-        /// Where.
+        /// Position of the end.
         at: Position,
-        /// What is missing.
+        /// The missing marker.
         why: Both,
     },
-    /// Inside a statement, whose rows up to there are read.
+    /// Inside a statement; preceding rows of the statement are read.
     Cut {
-        /// Where the statement, text or comment begins that is not whole.
+        /// Start of the incomplete statement, text or comment.
         at: Position,
-        /// What is not whole.
+        /// Description of the incomplete part.
         what: Both,
     },
 }
 
-/// What the first pass over a file found.
+/// Result of the first pass.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Survey {
-    /// Each wanted table.
+    /// Findings per wanted table.
     pub found: Vec<Found>,
     /// How the file ends.
     pub end: End,
@@ -132,14 +134,14 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// Whether the file has any wanted table.
+    /// Returns whether the file contains any wanted table.
     #[must_use]
     pub fn has_any(&self) -> bool {
         self.found.iter().any(|found| !found.parts.is_empty())
     }
 }
 
-/// Tables that can stand for wanted ones: a sharded table may have many.
+/// Maximum number of candidate tables in a file; a sharded table may have many parts.
 const MOST_PARTS: usize = 4_096;
 
 #[derive(Clone, Debug)]
@@ -148,23 +150,23 @@ struct Column {
     is_timestamp: bool,
 }
 
-/// A dump that is being read.
+/// Reader of a dump.
 pub struct Dump<R> {
     tokens: Tokens<R>,
     wanted: &'static [Wanted],
     parts: Vec<Part>,
-    /// Names of the tables that are read; all that may be wanted in the first pass.
+    /// Names of the tables to read; `None` in the first pass: all candidates.
     chosen: Option<BTreeSet<String>>,
     changes: Vec<Change>,
     unknown: Unknown,
     insert: Option<Insert>,
-    /// What `SET TIME_ZONE` said last, if it is an offset.
+    /// Offset of the latest `SET TIME_ZONE`, if it was an offset.
     offset_s: Option<i32>,
     end: Option<End>,
 }
 
 impl<R: Read> Dump<R> {
-    /// Looks for these tables.
+    /// Creates a reader for the first pass, looking for the `wanted` tables.
     pub fn new(input: R, wanted: &'static [Wanted]) -> Self {
         Self {
             tokens: Tokens::new(input),
@@ -179,16 +181,17 @@ impl<R: Read> Dump<R> {
         }
     }
 
-    /// The same file once more, from its beginning: the rows that its statements leave of the tables that were found.
+    /// Creates a reader for the second pass over the same file from its start. Returns only the chosen
+    /// tables' rows that survive the file's later statements.
     pub fn again(input: R, wanted: &'static [Wanted], survey: &Survey) -> Self {
         let (chosen, changes) = (Some(parts::names(&survey.found)), survey.changes.clone());
         Self { chosen, changes, ..Self::new(input, wanted) }
     }
 
-    /// The first pass. `progress` is told now and then how many bytes have been read.
+    /// Runs the first pass. Calls `progress` now and then with the number of bytes read.
     ///
     /// # Errors
-    /// [`DumpError`]: where the file is not what it should be.
+    /// Any [`DumpError`], with the position of the fault.
     pub fn survey(mut self, mut progress: impl FnMut(u64)) -> Result<Survey, DumpError> {
         const ROWS_BETWEEN: u64 = 4_096;
         let mut rows = 0_u64;
@@ -202,10 +205,11 @@ impl<R: Read> Dump<R> {
         Ok(Survey { found, end: self.end.unwrap_or(End::Whole), changes: self.changes })
     }
 
-    /// The next row of a wanted table; `None` after the last one, even if the file is cut off behind it.
+    /// Returns the next row of a wanted table; `None` after the last row, even if the file is truncated
+    /// afterwards.
     ///
     /// # Errors
-    /// [`DumpError`]: where the file is not what it should be. After an error there is no sense in going on.
+    /// Any [`DumpError`], with the position of the fault. Reading cannot continue after an error.
     pub fn next_row(&mut self) -> Result<Option<Row>, DumpError> {
         match self.row_or_end() {
             Err(DumpError::Cut { at, what }) => {
@@ -235,7 +239,7 @@ impl<R: Read> Dump<R> {
         }
     }
 
-    /// Applies what changes this row further on in the file. Whether the row is still there then.
+    /// Applies later statements of the file to a row. Returns whether the row survives.
     fn is_left(&mut self, row: &mut Row) -> Result<bool, DumpError> {
         if !self.is_second_pass() {
             return Ok(true);
@@ -253,7 +257,7 @@ impl<R: Read> Dump<R> {
         self.chosen.is_some()
     }
 
-    /// The table of this name, in small letters, if it is or may be a wanted one.
+    /// Returns the table with this lower-case name if the table is, or may be, a wanted one.
     fn part(&mut self, name: &str, at: Position) -> Result<Option<usize>, DumpError> {
         if self.chosen.as_ref().is_some_and(|chosen| !chosen.contains(name)) {
             return Ok(None);
@@ -270,32 +274,32 @@ impl<R: Read> Dump<R> {
         Ok(Some(self.parts.len() - 1))
     }
 
-    /// The name of a table in the file, in small letters.
+    /// Returns the lower-case name of a table in the file.
     pub fn part_name(&self, part: usize) -> &str {
         &self.parts[part].name
     }
 
-    /// What changes rows behind them, and how many each has changed so far.
+    /// Returns the statements that change preceding rows, with the number of rows changed so far.
     pub fn changes(&self) -> &[Change] {
         &self.changes
     }
 
-    /// How the file ends, once that is known.
+    /// Returns how the file ends, once known.
     pub fn end(&self) -> Option<End> {
         self.end
     }
 
-    /// Bytes of the file that have been read.
+    /// Returns the number of bytes read.
     pub fn passed(&self) -> u64 {
         self.tokens.source.passed()
     }
 
-    /// What the file holds besides, as far as it has been read.
+    /// Returns the unwanted names read so far.
     pub fn unknown(&self) -> &Unknown {
         &self.unknown
     }
 
-    /// Passes a byte order mark, and tells what cannot be a dump by its first bytes.
+    /// Skips a byte order mark, and rejects files whose first bytes prove that they are not dumps.
     fn begin(&mut self) -> Result<(), DumpError> {
         let no_dump = |zh, en| Err(DumpError::NoDump(both(zh, en)));
         match self.tokens.source.ahead(4)? {

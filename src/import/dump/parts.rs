@@ -1,59 +1,60 @@
-//! Which tables of a file stand for a wanted one: the table itself, the parts of a sharded one, or one without the prefix.
+//! Choice of the file's tables that stand for a wanted table: the table itself, the parts of a sharded table,
+//! or a table without the prefix.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::rows::Meaning;
 use super::{Column, Position, Wanted};
 
-/// The prefix of every table of hm-dianping, which some leave out.
+/// Prefix of every hm-dianping table; some projects omit the prefix.
 const PREFIX: &str = "tb_";
-/// Digits behind a part's name: `tb_user_0`, `tb_order_202211`, `tb_sign_20221103`.
+/// Maximum digits in a part's suffix: `tb_user_0`, `tb_order_202211`, `tb_sign_20221103`.
 const MOST_DIGITS: usize = 8;
 
-/// How a table's name is written, the best first.
+/// Spelling of a table's name, in order of preference.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Spelling {
-    /// `tb_user`.
+    /// Exact name: `tb_user`.
     Plain,
-    /// `tb_user_0`, `tb_user_00`.
+    /// Part with prefix: `tb_user_0`, `tb_user_00`.
     Part,
-    /// `user`.
+    /// Without prefix: `user`.
     Bare,
-    /// `user_0`.
+    /// Part without prefix: `user_0`.
     BarePart,
 }
 
-/// A table of the file.
+/// A candidate table of the file.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
     pub(super) name: String,
-    /// Which wanted table it stands for.
+    /// Index of the wanted table.
     pub(super) table: usize,
     spelling: Spelling,
-    /// Whether it is made or filled, and not only named.
+    /// Whether the file creates or fills the table, instead of only mentioning the name.
     pub(super) is_met: bool,
-    /// Where it is made.
+    /// Position of the `CREATE TABLE`.
     pub(super) made: Option<Position>,
-    /// Its columns, if a `CREATE TABLE` names them; and what they mean to an `INSERT` that names none.
+    /// Columns, if a `CREATE TABLE` names them, and their meaning for an `INSERT` without a column list.
     pub(super) columns: Vec<Column>,
     pub(super) meaning: Option<Meaning>,
-    /// Rows that have been read of it.
+    /// Number of rows read.
     pub(super) rows: u64,
-    /// What `AUTO_INCREMENT` says.
+    /// Value of `AUTO_INCREMENT`.
     pub(super) next_id: Option<u64>,
 }
 
-/// A wanted table, as the file has it.
+/// A wanted table, as found in the file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Found {
-    /// The tables that it is read from: several of a sharded one, none if it is missing.
+    /// Tables to read: several for a sharded table, none if missing.
     pub parts: Vec<String>,
-    /// The highest `AUTO_INCREMENT` of these.
+    /// Highest `AUTO_INCREMENT` of the parts.
     pub next_id: Option<u64>,
 }
 
 impl Part {
-    /// The table of this name, in small letters, if it can stand for a wanted one.
+    /// Returns the table with this lower-case name if it can stand for a wanted one.
     pub(super) fn named(name: &str, wanted: &[Wanted]) -> Option<Self> {
         let with_prefix = format!("{PREFIX}{name}");
         let whole = |name: &str| wanted.iter().position(|table| table.name == name);
@@ -73,7 +74,8 @@ impl Part {
         Some(Self { name, table, spelling, is_met, made, columns, meaning, rows, next_id })
     }
 
-    /// Whether it is taken for a wanted table by its name alone. Any other has to have its columns too.
+    /// Returns whether the name alone identifies a wanted table. Other spellings must have the required
+    /// columns too.
     pub(super) fn is_sure(&self) -> bool {
         matches!(self.spelling, Spelling::Plain | Spelling::Part)
     }
@@ -84,8 +86,9 @@ impl Part {
     }
 }
 
-/// Which tables of the file each wanted one is read from. Of several spellings the best that has rows counts; of tables
-/// without the prefix, those alone that have the columns of the wanted one, and only where the prefix is nowhere.
+/// Chooses the tables to read for each wanted table. Of several spellings, the best one with rows wins.
+/// Tables without the prefix count only if they have the required columns, and if no table with the prefix
+/// exists.
 pub(super) fn choose(parts: &[Part], wanted: &[Wanted]) -> Vec<Found> {
     let of = |(table, wanted): (usize, &Wanted)| {
         let mut by_spelling: BTreeMap<Spelling, Vec<&Part>> = BTreeMap::new();
@@ -106,7 +109,7 @@ pub(super) fn choose(parts: &[Part], wanted: &[Wanted]) -> Vec<Found> {
     wanted.iter().enumerate().map(of).collect()
 }
 
-/// The names of all tables that are read.
+/// Returns the names of all tables to read.
 pub(super) fn names(found: &[Found]) -> BTreeSet<String> {
     found.iter().flat_map(|found| &found.parts).cloned().collect()
 }

@@ -8,7 +8,7 @@ use super::tokens::{Kind, Token};
 use super::{Cell, Column, Dump, DumpError, Position, Row, Value};
 use crate::language::{Both, both, told};
 
-/// An `INSERT` whose rows are being read.
+/// An `INSERT` with rows still to be read.
 pub(super) struct Insert {
     table: usize,
     part: usize,
@@ -17,11 +17,12 @@ pub(super) struct Insert {
     columns: Meaning,
 }
 
-/// For each value of a row: which wanted column it is, if any, and whether it is a `TIMESTAMP`.
+/// Meaning of each value in a row: index of the wanted column, if any, and whether the column is a
+/// `TIMESTAMP`.
 pub(super) type Meaning = Arc<[(Option<usize>, bool)]>;
 
 impl<R: Read> Dump<R> {
-    /// An `INSERT` or `REPLACE`, up to its first row. Of a table that is not wanted, all of it.
+    /// Parses an `INSERT` or `REPLACE` up to its first row. Statements on unwanted tables are skipped.
     pub(super) fn insert(&mut self, replaces: bool, began: Position) -> Result<(), DumpError> {
         const BEFORE_THE_NAME: [&str; 5] = ["LOW_PRIORITY", "DELAYED", "HIGH_PRIORITY", "IGNORE", "INTO"];
         let mut token = self.tokens.next()?;
@@ -64,7 +65,7 @@ impl<R: Read> Dump<R> {
         Ok(())
     }
 
-    /// The names in an `INSERT`'s own list, after its `(`.
+    /// Parses the column list of an `INSERT`, after `(`.
     fn column_list(&mut self, began: Position) -> Result<Vec<String>, DumpError> {
         let mut names = Vec::new();
         loop {
@@ -101,7 +102,7 @@ impl<R: Read> Dump<R> {
         }
     }
 
-    /// What each value of the rows means: by the `INSERT`'s own list, else by the table's columns.
+    /// Returns the meaning of the values: by the column list of the `INSERT`, else by the table's columns.
     fn meaning(
         &mut self,
         part: usize,
@@ -124,7 +125,7 @@ impl<R: Read> Dump<R> {
             self.remember_column(table, name);
         }
         if self.parts[part].columns.is_empty() {
-            // Without the table's own form, instants are what hm-dianping has: TIMESTAMPs.
+            // Without a `CREATE TABLE`, instants are taken for TIMESTAMPs, as in hm-dianping.
             let column = |name: &String| Column { name: name.clone(), is_timestamp: true };
             self.parts[part].columns = names.iter().map(column).collect();
         }
@@ -132,13 +133,13 @@ impl<R: Read> Dump<R> {
         Ok(names.iter().map(|name| (wanted.place(name), self.is_timestamp(part, name))).collect())
     }
 
-    /// Whether a column holds instants in the session's zone.
+    /// Returns whether a column contains instants in the session's time zone.
     pub(super) fn is_timestamp(&self, part: usize, column: &str) -> bool {
         let made = self.parts[part].columns.iter().find(|made| made.name == column);
         made.is_none_or(|column| column.is_timestamp)
     }
 
-    /// The next row; `None` after the statement's last.
+    /// Returns the next row; `None` after the statement's last.
     pub(super) fn row(&mut self, insert: &Insert) -> Result<Option<Row>, DumpError> {
         let mut token = self.tokens.next()?;
         if token.is(b',') {
@@ -201,7 +202,7 @@ impl<R: Read> Dump<R> {
         )
     }
 
-    /// A value, and the token after it.
+    /// Parses a value. Returns the following token as well.
     pub(super) fn value(&mut self, token: Token, began: Position) -> Result<(Value, Token), DumpError> {
         let value = match token.kind {
             Kind::Text => Value::Text(self.tokens.take_text()),

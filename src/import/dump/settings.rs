@@ -1,4 +1,4 @@
-//! `SET` and `ALTER TABLE`: what of them matters for rows and for the end of a dump.
+//! `SET` and `ALTER TABLE`: settings that affect rows, or mark the end of a dump.
 
 use std::io::Read;
 
@@ -7,11 +7,11 @@ use super::tokens::{Kind, Token};
 use super::{Dump, DumpError, Position};
 use crate::language::told;
 
-/// Session variables that a dump saves begin with it.
+/// Prefix of the variables in which a dump saves session settings.
 const SAVED: &str = "OLD_";
 
 impl<R: Read> Dump<R> {
-    /// `SET a = b, @OLD_c = @@c`: the session's zone, the keys' checks, and what is saved and restored.
+    /// Parses `SET a = b, @OLD_c = @@c`: time zone, foreign key checks, and saved and restored variables.
     pub(super) fn set(&mut self, began: Position) -> Result<(), DumpError> {
         let mut token = self.tokens.next()?;
         loop {
@@ -26,11 +26,11 @@ impl<R: Read> Dump<R> {
         }
     }
 
-    /// A variable behind its `@`, and the token after it.
+    /// Parses a variable after its `@`. Returns the following token.
     fn variable(&mut self) -> Result<Token, DumpError> {
         let token = self.tokens.next()?;
         if token.is(b'@') {
-            // A variable of the server's, whose value is read here.
+            // A server variable, read and not set by the statement.
             let _name = self.tokens.next()?;
             return self.tokens.next();
         }
@@ -72,7 +72,7 @@ impl<R: Read> Dump<R> {
         Ok(value)
     }
 
-    /// `ALTER TABLE`: phpMyAdmin adds keys and `AUTO_INCREMENT` by it. What gives columns other names is refused.
+    /// Parses `ALTER TABLE`, by which phpMyAdmin adds keys and `AUTO_INCREMENT`. Renames are refused.
     pub(super) fn alter(&mut self, began: Position) -> Result<(), DumpError> {
         let mut token = self.tokens.next()?;
         while token.kind == Kind::Word && ["ONLINE", "IGNORE"].iter().any(|word| self.tokens.says(word)) {
@@ -89,7 +89,7 @@ impl<R: Read> Dump<R> {
         }
     }
 
-    /// The rest of a statement on a table: its `AUTO_INCREMENT`.
+    /// Parses the rest of a statement on a table for `AUTO_INCREMENT`.
     pub(super) fn options(
         &mut self,
         mut token: Token,
@@ -114,7 +114,7 @@ impl<R: Read> Dump<R> {
         }
     }
 
-    /// `= 23`, and the token behind it. In a column's form `AUTO_INCREMENT` has no number.
+    /// Parses `= 23`. Returns the following token. In a column definition, `AUTO_INCREMENT` has no number.
     fn next_id(&mut self, part: usize) -> Result<Token, DumpError> {
         let mut token = self.tokens.next()?;
         if token.is(b'=') {
@@ -129,7 +129,7 @@ impl<R: Read> Dump<R> {
     }
 }
 
-/// `+08:00` in seconds; `SYSTEM` and names of zones are none.
+/// Parses `+08:00` to seconds; `None` for `SYSTEM` and named zones.
 fn offset_s(text: &[u8]) -> Option<i32> {
     let (sign, rest) = match text.split_first()? {
         (b'+', rest) => (1, rest),

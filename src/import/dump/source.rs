@@ -1,13 +1,13 @@
-//! The bytes of a file, with some of them in view, and where they stand.
+//! Byte source with lookahead and positions.
 
 use std::io::{self, Read};
 
 use super::error::Position;
 
-/// What is read from the file at once.
+/// Size of the read buffer.
 const BUFFER: usize = 64 << 10;
 
-/// A window that moves over a file of any length.
+/// A window sliding over a file of any length.
 pub(super) struct Source<R> {
     input: R,
     buffer: Box<[u8]>,
@@ -26,7 +26,7 @@ impl<R: Read> Source<R> {
         Self { input, buffer, at: 0, end: 0, is_over: false, passed: 0, line: 1, line_began: 0 }
     }
 
-    /// What comes next: at least `least` bytes, which are few, unless the file ends before.
+    /// Returns the bytes ahead: at least `least`, a small number, unless the file ends before.
     pub(super) fn ahead(&mut self, least: usize) -> io::Result<&[u8]> {
         while self.end - self.at < least && !self.is_over {
             self.buffer.copy_within(self.at..self.end, 0);
@@ -42,12 +42,12 @@ impl<R: Read> Source<R> {
         Ok(&self.buffer[self.at..self.end])
     }
 
-    /// The next byte; `None` at the end.
+    /// Returns the next byte without consuming it; `None` at the end.
     pub(super) fn byte(&mut self) -> io::Result<Option<u8>> {
         self.ahead(1).map(|ahead| ahead.first().copied())
     }
 
-    /// Goes past bytes that are in view.
+    /// Consumes bytes within the window.
     pub(super) fn pass(&mut self, bytes: usize) {
         let passed = &self.buffer[self.at..self.end][..bytes];
         for (index, _) in passed.iter().enumerate().filter(|(_, byte)| **byte == b'\n') {
@@ -58,7 +58,8 @@ impl<R: Read> Source<R> {
         self.passed += bytes as u64;
     }
 
-    /// Goes on to the first byte that `stops`, or to the end. Answers what was passed, piece by piece.
+    /// Consumes bytes up to the first one that `stops`, or to the end. Passes the consumed bytes to `piece`,
+    /// chunk by chunk. Returns the byte reached, not consumed; `None` at the end.
     pub(super) fn pass_until(
         &mut self,
         stops: impl Fn(u8) -> bool,
@@ -84,7 +85,7 @@ impl<R: Read> Source<R> {
         Position { line: self.line, column: self.passed - self.line_began + 1 }
     }
 
-    /// Bytes of the file behind us.
+    /// Returns the number of bytes consumed.
     pub(super) fn passed(&self) -> u64 {
         self.passed
     }
@@ -94,7 +95,7 @@ impl<R: Read> Source<R> {
 mod tests {
     use super::*;
 
-    /// Gives one byte at a time, as a slow pipe does.
+    /// Returns one byte per read, like a slow pipe.
     struct Drops<'a>(&'a [u8]);
 
     impl Read for Drops<'_> {

@@ -1,4 +1,4 @@
-//! Statements: which one it is, and what of it matters.
+//! Statements: dispatch by keyword, and extraction of the relevant parts.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -7,11 +7,11 @@ use super::tokens::{Kind, Token};
 use super::{Column, Dump, DumpError, End, Position};
 use crate::language::{Language, both, told};
 
-/// Names of what is not wanted are remembered for the report, but not without end.
+/// Limit of unwanted names kept for the report.
 const MOST_NAMES: usize = 200;
-/// MySQL allows no more in a table.
+/// MySQL's limit of columns in a table.
 pub(super) const MOST_COLUMNS: usize = 4_096;
-/// What stands in a dump and says nothing about rows.
+/// Statements of a dump without influence on rows.
 const PASSED: [&str; 23] = [
     "SET",
     "ALTER",
@@ -37,14 +37,15 @@ const PASSED: [&str; 23] = [
     "END",
     "CHECKSUM",
 ];
-/// What changes rows that have been read.
+/// Statements that change preceding rows.
 const CHANGES: [&str; 4] = ["UPDATE", "DELETE", "TRUNCATE", "DROP"];
-/// What an item of `CREATE TABLE` begins with that is no column.
+/// First words of items in `CREATE TABLE` other than columns.
 const KEYS: [&str; 10] =
     ["PRIMARY", "KEY", "INDEX", "UNIQUE", "FULLTEXT", "SPATIAL", "CONSTRAINT", "FOREIGN", "CHECK", "PERIOD"];
 
 impl<R: Read> Dump<R> {
-    /// Reads a statement, or an `INSERT` up to its first row. `false` at the end of a file that is whole.
+    /// Reads a statement, or an `INSERT` up to its first row. Returns `false` at the end of a file that does
+    /// not break off inside a statement.
     pub(super) fn statement(&mut self) -> Result<bool, DumpError> {
         let token = self.tokens.next()?;
         match token.kind {
@@ -89,7 +90,7 @@ impl<R: Read> Dump<R> {
     fn no_statement(&mut self, at: Position) -> DumpError {
         let found: String = String::from_utf8_lossy(self.tokens.text()).chars().take(20).collect();
         let found = found.escape_debug();
-        // The first letters of a statement whose rest was cut off.
+        // The first letters of a truncated statement.
         if !self.parts.is_empty() && matches!(self.tokens.source.byte(), Ok(None)) {
             return cut_off(at);
         }
@@ -108,7 +109,7 @@ impl<R: Read> Dump<R> {
         }
     }
 
-    /// The end of a statement that says nothing more.
+    /// Skips the rest of a statement.
     pub(super) fn pass_statement(&mut self, began: Position) -> Result<(), DumpError> {
         loop {
             match self.tokens.skip()?.kind {
@@ -119,7 +120,7 @@ impl<R: Read> Dump<R> {
         }
     }
 
-    /// From `DELIMITER ;;` on there are triggers and routines, until the line that makes it `;` again.
+    /// Skips triggers and routines from `DELIMITER ;;` to the line that restores `;`.
     fn delimiter(&mut self, began: Position) -> Result<(), DumpError> {
         let mut line = self.line()?;
         loop {
@@ -138,7 +139,7 @@ impl<R: Read> Dump<R> {
         }
     }
 
-    /// The rest of the line, of a long one its beginning; `None` at the end of the file.
+    /// Returns the rest of the line, limited to a maximum length; `None` at the end of the file.
     fn line(&mut self) -> Result<Option<Vec<u8>>, DumpError> {
         const ENOUGH: usize = 256;
         let source = &mut self.tokens.source;
@@ -204,7 +205,7 @@ impl<R: Read> Dump<R> {
         self.pass_from(token, began)
     }
 
-    /// A table has these columns.
+    /// Sets the columns of a table.
     fn form(&mut self, part: usize, columns: Vec<Column>) {
         let table = self.parts[part].table;
         for column in &columns {
@@ -216,7 +217,7 @@ impl<R: Read> Dump<R> {
         self.parts[part].columns = columns;
     }
 
-    /// The columns of a `CREATE TABLE`, from after its `(` to its `)`.
+    /// Parses the columns of a `CREATE TABLE`, from after `(` to `)`.
     fn columns(&mut self, began: Position) -> Result<Vec<Column>, DumpError> {
         let mut columns = Vec::new();
         loop {
@@ -246,7 +247,7 @@ impl<R: Read> Dump<R> {
         }
     }
 
-    /// Goes to the end of an item in brackets. Whether the brackets end with it.
+    /// Skips to the end of an item in parentheses. Returns whether the closing parenthesis was reached.
     pub(super) fn pass_item(&mut self, first: Token, began: Position) -> Result<bool, DumpError> {
         let (mut token, mut depth) = (first, 0_u64);
         loop {
@@ -265,7 +266,8 @@ impl<R: Read> Dump<R> {
         }
     }
 
-    /// A table's name, perhaps behind its database's, in small letters; and the token after it.
+    /// Parses a table name, possibly qualified by a database. Returns the lower-case name and the following
+    /// token.
     pub(super) fn name(&mut self, first: Token, began: Position) -> Result<(String, Token), DumpError> {
         let mut token = first;
         loop {
@@ -292,7 +294,7 @@ impl<R: Read> Dump<R> {
         String::from_utf8_lossy(self.tokens.text()).to_lowercase()
     }
 
-    /// Notes a column of a wanted table that nobody wants.
+    /// Records an unwanted column of a wanted table.
     pub(super) fn remember_column(&mut self, table: usize, column: &str) {
         let wanted = self.wanted[table];
         if wanted.place(column).is_none() {
@@ -300,7 +302,7 @@ impl<R: Read> Dump<R> {
         }
     }
 
-    /// The end of a statement of which `token` has been read.
+    /// Skips the rest of a statement after `token`.
     pub(super) fn pass_from(&mut self, token: Token, began: Position) -> Result<(), DumpError> {
         match token.kind {
             Kind::Mark(b';') => Ok(()),

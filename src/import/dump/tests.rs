@@ -1,4 +1,4 @@
-//! What the reader makes of the dialects in the wild.
+//! Tests of the SQL dialects in real dumps.
 
 use super::*;
 
@@ -7,7 +7,7 @@ const SHOPS: &[Wanted] = &[
     Wanted { name: "tb_user", columns: &["id"], needed: &["id"] },
 ];
 
-/// The table's form, which most cases begin with.
+/// The usual `CREATE TABLE` of a case.
 const MADE: &str = "CREATE TABLE `tb_shop` (`id` bigint NOT NULL, `name` varchar(128), `extra` json,
     `sold` int(10) unsigned ZEROFILL, created timestamp NULL, PRIMARY KEY (`id`), KEY k (`name`(10), sold)) ENGINE=InnoDB;\n";
 
@@ -23,7 +23,7 @@ fn read(text: &str) -> Result<(Vec<Row>, Unknown), DumpError> {
     }
 }
 
-/// The rows that the second pass gives, each as its values.
+/// Returns the rows of the second pass, each as its values.
 fn left(text: &str) -> Result<Vec<String>, DumpError> {
     let survey = Dump::new(text.as_bytes(), SHOPS).survey(|_| {})?;
     let mut dump = Dump::again(text.as_bytes(), SHOPS, &survey);
@@ -34,7 +34,7 @@ fn left(text: &str) -> Result<Vec<String>, DumpError> {
     Ok(rows)
 }
 
-/// Each row as its values, written shortly.
+/// Returns each row as its values, abbreviated.
 fn values(text: &str) -> Vec<String> {
     let (rows, _) = read(text).unwrap_or_else(|error| panic!("{text}: {error}"));
     rows.iter().map(written).collect()
@@ -130,7 +130,8 @@ fn whatever_else_a_dump_holds_is_passed() {
 #[test]
 fn what_is_not_wanted_is_named_once() {
     let others = "CREATE TABLE tb_other (a int); INSERT INTO tb_other VALUES (1,'a;'),(2,x'zz'); INSERT INTO more VALUES (1);";
-    // Even a literal that is none does not matter in a table that nobody wants, as long as its end can be told.
+    // Even an invalid literal is harmless in an unwanted table, as long as the end of the literal can be
+    // found.
     let others = others.replace("x'zz'", "'zz'");
     let (rows, unknown) =
         read(&format!("{others}{MADE}INSERT INTO tb_shop (id, extra2) VALUES (1, 2);")).unwrap();
@@ -228,7 +229,7 @@ fn each_tool_closes_what_it_has_opened() {
         let end_of = |text: &str| Dump::new(text.as_bytes(), SHOPS).survey(|_| {}).unwrap().end;
         assert_eq!(end_of(&format!("{begin}{rows}{end}")), End::Whole, "{tool}");
         assert!(matches!(end_of(&format!("{begin}{rows}")), End::Unsigned { .. }), "{tool}");
-        // What somebody has written behind it does not make it less whole; another dump does.
+        // Statements appended later do not make a dump incomplete; another dump does.
         assert_eq!(end_of(&format!("{begin}{rows}{end}\nDELETE FROM tb_user;")), End::Whole, "{tool}");
         let second = rows.replace("tb_user", "tb_shop").replace("(id int)", "(id int, name text)");
         let both = format!("{begin}{rows}{end}\n{begin}{}", second.replace("(1)", "(1, '')"));

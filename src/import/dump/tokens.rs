@@ -1,4 +1,4 @@
-//! Bytes into tokens: what MySQL takes for words, names, literals and comments.
+//! Tokenizer: words, names, literals and comments as in MySQL.
 
 use std::io::Read;
 
@@ -7,33 +7,34 @@ use super::error::{DumpError, Position};
 use super::source::Source;
 use crate::language::{both, told};
 
-/// A value that is kept may be this long; MySQL's own MEDIUMTEXT is no longer.
+/// Maximum size of a value kept; equals the limit of MySQL's MEDIUMTEXT.
 const LONGEST_VALUE: usize = 16 << 20;
-/// A name or a word is known by at most so many bytes: MySQL's are at most 64 characters.
+/// Maximum bytes kept of a name or word. MySQL's names have at most 64 characters.
 const LONGEST_NAME: usize = 256;
-/// `/*!` comments from this version on are no MySQL's: MariaDB's dumps begin with `/*M!999999`, for its client alone.
+/// `/*!` comments from this version on are not for MySQL: MariaDB's dumps begin with `/*M!999999`, meant for
+/// MariaDB's client only.
 const NO_VERSION: u32 = 200_000;
 
-/// What a token is. What it says is in [`Tokens::text`].
+/// Kind of a token. The contents are in [`Tokens::text`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     /// The end of the file.
     End,
-    /// A bare word.
+    /// An unquoted word.
     Word,
-    /// A name in back quotes.
+    /// A name in backquotes.
     Name,
-    /// A text in single or double quotes, its escapes resolved.
+    /// A text in single or double quotes, with resolved escapes.
     Text,
-    /// Digits with what belongs to a number, without a sign.
+    /// Digits and other characters of a number, without a sign.
     Number,
-    /// `x'..'` or `0x..`, `b'..'` or `0b..`, as bytes.
+    /// `x'..'` or `0x..`, `b'..'` or `0b..`, converted to bytes.
     Bytes,
     /// Any other character.
     Mark(u8),
 }
 
-/// A token and where it begins.
+/// A token with its position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Token {
     pub(super) kind: Kind,
@@ -46,13 +47,13 @@ impl Token {
     }
 }
 
-/// The tokens of a file, one after another.
+/// Tokenizer of a file.
 pub(super) struct Tokens<R> {
     pub(super) source: Source<R>,
     text: Vec<u8>,
-    /// What has been opened and closed, as comments and statements say.
+    /// Markers of the dump's end, from comments and statements.
     pub(super) ending: Ending,
-    /// Inside a `/*!40101 … */`, whose inside counts.
+    /// Start of the enclosing `/*!40101 … */`, whose contents are executed.
     conditional: Option<Position>,
 }
 
@@ -61,27 +62,27 @@ impl<R: Read> Tokens<R> {
         Self { source: Source::new(input), text: Vec::new(), ending: Ending::default(), conditional: None }
     }
 
-    /// What the last token says, if it was kept.
+    /// Returns the contents of the last token, if kept.
     pub(super) fn text(&self) -> &[u8] {
         &self.text
     }
 
-    /// [`text`](Self::text) to be kept further.
+    /// Takes the [`text`](Self::text) out of the tokenizer.
     pub(super) fn take_text(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.text)
     }
 
-    /// Whether the last token, a bare word, is this one, in any case.
+    /// Returns whether the last token, an unquoted word, equals `word`, ignoring case.
     pub(super) fn says(&self, word: &str) -> bool {
         self.text.eq_ignore_ascii_case(word.as_bytes())
     }
 
-    /// The next token, with what it says.
+    /// Returns the next token and keeps its contents.
     pub(super) fn next(&mut self) -> Result<Token, DumpError> {
         self.token(true)
     }
 
-    /// The next token; what it says, if it is a literal, is not kept.
+    /// Returns the next token; the contents of literals are not kept.
     pub(super) fn skip(&mut self) -> Result<Token, DumpError> {
         self.token(false)
     }
@@ -121,7 +122,7 @@ impl<R: Read> Tokens<R> {
         }
     }
 
-    /// Goes past white space and comments, and into comments whose inside counts.
+    /// Skips white space and comments, and enters executable comments.
     fn pass_blank(&mut self) -> Result<(), DumpError> {
         loop {
             self.source.pass_until(|byte| !byte.is_ascii_whitespace(), |_| {})?;
@@ -144,7 +145,7 @@ impl<R: Read> Tokens<R> {
         }
     }
 
-    /// Enters a comment whose inside counts for MySQL from some version on.
+    /// Enters a comment that MySQL executes from some version on.
     fn enter(&mut self, opening: usize) -> Result<(), DumpError> {
         const DIGITS: usize = 6;
         let at = self.source.position();
@@ -188,7 +189,7 @@ impl<R: Read> Tokens<R> {
         }
     }
 
-    /// A text or name. Its quote doubled means itself; a backslash escapes, but not in names.
+    /// Reads a quoted text or name. A doubled quote stands for itself; a backslash escapes, except in names.
     fn quoted(&mut self, quote: u8, kind: Kind, keep: bool, at: Position) -> Result<Kind, DumpError> {
         let longest = if kind == Kind::Name { LONGEST_NAME } else { LONGEST_VALUE };
         let escapes = kind == Kind::Text;
@@ -232,7 +233,7 @@ impl<R: Read> Tokens<R> {
                 }
             };
             if keep {
-                // `\%` and `\_` are for patterns: elsewhere they mean both characters.
+                // `\%` and `\_` are pattern escapes; in other texts MySQL keeps both characters.
                 if stop == Some(b'\\') && matches!(meant, b'%' | b'_') {
                     self.text.push(b'\\');
                 }
@@ -254,7 +255,7 @@ impl<R: Read> Tokens<R> {
         self.digits_to_bytes(base, at)
     }
 
-    /// Digits into the bytes they stand for, filled up from the left.
+    /// Converts digits to bytes, padded on the left.
     fn digits_to_bytes(&mut self, base: u32, at: Position) -> Result<Kind, DumpError> {
         let a_byte = if base == 16 { 2 } else { 8 };
         let missing = (a_byte - self.text.len() % a_byte) % a_byte;
@@ -284,7 +285,7 @@ impl<R: Read> Tokens<R> {
     fn number(&mut self) -> Result<Kind, DumpError> {
         let in_number = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'.';
         self.run(in_number, LONGEST_NAME)?;
-        // 1e+5: the sign is the only one inside a number.
+        // In 1e+5, the sign is part of the number.
         let ends_in_e = self.text.last().is_some_and(|last| matches!(last, b'e' | b'E'));
         let sign = self.source.byte()?.filter(|byte| matches!(byte, b'+' | b'-'));
         if let (true, Some(sign)) = (ends_in_e, sign) {
@@ -300,7 +301,7 @@ impl<R: Read> Tokens<R> {
         Ok(Kind::Word)
     }
 
-    /// Takes bytes as long as they fit; of very many only the first.
+    /// Reads bytes while `fits` holds; keeps only the first `longest`.
     fn run(&mut self, fits: impl Fn(u8) -> bool, longest: usize) -> Result<(), DumpError> {
         let text = &mut self.text;
         self.source.pass_until(

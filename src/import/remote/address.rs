@@ -79,8 +79,8 @@ fn encoded(text: &str) -> String {
 }
 
 /// Returns whether an address belongs to the public internet, not to this machine, its network, a carrier's
-/// network, a multicast group or a reserved range. IPv6 ranges that embed IPv4 addresses count as public only
-/// if the embedded address is public.
+/// network, a multicast group or a reserved range. Of the IPv6 ranges that embed IPv4 addresses, only NAT64
+/// counts, and only for public IPv4 addresses.
 pub(super) fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),

@@ -1,4 +1,4 @@
-//! Tests against servers on this machine, which only the tests may reach.
+//! Tests against local servers, unreachable for the production client.
 
 use std::collections::HashMap;
 use std::io::{Cursor, Read as _, Write as _};
@@ -16,7 +16,7 @@ use tokio_rustls::rustls::{RootCertStore, ServerConfig, crypto};
 use super::client::Network;
 use super::*;
 
-/// Host names with their addresses, and the permitted addresses.
+/// Host names with addresses, and the addresses permitted in a test.
 #[derive(Default)]
 struct Here {
     names: HashMap<&'static str, SocketAddr>,
