@@ -190,7 +190,7 @@ struct Counted {
 }
 
 impl Counted {
-    /// A new master loads a sale at the sale's next use.
+    /// Returns whether the counts agree. A new master loads a sale at the sale's next use.
     fn is_balanced(&self) -> bool {
         self.pending == 0 && self.taken.is_none_or(|taken| taken == self.held)
     }

@@ -12,7 +12,7 @@ use anyhow::{Context as _, bail};
 const START: Duration = Duration::from_secs(60);
 const STOP: Duration = Duration::from_secs(30);
 
-/// Variables a server may inherit: language and log format, nothing that changes behaviour.
+/// Variables a server may inherit: logging and language, nothing that changes behaviour.
 const HEARD: [&str; 2] = ["MALLBOX_LOG", "MALLBOX_LANG"];
 
 /// Location of the mall for the server, kept off the command line, which every user of the machine can read.

@@ -345,7 +345,8 @@ fn sales_and_orders(check: &mut Checker<'_>) {
     }
 }
 
-/// Must be last: sessions end before the next day, which is needed to make up a missed sign-in.
+/// Drives the sign-ins. Must be last: sessions end before the next day, which is needed to make up a missed
+/// sign-in.
 fn sign_ins(check: &mut Checker<'_>) {
     let none = &Value::Null;
     for query in ["", "?from=2026-11-21&to=2026-11-22&current=1", "?from=x"] {

@@ -1,4 +1,5 @@
-//! Invalid dumps, and targets that cannot take a dump: each is refused with a sentence, and nothing is changed.
+//! Invalid dumps, and targets that cannot take a dump: each is refused with a sentence, and nothing is
+//! changed.
 
 use crate::world::{Place, Said, Served, dump};
 

@@ -79,8 +79,8 @@ async fn a_voided_letter_gives_its_unit_and_the_right_to_buy_back() {
     assert_eq!(refusal(w.dead_letter_office.replay(w.by(), nobody).await), unknown);
 }
 
-/// Ten users whose first orders Redis lost bought again: their second claims are dead letters beside live
-/// orders.
+/// Makes ten users buy again after the stock memory lost their first orders: their second claims are dead
+/// letters beside live orders.
 async fn doubles() -> (World, VoucherId, Vec<OrderId>, Vec<OrderId>) {
     let mut w = world().await;
     let voucher = w.sale(100).await;
@@ -91,7 +91,7 @@ async fn doubles() -> (World, VoucherId, Vec<OrderId>, Vec<OrderId>) {
 #[tokio::test(flavor = "multi_thread")]
 async fn voiding_a_double_leaves_the_live_order_and_books_that_balance() {
     let (w, voucher, first, second) = doubles().await;
-    // Redis did not know the first ten orders, and gave their units to the second claims.
+    // The stock memory did not know the first ten orders, and gave their units to the second claims.
     assert_eq!(w.left(voucher).await, 90);
     w.assert_balanced().await;
     for order in &second {
@@ -130,7 +130,7 @@ async fn a_double_kept_a_unit_beside_the_order_of_its_user() {
     assert_eq!(w.left(voucher).await, 100);
 }
 
-/// Ten claims, of which the database accepts only seven.
+/// Makes ten claims, of which the database accepts only seven.
 async fn oversold() -> (World, VoucherId, Vec<OrderId>) {
     let mut w = idle().await;
     let voucher = w.sale(10).await;

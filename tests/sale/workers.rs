@@ -109,8 +109,8 @@ async fn buyers_wiped_in_the_middle_of_a_sale_cannot_buy_twice() {
     }
     let counts = w.storage.orders.count(voucher).await.unwrap();
     assert_eq!((counts.unpaid, counts.dead_letters, counts.doubles), (50, 0, 0));
-    // Redis does not know the first thirty orders; rebuilt from the database it does, and the ledger
-    // balances.
+    // The stock memory does not know the first thirty orders; rebuilt from the database it does, and the
+    // ledger balances.
     let report = w.verify().await;
     assert!(report.findings.iter().any(|finding| finding.term == "units taken in memory"), "{report}");
     w.rebuild(voucher).await;

@@ -51,7 +51,7 @@ impl Rung {
         }
     }
 
-    /// Contended only by the metronome, and only for nanoseconds.
+    /// Locks the set; contended only by the metronome, and only for nanoseconds.
     fn lock(&self) -> MutexGuard<'_, List> {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -15,7 +15,7 @@ pub(super) fn ask_as_each(check: &mut Checker<'_>, call: &str, path: &str, body:
     check.ask(call, path, &operator, body)
 }
 
-/// Two claims refused by the database: the first is replayed, the second voided.
+/// Makes two claims that the database refuses, replays the first and voids the second.
 fn dead_letters(check: &mut Checker<'_>) {
     let (operator, other, none) = (check.w.operator.clone(), check.w.other.clone(), &Value::Null);
     check.w.ground().refuse_rows("orders", "NEW.user_id IN (1, 3)", "poison");

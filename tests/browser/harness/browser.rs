@@ -18,7 +18,7 @@ pub enum Screen {
 impl Screen {
     pub const ALL: [Self; 3] = [Self::Phone, Self::Tablet, Self::Desktop];
 
-    /// Whether input is by touch instead of a mouse.
+    /// Returns whether input is by touch instead of a mouse.
     pub fn is_touched(self) -> bool {
         self != Self::Desktop
     }

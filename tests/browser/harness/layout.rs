@@ -8,7 +8,7 @@ use super::Page;
 const TOO_WIDE: &str = r#"(() => {
     const width = document.documentElement.clientWidth;
     if (document.documentElement.scrollWidth <= width) return [];
-    // What is fixed to the window is as wide as the widest of the others; what scrolls by itself may hold wider things.
+    // A fixed element is as wide as the widest other; a scrolling container may hold wider elements.
     const isApart = (part) => part && part !== document.body
         && (getComputedStyle(part).position === "fixed" || getComputedStyle(part).overflowX !== "visible" || isApart(part.parentElement));
     const wide = [...document.body.querySelectorAll("*")]

@@ -24,7 +24,7 @@ const UNREST: &str = r#"(() => {
     const seen = (image) => {
         if (image.loading !== "lazy") return true;
         const box = image.getBoundingClientRect();
-        // Further on in a row that is scrolled sideways it is not loaded yet.
+        // Outside the visible part of a horizontal scroller an image is not loaded yet.
         for (let part = image.parentElement; part; part = part.parentElement) {
             const { left, right } = part.getBoundingClientRect();
             const isAside = box.left >= right || box.right <= left;
