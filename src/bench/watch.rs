@@ -12,12 +12,12 @@ use anyhow::{Context as _, bail};
 const EVERY: Duration = Duration::from_millis(100);
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// One sample of the servers' metrics.
+/// A sample of the servers' metrics.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Look {
     /// Claims persisted as orders since the servers started.
     pub(super) persisted: u64,
-    /// Transactions that persisted them.
+    /// Transactions used to persist `persisted` claims.
     pub(super) batches: u64,
     /// Claims accepted and not settled.
     pub(super) pending: u64,
@@ -96,7 +96,7 @@ fn look_at(address: SocketAddr) -> anyhow::Result<Look> {
     })
 }
 
-/// Sends one GET on a new connection.
+/// Sends a GET on a new connection.
 fn get(address: SocketAddr, path: &str) -> anyhow::Result<String> {
     let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;

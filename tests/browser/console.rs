@@ -1,4 +1,4 @@
-//! Errors at the console that must do no harm.
+//! Harmless errors at the console.
 
 use std::time::Duration;
 

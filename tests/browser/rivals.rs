@@ -20,7 +20,7 @@ fn at_the_sale(mall: &Mall, phone: &str) -> Page {
     page
 }
 
-/// Checks that Anne has one order for one unit, and sees the confirmation.
+/// Checks Anne's single order for a single unit, and the confirmation.
 fn has_one(mall: &Mall, page: &Page, before: i64) {
     page.sees("抢到了！");
     page.link("去付款").is_there();

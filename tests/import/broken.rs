@@ -1,4 +1,4 @@
-//! Imports that end halfway leave nothing, and the next one succeeds; a large one needs little memory.
+//! Imports that end halfway leave nothing, and the next import succeeds; a large import needs little memory.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};

@@ -1,4 +1,4 @@
-//! Claims: accepted ones, and the refusals of the others.
+//! Claims: accepted and refused.
 
 use std::time::Duration;
 

@@ -18,7 +18,7 @@ async fn terms(w: &World, voucher: VoucherId) -> Terms {
     w.storage.vouchers.get(voucher).await.unwrap().unwrap().sale.unwrap().terms
 }
 
-/// An instance was killed between its write to the store and its write to the database, or in the opposite
+/// An instance was killed between the writes to the store and to the database, or in the opposite
 /// order.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_killed_instance_told_one_of_the_two_the_others_put_right() {
@@ -37,7 +37,7 @@ async fn what_a_killed_instance_told_one_of_the_two_the_others_put_right() {
     assert_eq!(w.storage.sales.claim(claim).await.unwrap(), ClaimAnswer::Paused);
 }
 
-/// The instance was killed before it set the deadline, or failed to.
+/// The instance was killed before setting the deadline, or failed to set it.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unpaid_order_whose_deadline_nobody_knows_ends_all_the_same() {
     let w = world().await;

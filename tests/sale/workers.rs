@@ -1,4 +1,4 @@
-//! Workers persist claims from the log to the database, whatever the database responds.
+//! Workers persist claims from the log to the database, regardless of database errors.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -13,7 +13,7 @@ async fn dead_letters(w: &World) -> Vec<DeadLetter> {
     letters
 }
 
-/// Makes the database refuse the orders of these users.
+/// Makes the database refuse the orders of `users`.
 fn refuse_orders_of(w: &World, users: &str) {
     w.ground().refuse_rows("orders", &format!("NEW.user_id IN ({users})"), "poison");
 }

@@ -1,4 +1,4 @@
-//! A browser for tests. A `Browser` belongs to one user, with a separate profile; a `Page` is one page in it.
+//! A browser for tests. A `Browser` belongs to one user, with a separate profile; a `Page` is a page of the browser.
 //!
 //! ```ignore
 //! let page = Browser::at(&mall.url()).open("/#/shop/1");
@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Elements are located by role and name, and every search waits. A test fails on any error of a page, except
-//! errors it caused and has forgiven.
+//! errors caused on purpose and forgiven.
 
 mod axe;
 mod browser;

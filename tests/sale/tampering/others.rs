@@ -1,5 +1,5 @@
-//! Tampering with payments, dead letters, users and their writings, and tampering possible on one engine
-//! only.
+//! Tampering with payments, dead letters, users and their writings, and tampering possible on a single
+//! engine.
 
 use mallbox_test_servers::Sql;
 
@@ -195,7 +195,7 @@ pub const KINDS: &[Kind] = &[
     ),
 ];
 
-/// Tampering possible on one engine only, or with different SQL per engine.
+/// Tampering possible on a single engine, or with different SQL per engine.
 pub const OF_EACH: &[(Sql<'static>, Sql<'static>, &str)] = &[
     (
         Sql {
@@ -279,7 +279,7 @@ pub const OF_EACH: &[(Sql<'static>, Sql<'static>, &str)] = &[
     ),
 ];
 
-/// SQLite only: the other engine has no equivalent, or leaves gaps by itself.
+/// SQLite only: the other engine has no equivalent, or leaves gaps in normal operation.
 pub const OF_SQLITE: &[Kind] = &[
     kind(
         "CREATE TABLE kept AS SELECT * FROM payments WHERE id = 2; DELETE FROM payments WHERE id = 2",

@@ -7,7 +7,7 @@ use crate::state::{ClientState, State};
 
 use super::{Promise, Verdict};
 
-/// Stage of an order as clients see it. Pending and unpaid are one stage: only the mall's own work lies
+/// Stage of an order as clients see it. Pending and unpaid are a single stage: only the mall's own work lies
 /// between.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
@@ -61,7 +61,7 @@ pub(super) fn judge(history: &History, state: &State, verdict: &mut Verdict) {
     what_operators_see(history, state, verdict);
 }
 
-/// The orders of one client.
+/// The orders of a client.
 struct Case<'a> {
     history: &'a History,
     client: usize,
@@ -178,8 +178,8 @@ impl Case<'_> {
         }
     }
 
-    /// Checks that an order unknown to any claim's response matches a claim without a response, and that at
-    /// most one order is live.
+    /// Checks that an order unknown to any claim's response matches a claim without a response. At
+    /// most one order may be live.
     fn is_explained(&mut self, sale: u64, there: &BTreeMap<u64, OrderView>, told: &BTreeMap<u64, Told>) {
         let of_sale: Vec<_> = there.values().filter(|view| view.sale == sale).collect();
         let live: Vec<_> = of_sale.iter().filter(|view| is_live(view.status)).map(|view| view.id).collect();
