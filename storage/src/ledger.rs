@@ -47,10 +47,11 @@ pub struct OrderFacts {
     pub payments: Vec<PaymentFacts>,
 }
 
-/// Data about its orders that a sale stores.
+/// Data that a sale stores about its orders.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SaleFacts {
-    /// Smallest and largest id of the sale's live orders.
+    /// Recorded id range of the sale's orders. Every live order and every dead letter with a unit lies
+    /// inside; an imported closed order may lie outside.
     pub range: Option<(OrderId, OrderId)>,
 }
 

@@ -232,7 +232,8 @@ pub trait Orders: Send + Sync {
     ///
     /// Orders take the mall's [`PaymentMode`], read in the same transaction. A claim's deadline, if the mode
     /// has deadlines, is its time + the sale's time to pay. A claim that arrives late, after more than half
-    /// of that period, gets the whole period counted from `now`, or 5 minutes if the period is longer.
+    /// of that period, leaves its buyer at least the whole period from `now`, or 5 minutes if the period is
+    /// longer.
     ///
     /// # Errors
     /// - Transient: nothing was written, or the response was lost; call again.
@@ -295,8 +296,8 @@ pub trait Orders: Send + Sync {
 
     /// Returns a page of the orders that match `filter`, newest first, and the total number of matches.
     ///
-    /// Without a user in the filter, the call scans all orders, or all orders between the sale's first and
-    /// last.
+    /// Cost: without a user in the filter, a scan of all orders; for a flash sale, of all orders in the
+    /// sale's recorded id range.
     ///
     /// # Errors
     /// Any [`StoreError`]: call again.
@@ -342,8 +343,8 @@ pub trait Orders: Send + Sync {
     /// Any [`StoreError`]: call again.
     async fn count(&self, voucher: VoucherId) -> Result<OrderCounts, StoreError>;
 
-    /// Counts like [`count`](Orders::count), but for display: may trust the sale's own id range of its live
-    /// orders, and skip all other rows.
+    /// Counts like [`count`](Orders::count), but for display: may rely on the id range recorded by the sale,
+    /// and skip all other rows.
     ///
     /// # Errors
     /// Any [`StoreError`]: call again.

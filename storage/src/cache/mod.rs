@@ -81,7 +81,7 @@ pub struct Looked {
 ///   others. [`forget`](Cache::forget) takes effect in the calling process at once and elsewhere as soon as
 ///   the invalidation message arrives; if the message is lost, within 3 s of real time.
 /// - **Outage of the shared tier.** Local copies keep being served for up to 3 s, and no call blocks: a call
-///   that gets no response within a quarter of a second fails, and further calls fail at once.
+///   without a response gives up after a quarter of a second, and the following calls give up at once.
 /// - **Bounded.** Entries larger than [`MAX_BYTES`](CacheTicket::MAX_BYTES) are not stored. Memory is
 ///   bounded, and frequently read entries stay.
 #[async_trait]

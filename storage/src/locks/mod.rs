@@ -96,7 +96,8 @@ pub enum LockAnswer {
 ///   shortens the lease.
 /// - **Fencing.** Each new holder gets a token greater than every earlier token of the name, across crashes
 ///   and restarts.
-/// - **Idempotent.** A repeated `enter` or `leave` with the same [`LockEntry`] changes nothing.
+/// - **Idempotent.** `enter` and `leave` are idempotent by [`LockEntry`]: a repeated `enter` counts once, and
+///   a repeated `leave` changes nothing.
 /// - A holder stalled past the end of its lease does not notice. Only the fencing token can stop its later
 ///   writes.
 ///
