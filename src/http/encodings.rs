@@ -1,4 +1,4 @@
-//! How a client would rather have what is sent: compressed, if it says so.
+//! Content encodings: gzip and Brotli, by the client's `Accept-Encoding`.
 
 use std::io::Write as _;
 
@@ -7,17 +7,17 @@ use axum::http::header::ACCEPT_ENCODING;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// What is used, by what clients call it: the better one first.
+/// A supported content encoding, the preferred first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Encoding {
-    /// Made at build time alone: it takes long.
+    /// Produced at build time only, because Brotli is slow.
     Brotli,
-    /// The one that every client takes.
+    /// Supported by every client.
     Gzip,
 }
 
 impl Encoding {
-    /// As headers name it.
+    /// Returns the encoding's name in headers.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Brotli => "br",
@@ -26,7 +26,7 @@ impl Encoding {
     }
 }
 
-/// Those that the client takes.
+/// Returns the encodings that the client accepts, preferred first.
 pub(super) fn accepted(headers: &HeaderMap) -> impl Iterator<Item = Encoding> {
     let said = headers.get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
     [Encoding::Brotli, Encoding::Gzip].into_iter().filter(move |encoding| {
@@ -38,17 +38,17 @@ pub(super) fn accepted(headers: &HeaderMap) -> impl Iterator<Item = Encoding> {
     })
 }
 
-/// A text that is made for this answer alone; `None` if the client takes it plain only.
+/// Compresses a text generated for one response; `None` if the client does not accept gzip.
 pub(super) fn gzipped(text: &str, headers: &HeaderMap) -> Option<Vec<u8>> {
     if takes_gzip(headers) { gzip(text) } else { None }
 }
 
-/// Whether the client takes it.
+/// Returns whether the client accepts gzip.
 pub(super) fn takes_gzip(headers: &HeaderMap) -> bool {
     accepted(headers).any(|encoding| encoding == Encoding::Gzip)
 }
 
-/// A text, compressed.
+/// Compresses a text.
 pub(super) fn gzip(text: &str) -> Option<Vec<u8>> {
     let mut gzip = GzEncoder::new(Vec::with_capacity(text.len() / 3), Compression::default());
     gzip.write_all(text.as_bytes()).ok()?;

@@ -1,4 +1,4 @@
-//! The one shape of every answer of the API: `{"success":true,"data":…,"total":…}`.
+//! The envelope of every API response: `{"success":true,"data":…,"total":…}`.
 
 use std::fmt::Write as _;
 use std::marker::PhantomData;
@@ -13,10 +13,10 @@ use serde::Serialize;
 use super::error::ApiError;
 use super::json::json_response;
 
-/// What a handler of the API returns. `T` is what stands in `data`: the description of the call is made of it.
+/// The result of an API handler. `T` is the type of `data`, from which the call's description is generated.
 pub type Reply<T = Nothing> = Result<Answer<T>, ApiError>;
 
-/// A good answer, already written out.
+/// A successful response, already serialized.
 #[derive(Debug)]
 pub struct Answer<T = Nothing> {
     status: StatusCode,
@@ -25,15 +25,15 @@ pub struct Answer<T = Nothing> {
     data: PhantomData<fn() -> T>,
 }
 
-/// No `data`.
+/// An envelope without `data`.
 #[derive(Debug)]
 pub enum Nothing {}
 
-/// A `T`, or no `data` if there is none.
+/// A `T`, or no `data` if absent.
 #[derive(Debug)]
 pub struct Perhaps<T>(PhantomData<T>);
 
-/// One page of a list, and how many there are in all.
+/// One page of a list, with the total count.
 #[derive(Debug)]
 pub struct Paged<T>(PhantomData<T>);
 
@@ -45,7 +45,7 @@ const DONE: Bytes = Bytes::from_static(br#"{"success":true}"#);
 const OPEN: &[u8] = br#"{"success":true,"data":"#;
 
 impl<T: Serialize> Answer<T> {
-    /// Success, with data.
+    /// Returns success with data.
     #[must_use]
     pub fn ok(data: T) -> Self {
         Self::written(write_out(&data, |_| Ok(())))
@@ -53,7 +53,7 @@ impl<T: Serialize> Answer<T> {
 }
 
 impl Answer {
-    /// Success, and nothing to tell.
+    /// Returns success without data.
     #[must_use]
     pub fn done() -> Self {
         Self::written(Ok(DONE))
@@ -61,7 +61,7 @@ impl Answer {
 }
 
 impl<T: Serialize> Answer<Perhaps<T>> {
-    /// Success, with data if there are any.
+    /// Returns success with data, if any.
     #[must_use]
     pub fn perhaps(data: Option<T>) -> Self {
         Self::written(data.map_or(Ok(DONE), |data| write_out(&data, |_| Ok(()))))
@@ -69,7 +69,7 @@ impl<T: Serialize> Answer<Perhaps<T>> {
 }
 
 impl<T: Serialize> Answer<Paged<T>> {
-    /// A page of a list, and how many there are in all.
+    /// Returns a page of a list with the total count.
     #[must_use]
     pub fn page(list: &[T], total: u64) -> Self {
         Self::written(write_out(&list, |out| {
@@ -80,7 +80,7 @@ impl<T: Serialize> Answer<Paged<T>> {
 }
 
 impl Answer<OrderNumber> {
-    /// An order's id: as a number in `data`, which a browser rounds, and exactly in `dataText`.
+    /// Returns an order's id: as a number in `data`, rounded by browsers, and exactly in `dataText`.
     #[must_use]
     pub fn order_id(order: OrderId) -> Self {
         let mut out = String::with_capacity(80);
@@ -91,26 +91,26 @@ impl Answer<OrderNumber> {
 }
 
 impl<T> Answer<T> {
-    /// 304: what the client has is what there is.
+    /// Returns 304: the client's copy is current.
     #[must_use]
     pub fn not_modified(etag: HeaderValue) -> Self {
         Self { status: StatusCode::NOT_MODIFIED, ..Self::written(Ok(Bytes::new())) }.with_header(ETAG, etag)
     }
 
-    /// With a header more.
+    /// Adds a header.
     #[must_use]
     pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.push((name, value));
         self
     }
 
-    /// Not to be kept by anybody: it is true now and not a moment later.
+    /// Forbids caching: the content is valid only at this moment.
     #[must_use]
     pub fn no_store(self) -> Self {
         self.with_header(CACHE_CONTROL, HeaderValue::from_static("no-store"))
     }
 
-    /// The bytes of the answer, for an `ETag` over them.
+    /// Returns the response body, to compute an `ETag`.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         self.body.as_deref().unwrap_or_default()

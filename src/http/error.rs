@@ -1,4 +1,4 @@
-//! Why a call of the API failed: its status, its code, its words.
+//! API errors: status, code and message.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use super::wrong::Wrong;
 use crate::language::{Language, Told};
 use crate::mall::{Failure, Mistake, Refusal};
 
-/// A call that failed. Made with `?` from whatever a service answers.
+/// A failed call. Converted with `?` from the errors of services.
 #[derive(Debug)]
 pub struct ApiError(Problem);
 
@@ -35,59 +35,59 @@ enum Problem {
     Busy(Told),
 }
 
-/// What went wrong inside, on its way from the error to the log. The client never sees it.
+/// The internal cause of an error, passed to the log. The client never sees the text.
 #[derive(Clone, Debug)]
 pub(super) struct Trouble(pub String);
 
-/// How long a client is asked to wait when the mall is in trouble.
+/// `Retry-After` while the store is unavailable.
 const TROUBLE_PASSES: Duration = Duration::from_secs(1);
-/// A full disk takes somebody to empty it.
+/// `Retry-After` of a full disk: an operator has to free space.
 const DISK_IS_EMPTIED: Duration = Duration::from_secs(30);
 
 impl ApiError {
-    /// A request no form can make: which value, and what was expected.
+    /// Creates a 400 for a request that no form can send: the wrong value, and the expected value.
     #[must_use]
     pub fn bad_request(wrong: Wrong) -> Self {
         Self(Problem::BadRequest(wrong))
     }
 
-    /// A bug: the text goes to the log, an id to the client.
+    /// Creates a 500 for a bug: the text goes to the log, an id to the client.
     #[must_use]
     pub fn bug(text: impl Into<String>) -> Self {
         Self(Problem::Bug(text.into()))
     }
 
-    /// No such path.
+    /// Creates a 404 for an unknown path.
     #[must_use]
     pub fn unknown_path() -> Self {
         Self(Problem::UnknownPath)
     }
 
-    /// The path is there, for other methods.
+    /// Creates a 405: the path exists, for other methods.
     #[must_use]
     pub fn wrong_method() -> Self {
         Self(Problem::WrongMethod)
     }
 
-    /// The body, or what is in it, has more than so many bytes.
+    /// Creates a 413: the body, or its content, exceeds `most` bytes.
     #[must_use]
     pub fn too_large(most: usize) -> Self {
         Self(Problem::TooLarge(most))
     }
 
-    /// The body did not arrive in the time that a call has.
+    /// Creates a 408: the body did not arrive within the time limit of a call.
     #[must_use]
     pub fn body_too_slow() -> Self {
         Self(Problem::BodyTooSlow)
     }
 
-    /// The call took longer than a page waits.
+    /// Creates a 503: the call took longer than pages wait.
     #[must_use]
     pub fn too_slow() -> Self {
         Self(Problem::TooSlow)
     }
 
-    /// Not now, for this reason.
+    /// Creates a 503 for a temporary obstacle.
     #[must_use]
     pub fn busy_with(what: Told) -> Self {
         Self(Problem::Busy(what))
@@ -108,8 +108,9 @@ impl ApiError {
         }
     }
 
-    /// The status in the original profile. Its pages show the sentence of a 200 alone, so every refusal and every limit is
-    /// one, but for 401, which leads to their log-in; trouble of the mall is trouble there too.
+    /// Returns the status in the original profile. Pages of hm-dianping show a message for status 200 only,
+    /// so every refusal and limit is 200. The exceptions are 401, which leads to the log-in page, and
+    /// failures of the mall.
     fn status_in_original(&self) -> StatusCode {
         match &self.0 {
             Problem::Refused(Refusal::NotLoggedIn) => StatusCode::UNAUTHORIZED,
@@ -158,7 +159,7 @@ impl ApiError {
                     "The mall is out of order; try again in a moment."
                 )
             }
-            // The middleware adds the id under which the log has it.
+            // The middleware adds the request id under which the log has the cause.
             Problem::Store(_) | Problem::Bug(_) => internal(l, None),
             Problem::UnknownPath => {
                 fixed!(l, "NOT_FOUND", "没有这个地址", "There is nothing at this address.")
@@ -202,7 +203,7 @@ impl ApiError {
     }
 }
 
-/// Section by section what the front ends expect: a refusal of business is an answer, and so is a typing mistake.
+/// Maps refusals to statuses as the front ends expect: a business refusal is 200, and so is a mistyped value.
 fn status_of(refusal: &Refusal) -> StatusCode {
     match refusal {
         Refusal::SoldOut
@@ -247,7 +248,7 @@ fn internal(l: Language, id: Option<&str>) -> Words {
     }
 }
 
-/// The body of a 500 that names the request.
+/// Returns the body of a 500 with the request id.
 pub(super) fn internal_response(id: &str) -> Response {
     json_response(StatusCode::INTERNAL_SERVER_ERROR, bytes(internal(Language::spoken(), Some(id))))
 }
@@ -279,7 +280,7 @@ fn bytes(words: Words) -> Bytes {
     }
 }
 
-/// Whole seconds, rounded up and at least one: who waits so long waits long enough.
+/// Rounds up to whole seconds, at least 1: a client that waits this long has waited long enough.
 fn whole_seconds(span: Duration) -> u64 {
     (span.as_secs() + u64::from(span.subsec_nanos() > 0)).max(1)
 }
@@ -332,7 +333,7 @@ mod tests {
 
     use super::*;
 
-    /// Status, `Retry-After` and body, as a client in this language gets them.
+    /// Returns status, `Retry-After` and body as received by a client in this language.
     fn told(error: ApiError, l: Language) -> (u16, Option<String>, serde_json::Value) {
         let response = l.while_spoken(|| error.into_response());
         let wait = response.headers().get(RETRY_AFTER).map(|wait| wait.to_str().unwrap().to_owned());
@@ -346,7 +347,7 @@ mod tests {
         ApiError::from(error("x"))
     }
 
-    /// Every kind of failure there is.
+    /// Returns every kind of failure.
     fn all() -> Vec<(ApiError, u16, &'static str)> {
         let limited = Refusal::RateLimited { retry_after: Duration::from_millis(1_001) };
         vec![

@@ -1,4 +1,4 @@
-//! What handlers take from a request. A rejection of any of these is an envelope.
+//! Extractors of handlers. A rejection is an envelope.
 
 use axum::extract::path::ErrorKind;
 use axum::extract::rejection::{BytesRejection, PathRejection};
@@ -14,58 +14,58 @@ use super::wrong::{Expected, Wrong};
 use super::{App, body_text, query_text};
 use crate::mall::Refusal;
 
-/// Bytes of a body, but of an upload: no form of the API comes near this.
+/// Maximum bytes of a body, uploads excepted: no form of the API comes near.
 pub(super) const LARGEST_FORM: usize = 1 << 20;
 
-/// The user whose live token came with the request; 401 without one.
+/// The user of the request's valid token; 401 without a valid token.
 #[derive(Clone, Copy, Debug)]
 pub struct Login(pub UserId);
 
-/// The user whose live token came with the request, if one did. A dead token counts as none.
+/// The user of the request's valid token, if any. An expired token counts as none.
 #[derive(Clone, Copy, Debug)]
 pub struct MaybeLogin(pub Option<UserId>);
 
-/// The user whose live token came with the request, for what its author or an operator may take away; 401 without one.
-/// Who is neither gets 403, which is the service's to find out.
+/// The user of the request's valid token, for a deletion allowed to the author and to operators; 401 without
+/// a valid token. The service checks the permission and responds with 403.
 #[derive(Clone, Copy, Debug)]
 pub struct Remover(pub UserId);
 
-/// The operator whose live token came with the request; 401 without a token, 403 for anybody else.
+/// The operator of the request's valid token; 401 without a valid token, 403 for other users.
 ///
-/// The role is read from the record at each request, so that a revoke works at once.
+/// The role is read from the database on each request, so that a revocation takes effect immediately.
 #[derive(Clone, Copy, Debug)]
 pub struct Operator(pub UserId);
 
-/// The same, whose session the call does not extend: for what a page asks again and again by itself, so that one that is
-/// left open does not stay logged in for ever.
+/// Like [`Operator`], without extending the session: for calls that pages poll. An open page therefore does
+/// not stay logged in for ever.
 #[derive(Clone, Copy, Debug)]
 pub struct Watcher(pub UserId);
 
-/// The token as it came, live or not.
+/// The request's token, valid or not.
 #[derive(Clone, Debug)]
 pub struct Token(pub Option<String>);
 
-/// The mall's time, read once a request.
+/// The mall's time, read once per request.
 #[derive(Clone, Copy, Debug)]
 pub struct Now(pub Timestamp);
 
-/// A JSON object, whatever its content type says; 400 naming the field that is wrong, 413 if it is too large.
+/// A JSON object, with any content type; 400 with the name of the wrong field, 413 if too large.
 #[derive(Clone, Copy, Debug)]
 pub struct Json<T>(pub T);
 
-/// The same, or what `T` is by default where there is no body at all.
+/// A JSON object, or `T::default()` for a request without a body.
 #[derive(Clone, Copy, Debug)]
 pub struct JsonIfAny<T>(pub T);
 
-/// The query string, read as pages write it; 400 naming the parameter that is wrong.
+/// The query string in the pages' syntax; 400 with the name of the wrong parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct Query<T>(pub T);
 
-/// Values in the path; 400 naming the one that is wrong.
+/// Values in the path; 400 with the name of the wrong value.
 #[derive(Clone, Copy, Debug)]
 pub struct Path<T>(pub T);
 
-/// The header's value; `Bearer ` before it is optional.
+/// Returns the token of the `Authorization` header; the `Bearer ` prefix is optional.
 pub(super) fn token(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get(AUTHORIZATION)?.to_str().ok()?.trim();
     let token = match value.split_at_checked(7) {
@@ -171,7 +171,7 @@ impl<T: DeserializeOwned + Default, S: Send + Sync> FromRequest<S> for JsonIfAny
     }
 }
 
-/// A body that did not arrive whole is the client's doing: it went away, or sent more than it may.
+/// An incomplete body is the client's fault: the client disconnected or sent too much.
 fn of_body(rejection: BytesRejection) -> ApiError {
     if rejection.status() == axum::http::StatusCode::PAYLOAD_TOO_LARGE {
         return ApiError::too_large(LARGEST_FORM);
@@ -209,7 +209,8 @@ fn of_path(rejection: PathRejection) -> ApiError {
         ErrorKind::InvalidUtf8InPathParam { key } => Wrong::NotUtf8(key),
         ErrorKind::DeserializeError { key, message, .. } => Wrong::Told(format!("{key}: {message}")),
         ErrorKind::Message(text) => Wrong::Told(text),
-        // What is left are mistakes in a handler: a wrong number of values, a type no path can hold.
+        // The other kinds are mistakes in a handler: a wrong number of values, or a type unsupported in
+        // paths.
         kind => return ApiError::bug(kind.to_string()),
     })
 }

@@ -1,4 +1,4 @@
-//! What those whom one follows have written: `/blog/of/follow`.
+//! The feed: notes of followed users, `/blog/of/follow`.
 
 use axum::extract::State;
 use mallbox_storage::Timestamp;
@@ -13,7 +13,7 @@ use super::extract::{Login, Now, Query};
 use crate::language::both;
 use crate::mall::feeds::{FeedPage, FeedPlace};
 
-/// The routes of this area.
+/// Returns the routes of the feed.
 pub fn routes() -> Calls {
     Calls::of(both("关注流", "Feed"))
         .get(
@@ -35,24 +35,25 @@ pub fn routes() -> Calls {
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct PlaceQuery {
-    /// From this instant on back, in milliseconds since 1970: now, and then the `minTime` of the last page.
+    /// Newest time of the page, in milliseconds since 1970: first the current time, then `minTime` of the
+    /// previous page.
     #[schemars(example = 1_795_262_400_000_i64)]
     last_id: i64,
-    /// How many notes of just that instant were read: 0, and then the `offset` of the last page.
+    /// Number of notes already read at exactly `lastId`: first 0, then `offset` of the previous page.
     #[schemars(example = 0)]
     offset: Option<u32>,
 }
 
-/// A page of the feed, and where the next one begins.
+/// A page of the feed, and the position of the next page.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct FeedAnswer {
-    /// Ten notes, or those that are left.
+    /// Up to ten notes; fewer on the last page.
     list: Vec<BlogAnswer>,
-    /// The next page's `lastId`.
+    /// `lastId` for the next page.
     #[schemars(example = 1_795_262_400_000_i64)]
     min_time: i64,
-    /// The next page's `offset`.
+    /// `offset` for the next page.
     #[schemars(example = 1)]
     offset: u32,
 }

@@ -1,4 +1,4 @@
-//! Pages and pictures: everything that is not the API.
+//! Pages and pictures: every path outside the API.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -23,28 +23,29 @@ use super::query_text::path_text;
 use crate::demo::pictures::{picture, placeholder};
 use crate::mall::PictureAlbum;
 
-/// Where pages and pictures come from.
+/// Sources of pages and pictures.
 #[derive(Clone)]
 pub struct Files {
     /// Another front end's files; mallbox's own page is then at `/mall/`.
     web: Option<Folder>,
     /// Another front end's pictures.
     web_pictures: Option<Folder>,
-    /// What people upload.
+    /// Pictures uploaded by users.
     pictures: Option<PictureAlbum>,
-    /// Pictures that moved in.
+    /// Imported pictures.
     uploads: Option<Folder>,
-    /// Whether a picture that is missing is a drawn one.
+    /// Whether a placeholder is drawn for a missing picture.
     placeholders: bool,
     health: Option<Health>,
     own: OwnPages,
 }
 
-/// A drawn picture changes with the program only.
+/// A drawn picture changes only with the program.
 const FOR_AN_HOUR: HeaderValue = HeaderValue::from_static("public, max-age=3600");
 
 impl Files {
-    /// Pictures from `uploads` if there are any, pages from `web` if there is another front end.
+    /// Creates a source of pictures from `uploads`, if any, and pages from `web`, if another front end is
+    /// given.
     #[must_use]
     pub fn new(uploads: Option<&Path>, web: Option<&Path>, health: Option<Health>) -> Self {
         let folder = |path: &Path| Folder { dir: path.to_owned() };
@@ -59,19 +60,19 @@ impl Files {
         }
     }
 
-    /// With what people upload, before any folder.
+    /// Adds the pictures uploaded by users, searched before any folder.
     #[must_use]
     pub fn with_pictures(self, pictures: PictureAlbum) -> Self {
         Self { pictures: Some(pictures), ..self }
     }
 
-    /// Answers with a drawn picture where one is missing, if `placeholders`.
+    /// Draws a placeholder for a missing picture, if `placeholders`.
     #[must_use]
     pub fn with_placeholders(self, placeholders: bool) -> Self {
         Self { placeholders, ..self }
     }
 
-    /// Answers a request for a page, a picture, or the mall's health.
+    /// Responds to a request for a page, a picture, or the mall's health.
     pub async fn answer(&self, request: Request<Body>) -> Response {
         let (asked, _) = request.into_parts();
         if asked.method != Method::GET && asked.method != Method::HEAD {
@@ -95,7 +96,8 @@ impl Files {
         }
     }
 
-    /// mallbox's own are below `/mall/`, the console at `/console` as well, and the others too where no other front end is.
+    /// Returns a page. mallbox's own pages are below `/mall/`, the console also at `/console`, and without
+    /// another front end all own pages are at `/` as well.
     async fn page(&self, path: &str, asked: &Parts) -> Response {
         let own = |place| self.own.page(place, asked);
         if let Some(asset) = self.own.asset(path, &asked.headers) {
@@ -109,8 +111,8 @@ impl Files {
         }
     }
 
-    /// What was uploaded here first, then what moved in, then the other front end's own, then the demo's, then the one that
-    /// stands for any.
+    /// Returns a picture from the first source that has it: users' uploads, imported pictures, the other
+    /// front end, the demo's drawings, the placeholder.
     async fn picture(&self, name: &str, asked: &Parts) -> Response {
         let uploaded = match &self.pictures {
             Some(pictures) => pictures.get(name).await,
@@ -133,7 +135,7 @@ impl Files {
         }
         let (svg, how_long) = match picture(name) {
             Some(svg) => (svg, FOR_AN_HOUR),
-            // It may be there, and must not be remembered as missing.
+            // The picture may exist despite the error: a 404 could be cached.
             None if let Err(trouble) = uploaded => return ApiError::from(trouble).into_response(),
             None if self.placeholders => (placeholder(), ASK_AGAIN),
             None => return not_found(),
@@ -153,14 +155,14 @@ impl Files {
     }
 }
 
-/// A folder whose files are served. Paths were checked by [`is_plain`]; tower-http keeps them inside once more.
+/// A served folder. [`is_plain`] has checked the path; tower-http prevents escapes from the folder once more.
 #[derive(Clone)]
 struct Folder {
     dir: PathBuf,
 }
 
 impl Folder {
-    /// The file at `path`, or the `index.html` of the folder there; `None` if there is neither.
+    /// Returns the file at `path`, or the folder's `index.html`; `None` if neither exists.
     async fn get(&self, path: &str, asked: &Parts) -> Option<Response> {
         let mut request = Request::new(Body::empty());
         *request.method_mut() = asked.method.clone();
@@ -168,7 +170,7 @@ impl Folder {
         request.headers_mut().clone_from(&asked.headers);
         let mut response = match ServeDir::new(&self.dir).try_call(request).await {
             Ok(response) => response.map(Body::new),
-            // A name that is too long for any file is the name of none. (`call` would answer it with 500.)
+            // A name too long for the file system cannot exist. (`call` would respond with 500.)
             Err(error) if is_not_there(error.kind()) => return None,
             Err(error) => {
                 return Some(ApiError::bug(format!("a file cannot be read: {error}")).into_response());
@@ -187,14 +189,14 @@ fn is_not_there(kind: ErrorKind) -> bool {
     matches!(kind, NotFound | NotADirectory | PermissionDenied | InvalidFilename)
 }
 
-/// Whether no part of a path leads elsewhere, or to what is not meant to be seen (`.git`).
+/// Returns whether no part of a path is hidden (`.git`) or leads outside the folder.
 pub(super) fn is_plain(path: &str) -> bool {
     path.starts_with('/')
         && !path.contains(['\\', '\0'])
         && path.split('/').all(|part| !part.starts_with('.') || part == ".well-known")
 }
 
-/// Its name stands for its content.
+/// Responds with an uploaded picture. The file name is a hash of the content and serves as `ETag`.
 fn upload(name: &str, picture: Picture, headers: &HeaderMap) -> Response {
     let stem = name.rsplit('/').next().and_then(|file| file.split('.').next()).unwrap_or_default();
     let etag = quoted(stem);

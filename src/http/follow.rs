@@ -1,4 +1,4 @@
-//! Who follows whom: `/follow/…`.
+//! Follow relations between users, `/follow/…`.
 
 use axum::extract::State;
 use mallbox_storage::UserId;
@@ -17,7 +17,7 @@ use super::user::BriefAnswer;
 use crate::language::both;
 use crate::mall::accounts::Brief;
 
-/// The routes of this area.
+/// Returns the routes of follows.
 pub fn routes() -> Calls {
     Calls::of(both("关注", "Follows"))
         .put(
@@ -46,7 +46,7 @@ pub fn routes() -> Calls {
         .explained(both("每页10人，带总数`total`。", "10 a page, with the `total`."))
 }
 
-/// `true` or `false`; in the original profile any word that Spring takes for one of them.
+/// `true` or `false`; in the original profile any word accepted by Spring.
 #[derive(JsonSchema)]
 #[schemars(transparent)]
 struct Follow(bool);

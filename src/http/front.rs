@@ -1,7 +1,7 @@
-//! The one layer before every handler: ids, limits, deadlines, panics, counting and the log.
+//! The layer before every handler: request ids, limits, deadlines, panics, metrics and the log.
 //!
-//! Written as one function rather than as a stack of layers: a claim that is refused costs little more than HTTP
-//! itself, and each boxed layer would add to it.
+//! One function instead of a stack of layers: a refused claim costs little more than HTTP itself, and every
+//! boxed layer would add to the cost.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -34,46 +34,46 @@ use super::request_id::RequestIds;
 use super::visits::Peer;
 use crate::language::Language;
 
-/// A body that is too large is read up to this size before it is refused: a client that is still writing would not
-/// read the answer.
+/// Maximum bytes of a too large body to read before the refusal: a client still sending would not read the
+/// response.
 const DRAINED: usize = 8 << 20;
-/// And for no longer than this.
+/// Maximum time to read a too large body.
 const DRAINED_FOR: Duration = Duration::from_secs(1);
-/// Pages give up after 2 s; an answer that comes before is better than none.
+/// Time limit of a call. Pages give up after 2 s; an earlier error response is better than none.
 pub const DEADLINE: Duration = Duration::from_millis(1_500);
-/// A request that took longer is worth a line in the log.
+/// Requests slower than this are logged.
 const SLOW: Duration = Duration::from_millis(500);
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
 
-/// What requests are handed to.
+/// Handlers and options of a [`Front`].
 pub struct FrontOptions {
     /// The API, without its prefix.
     pub api: Router,
-    /// Where the API is: `/api`, or `""` where a proxy has cut it off.
+    /// The API's path prefix: `/api`, or `""` behind a proxy that strips the prefix.
     pub prefix: String,
-    /// Everything else.
+    /// Handlers of paths outside the API.
     pub pages: Router,
-    /// How long a call of the API may take.
+    /// Time limit of a call of the API.
     pub deadline: Option<Duration>,
     /// The limit on calls from one address.
     pub address_gate: Option<AddressGate>,
-    /// Where requests are counted.
+    /// Receives the counts of requests.
     pub metrics: Arc<Metrics>,
-    /// Cancelled when its server stops: for answers that would never end by themselves.
+    /// Cancelled when the server stops: ends endless responses.
     pub stop: CancellationToken,
-    /// What is spoken to those who do not say what they prefer.
+    /// The language for clients without `Accept-Language`.
     pub language: Language,
-    /// How clients other than mallbox's own pages are answered.
+    /// The profile of clients other than mallbox's own pages.
     pub profile: Profile,
-    /// What the ids of its requests begin with: told apart from those of other malls by chance alone.
+    /// Prefix of the request ids: distinct from other malls' prefixes by chance only.
     pub request_ids: u32,
 }
 
 impl FrontOptions {
-    /// Only these handlers, at the root: without limits, and counted nowhere else.
+    /// Returns options with only these handlers, at the root, without limits and with metrics of their own.
     #[must_use]
     pub fn bare(api: Router) -> Self {
         Self {
@@ -91,7 +91,7 @@ impl FrontOptions {
     }
 }
 
-/// What stands before every handler. One per worker thread; a connection has a clone.
+/// The layer before every handler. One per worker thread; each connection has a clone.
 #[derive(Clone)]
 pub struct Front {
     mall: Arc<PerMall>,
@@ -99,8 +99,8 @@ pub struct Front {
     peer: Option<IpAddr>,
 }
 
-/// What all workers have in common. Each has a copy: a counter of references that all cores write would be slower than
-/// all of the rest.
+/// Data common to all workers. Each worker has a copy: a reference count written by all cores would cost more
+/// than all the rest.
 #[derive(Clone)]
 struct PerMall {
     prefix: String,
@@ -117,7 +117,7 @@ struct PerMall {
 }
 
 impl Front {
-    /// Before these handlers.
+    /// Creates the layer before these handlers.
     #[must_use]
     pub fn new(options: FrontOptions) -> Self {
         let FrontOptions {
@@ -151,30 +151,30 @@ impl Front {
         Self { mall: Arc::new(mall), tally, peer: None }
     }
 
-    /// The same for another worker thread, which counts for itself.
+    /// Returns a copy for another worker thread, with counters of its own.
     #[must_use]
     pub(super) fn for_worker(&self) -> Self {
         let tally = self.mall.metrics.worker();
         Self { tally, mall: Arc::new(PerMall::clone(&self.mall)), peer: None }
     }
 
-    /// The same for a connection from this address.
+    /// Returns a copy for a connection from this address.
     #[must_use]
     pub(super) fn for_peer(&self, peer: Option<IpAddr>) -> Self {
         Self { peer, ..self.clone() }
     }
 
-    /// Where requests and connections are counted.
+    /// Returns the metrics of requests and connections.
     pub(super) fn metrics(&self) -> &Arc<Metrics> {
         &self.mall.metrics
     }
 
-    /// What its server cancels when it stops.
+    /// Returns the token that the server cancels to stop.
     pub(super) fn stop(&self) -> &CancellationToken {
         &self.mall.stop
     }
 
-    /// Answers a request. Never fails and never panics.
+    /// Responds to a request. Never fails and never panics.
     pub async fn answer<B: Arrives>(self, request: Request<B>) -> Response {
         let started = Instant::now();
         let (mut parts, body) = request.into_parts();
@@ -185,10 +185,10 @@ impl Front {
         let path = parts.uri.path();
         let class = if is_api { Class::of_api(&parts.method, path) } else { Class::of_page(path) };
         let method = parts.method.clone();
-        // Kept for the log line alone, which most requests do not get.
+        // Needed for the log line only, which most requests do not get.
         let uri = parts.uri.clone();
 
-        // Most calls have no body, and need nothing to watch it by.
+        // Most calls have no body, and need no tracking of its arrival.
         let arrival = (!body.is_end_stream()).then(Arrival::default);
         let allowance = Allowance::of(&method, path);
         let work = self.work(parts, body, arrival.as_ref(), allowance, is_api);
@@ -230,7 +230,7 @@ impl Front {
                 Err(error) => return error.into_response(),
             },
         };
-        // Who claims is not counted as a visitor, and has no time for it.
+        // A claim is not counted as a visit, to save time.
         if let Some(peer) = self.peer.filter(|_| is_api && parts.method == Method::GET) {
             parts.extensions.insert(Peer(peer));
         }
@@ -250,7 +250,7 @@ impl Front {
         }
         tracing::debug!(
             request_id = asked.id(), method = %asked.method, path = asked.uri.path(), status = status.as_u16(),
-            code = asked.code, elapsed_ms = asked.elapsed_ms(), "answered"
+            code = asked.code, elapsed_ms = asked.elapsed_ms(), "responded"
         );
         let headers = response.headers_mut();
         headers.insert(REQUEST_ID, asked.id.clone());
@@ -260,7 +260,7 @@ impl Front {
     }
 }
 
-/// What is told about a request in the log. Never its query: there are phone numbers in it.
+/// Fields of a request's log line. The query is never logged, because queries contain phone numbers.
 struct Asked {
     id: HeaderValue,
     method: Method,
@@ -281,7 +281,7 @@ impl Asked {
 }
 
 impl PerMall {
-    /// Merges slashes, cuts the prefix off, and answers whether the request is for the API.
+    /// Merges slashes and strips the prefix. Returns whether the request is for the API.
     fn set_path(&self, parts: &mut Parts) -> bool {
         let (path, is_api) = below(parts.uri.path(), &self.prefix);
         if path.len() != parts.uri.path().len() {
@@ -289,7 +289,7 @@ impl PerMall {
                 Some(query) => format!("{path}?{query}"),
                 None => path.into_owned(),
             };
-            // Every part of it was a valid target's.
+            // Every part comes from a valid target.
             if let Ok(uri) = Uri::try_from(target) {
                 parts.uri = uri;
             }
@@ -297,24 +297,24 @@ impl PerMall {
         is_api
     }
 
-    /// Writes the log line of a request that went wrong or took long, and gives a 500 its id.
+    /// Logs a failed or slow request, and adds the request id to a 500.
     fn report(&self, mut response: Response, asked: &Asked) -> Response {
         let status = response.status();
         let trouble = response.extensions_mut().remove::<Trouble>();
         let (id, path, elapsed_ms) = (asked.id(), asked.uri.path(), asked.elapsed_ms());
         if status == StatusCode::INTERNAL_SERVER_ERROR {
-            let cause = trouble.map_or_else(|| "a handler answered 500".to_owned(), |trouble| trouble.0);
-            tracing::error!(request_id = id, method = %asked.method, path, elapsed_ms, cause, "a request hit a bug");
+            let cause = trouble.map_or_else(|| "a handler responded with 500".to_owned(), |trouble| trouble.0);
+            tracing::error!(request_id = id, method = %asked.method, path, elapsed_ms, cause, "a request failed with an internal error");
             return asked.language.while_spoken(|| internal_response(id));
         }
-        // A mall in trouble answers thousands of these a second; the first few say it all.
+        // With the store unavailable, thousands of requests a second fail; the first few lines are enough.
         if let Some(Trouble(cause)) = trouble
             && let Some(unsaid) = self.log.spend()
         {
             let status = status.as_u16();
             tracing::warn!(request_id = id, method = %asked.method, path, status, elapsed_ms, cause, unsaid, "a request failed");
         } else if asked.elapsed > SLOW && self.log.spend().is_some() {
-            tracing::info!(request_id = id, method = %asked.method, path, status = status.as_u16(), elapsed_ms, "a request was slow");
+            tracing::info!(request_id = id, method = %asked.method, path, status = status.as_u16(), elapsed_ms, "slow request");
         }
         response
     }
@@ -326,15 +326,15 @@ pub(super) enum Outcome {
     TooSlow,
 }
 
-/// Runs a handler in its language and for its caller, catches its panic, and gives up on it at the deadline. With the outcome comes the
-/// code of the refusal, if it was one.
+/// Polls a handler with its language and caller set, catches its panic, and cancels the work at the deadline.
+/// Returns the outcome with the code of the refusal, or `""`.
 pub(super) async fn guarded(
     work: impl Future<Output = Response>,
     (language, caller): (Language, Caller),
     deadline: Option<Duration>,
 ) -> (Outcome, &'static str) {
     let mut work = pin!(work);
-    // Most calls are answered at the first poll and never need a timer.
+    // Most calls complete on the first poll and never need a timer.
     let mut timer = pin!(None::<tokio::time::Sleep>);
     std::future::poll_fn(|cx| {
         let polled = catch_unwind(AssertUnwindSafe(|| {
@@ -362,7 +362,7 @@ pub(super) async fn guarded(
     .await
 }
 
-/// What a panic said.
+/// Returns the message of a panic.
 fn said(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied().or(panic.downcast_ref::<String>().map(String::as_str));
     format!("panic: {}", text.unwrap_or("without a text"))
@@ -374,7 +374,7 @@ fn broken(status: StatusCode, cause: String) -> Response {
     response
 }
 
-/// The body, if it is not too large; what does not say its length is counted while it is read.
+/// Returns the body if not too large; a body of unknown length is counted while being read.
 async fn taken<B: Arrives>(
     parts: &mut Parts,
     body: B,
@@ -383,7 +383,7 @@ async fn taken<B: Arrives>(
 ) -> Result<Body, ApiError> {
     let length = body.size_hint();
     if length.lower() > most as u64 {
-        // Who asked for `100 Continue` has sent nothing yet, and reading would only invite it.
+        // A client that sent `Expect: 100-continue` is still waiting, and reading would invite the body.
         if !parts.headers.contains_key(header::EXPECT) {
             let _ = tokio::time::timeout(DRAINED_FOR, Limited::new(body, DRAINED).collect()).await;
         }
@@ -396,7 +396,7 @@ async fn taken<B: Arrives>(
     }
 }
 
-/// axum's 405 has no body; what may be used instead stays in its header.
+/// Adds an envelope to axum's empty 405; the `Allow` header stays.
 fn with_envelope(bare: Response) -> Response {
     let mut response = ApiError::wrong_method().into_response();
     if let Some(allowed) = bare.headers().get(header::ALLOW) {
@@ -405,7 +405,7 @@ fn with_envelope(bare: Response) -> Response {
     response
 }
 
-/// A path with its slashes merged and the prefix cut off, and whether it was below the prefix.
+/// Merges the slashes of a path and strips the prefix. Returns the path, and whether the prefix was present.
 pub(super) fn below<'a>(path: &'a str, prefix: &str) -> (Cow<'a, str>, bool) {
     let merged = if path.contains("//") { Cow::Owned(without_doubles(path)) } else { Cow::Borrowed(path) };
     let is_below = merged.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('/'));
@@ -419,7 +419,7 @@ pub(super) fn below<'a>(path: &'a str, prefix: &str) -> (Cow<'a, str>, bool) {
     (rest, true)
 }
 
-/// `/imgs//types/ms.png` → `/imgs/types/ms.png`.
+/// Merges slashes: `/imgs//types/ms.png` → `/imgs/types/ms.png`.
 fn without_doubles(path: &str) -> String {
     let mut merged = String::with_capacity(path.len());
     for c in path.chars() {

@@ -1,4 +1,4 @@
-//! What must hold for any bytes at all in a request. The fuzzer looks for bytes for which it does not.
+//! Properties of the request parsers that must hold for any bytes. The fuzzer searches for counterexamples.
 
 use std::path::{Component, Path};
 
@@ -19,7 +19,7 @@ use crate::language::Language;
 use crate::mall::sms::Webhook;
 use crate::mall::{clean_text, wall_time};
 
-/// Every kind of value that a call of the API takes.
+/// Every kind of value accepted by a call of the API.
 #[derive(Deserialize, Debug, Default)]
 #[serde(rename_all = "camelCase", default)]
 struct Form {
@@ -42,10 +42,10 @@ enum Sort {
     Score,
 }
 
-/// Of what stands in a request's path, query, headers and body.
+/// Checks the parsers of a request's path, query, headers and body.
 ///
 /// # Panics
-/// Where a property does not hold.
+/// A property does not hold.
 pub fn request_parsers(bytes: &[u8]) {
     let Some((kind, bytes)) = bytes.split_first() else { return };
     if kind % 8 == 0 {
@@ -69,7 +69,7 @@ fn body(bytes: &[u8]) {
     refused_in_words(body_text::read::<Form>(bytes).map(drop));
 }
 
-/// Whatever was sent, what is said about it is short.
+/// Checks that the message about a wrong value is short, for any input.
 fn refused_in_words(read: Result<(), Wrong>) {
     let Err(wrong) = read else { return };
     for language in [Language::Zh, Language::En] {
@@ -96,7 +96,7 @@ fn headers(bytes: &[u8]) {
     }
 }
 
-/// What may be looked for in a folder stays in it.
+/// Checks that a plain path stays inside the folder.
 fn path_of_a_file(text: &str) {
     let path = path_text(text);
     if is_plain(&path) {
@@ -106,7 +106,7 @@ fn path_of_a_file(text: &str) {
     }
 }
 
-/// Merged slashes and a prefix that is cut off leave what can be a request's target.
+/// Checks that merging slashes and stripping the prefix leave a valid request target.
 fn target(bytes: &[u8]) {
     let Ok(uri) = Uri::try_from(bytes) else { return };
     for prefix in ["", "/api"] {

@@ -1,4 +1,4 @@
-//! How the mall is: for whoever starts it, balances it, watches it.
+//! Health, readiness and metrics, for start-up scripts, load balancers and monitoring.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -20,7 +20,7 @@ use crate::mall::order_workers::WorkerFigures;
 use crate::mall::visits::VisitFigures;
 use crate::mall::{Context, Mall, VisitBook};
 
-/// Answers `/healthz`, `/readyz` and `/metrics`.
+/// Responds to `/healthz`, `/readyz` and `/metrics`.
 #[derive(Clone)]
 pub struct Health {
     context: Context,
@@ -28,58 +28,58 @@ pub struct Health {
     copies: Vec<Arc<CacheFigures>>,
     visits: VisitBook,
     metrics: Arc<Metrics>,
-    /// Where the API is, for pages that are not at its side.
+    /// The API's path prefix, for pages served elsewhere.
     prefix: String,
 }
 
-/// What `/readyz` says.
+/// The response of `/readyz`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Readiness {
     pub(super) ready: bool,
     pub(super) backend: &'static str,
     pub(super) durability: &'static str,
-    /// What is in force on each server that the mall is on.
+    /// Durability settings in force on each server of the mall.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) servers: BTreeMap<&'static str, &'static str>,
-    /// Whether each server is called: `closed` if so, `half-open` on trial, `open` not until it answers again. Of a cluster,
-    /// each master by its address.
+    /// State of each circuit breaker: `closed` (calls pass), `half-open` (trial calls), `open` (calls fail
+    /// immediately). For a cluster, one entry per master address.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     circuits: BTreeMap<String, &'static str>,
     zone: String,
     limits: bool,
-    /// How new orders are paid for: `none` or `sandbox`; absent while the database cannot be read.
+    /// Payment mode of new orders: `none` or `sandbox`; absent while the database cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) payment: Option<&'static str>,
-    /// Claims accepted that are not in the record yet.
+    /// Accepted claims not yet written to the database.
     pub(super) backlog: u64,
-    /// What does not work, in words.
+    /// Descriptions of current failures.
     pub(super) troubles: Vec<String>,
-    /// What it rests on, for those who look after it.
+    /// State of each dependency, for operators.
     #[serde(skip)]
     pub(super) parts: Vec<Part>,
-    /// What works, and should be looked after all the same.
+    /// Problems to fix although everything works.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) warnings: Vec<String>,
-    /// Where the API is.
+    /// The API's path prefix.
     api: String,
     /// Whether login codes can be read from the demo's inbox.
     inbox: bool,
     version: &'static str,
 }
 
-/// Something that the mall rests on, by itself.
+/// A dependency of the mall.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Part {
     /// `disk`, `order log` and `SQLite`; or `Redis`, `MySQL` and `clock`.
     #[schemars(example = &"order log")]
     name: &'static str,
     ok: bool,
-    /// What an answer is worth there, in its own words; absent where that is nobody's business.
+    /// Durability of acknowledged writes, in the dependency's own terms; absent where not applicable.
     #[schemars(example = &"power")]
     #[serde(skip_serializing_if = "Option::is_none")]
     durability: Option<&'static str>,
-    /// What does not work, in words.
+    /// Descriptions of failures.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     troubles: Vec<String>,
 }
@@ -89,8 +89,7 @@ impl Part {
         Self { name, ok: troubles.is_empty(), durability, troubles }
     }
 
-    /// The parts of a store, and the clock: it is in trouble if something is wrong with it, and is not named where nothing
-    /// tells.
+    /// Returns the parts of a store, and the clock. The clock is omitted if its state is unknown.
     fn all(health: StoreHealth, wrong_clock: &[String]) -> Vec<Self> {
         let is_known = health.clock.is_some() || !wrong_clock.is_empty();
         let clock = is_known.then(|| Self::new("clock", None, wrong_clock.to_vec()));
@@ -100,7 +99,7 @@ impl Part {
 }
 
 impl Health {
-    /// Of this mall.
+    /// Creates the health endpoints of a mall.
     #[must_use]
     pub fn new(mall: &Mall, metrics: Arc<Metrics>, prefix: &str) -> Self {
         Self {
@@ -113,17 +112,18 @@ impl Health {
         }
     }
 
-    /// Where the API is.
+    /// Returns the API's path prefix.
     pub(super) fn prefix(&self) -> &str {
         &self.prefix
     }
 
-    /// The process is there and answers. Says nothing about the store, so that nobody restarts a mall for a full disk.
+    /// Responds 200 while the process runs. Ignores the store, so that no supervisor restarts a mall because
+    /// of a full disk.
     pub(super) fn alive() -> Response {
         "ok\n".into_response()
     }
 
-    /// Whether the mall can sell; 503 with the reasons if not.
+    /// Responds 200 if the mall can sell; 503 with the reasons if not.
     pub(super) async fn ready(&self) -> Response {
         let readiness = self.readiness().await;
         let status = if readiness.ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
@@ -133,7 +133,7 @@ impl Health {
         response
     }
 
-    /// Whether it can, and why not.
+    /// Returns whether the mall can sell, and the reasons if not.
     pub(super) async fn readiness(&self) -> Readiness {
         let order_log = &self.context.storage.order_log;
         let ((health, gap), log, payment) =
@@ -174,12 +174,12 @@ impl Health {
         }
     }
 
-    /// Claims written as orders since the start.
+    /// Returns the number of claims written as orders since the start.
     pub(super) fn persisted(&self) -> u64 {
         self.figures.persisted.load(Relaxed)
     }
 
-    /// Everything that is counted, as Prometheus reads it.
+    /// Responds with all metrics in the Prometheus text format.
     pub(super) async fn metrics(&self) -> Response {
         let mut out = String::with_capacity(8 * 1024);
         self.metrics.write(&mut out);
@@ -188,11 +188,11 @@ impl Health {
         self.write_copies(&mut out);
         self.write_visits(&mut out);
         if let Some(bytes) = resident_bytes() {
-            gauge(&mut out, "process_resident_memory_bytes", "Memory of the process.", bytes);
+            gauge(&mut out, "process_resident_memory_bytes", "Resident memory of the process.", bytes);
         }
         let _ = writeln!(
             out,
-            "# HELP mallbox_info Which mallbox this is.\n# TYPE mallbox_info gauge\nmallbox_info{{version=\"{}\"}} 1",
+            "# HELP mallbox_info Version of mallbox.\n# TYPE mallbox_info gauge\nmallbox_info{{version=\"{}\"}} 1",
             env!("CARGO_PKG_VERSION")
         );
         ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], out).into_response()
@@ -204,14 +204,14 @@ impl Health {
                 .iter()
                 .map(|(what, name)| (format!(r#"of="{}",what="{name}""#, figures.kind()), figures.of(*what)))
         });
-        counters(out, "mallbox_cache_total", "Questions answered from copies of the record, or not.", rows);
+        counters(out, "mallbox_cache_total", "Cache lookups, by kind and outcome.", rows);
     }
 
     fn write_visits(&self, out: &mut String) {
         let VisitFigures { noted, dropped, lost } = self.visits.figures();
         let rows = [("noted", noted), ("dropped", dropped), ("lost", lost)]
             .map(|(became, figure)| (format!(r#"became="{became}""#), figure.load(Relaxed)));
-        let help = "Visits by what became of them: dropped where too many waited, lost where a store was in trouble.";
+        let help = "Visits by outcome: noted, dropped (full queue), lost (store unavailable).";
         counters(out, "mallbox_visits_total", help, rows);
     }
 
@@ -221,25 +221,25 @@ impl Health {
         gauge(
             out,
             "mallbox_order_log_pending",
-            "Accepted claims that are not in the record yet.",
+            "Accepted claims not yet written to the database.",
             log.pending,
         );
         let age = log.oldest.map_or(0, |oldest| self.context.now().since(oldest).as_secs());
-        gauge(out, "mallbox_order_log_oldest_seconds", "Age of the oldest of them.", age);
+        gauge(out, "mallbox_order_log_oldest_seconds", "Age of the oldest claim not yet written to the database.", age);
         gauge(
             out,
             "mallbox_claims_refused_by_trouble",
-            "1 while no claim can be taken.",
+            "1 while the order log accepts no claims.",
             u8::from(log.trouble.is_some()),
         );
-        // No number is better than a wrong one.
+        // A missing value is better than a wrong one.
         if let Ok((_, open)) = storage.dead_letters.page(Some(DeadState::Open), Page::new(1, 0)).await {
-            let help = "Claims that did not become orders, and that nobody has decided about.";
+            let help = "Open dead letters: claims that did not become orders, without a decision.";
             gauge(out, "mallbox_dead_letters", help, open);
         }
         let health = storage.upkeep.health().await;
         let troubles = health.troubles().count();
-        gauge(out, "mallbox_troubles", "Things that do not work; /readyz names them.", troubles);
+        gauge(out, "mallbox_troubles", "Current failures; /readyz lists them.", troubles);
         write_circuits(out, &health);
     }
 }
@@ -250,19 +250,19 @@ impl Health {
             &*self.figures;
         for (name, help, figure) in [
             ("mallbox_orders_persisted_total", "Claims written as orders.", persisted),
-            ("mallbox_order_repeats_total", "Claims handed out again after they were settled.", repeats),
+            ("mallbox_order_repeats_total", "Claims delivered again after completion.", repeats),
             ("mallbox_claims_buried_total", "Claims that became dead letters since the start.", dead_letters),
-            ("mallbox_orders_refused_total", "Attempts that the record refused for one claim.", refused),
-            ("mallbox_order_troubles_total", "Rounds that ended in trouble of the store.", troubles),
+            ("mallbox_orders_refused_total", "Writes of one claim refused by the database.", refused),
+            ("mallbox_order_troubles_total", "Batches failed because the store was unavailable.", troubles),
             ("mallbox_order_batches_total", "Transactions that wrote claims.", batches),
-            ("mallbox_order_worker_restarts_total", "Workers started anew.", restarts),
+            ("mallbox_order_worker_restarts_total", "Worker restarts.", restarts),
         ] {
             counter(out, name, help, figure.load(Relaxed));
         }
     }
 }
 
-/// The circuit breakers, each with its server's name, and its address where there are several.
+/// Returns the circuit breakers, each named by its server, with the address if the server has several.
 fn circuits(health: &StoreHealth) -> impl Iterator<Item = (String, &CircuitHealth)> {
     health.parts.iter().flat_map(|part| {
         let is_alone = part.circuits.len() == 1;
@@ -285,13 +285,13 @@ fn write_circuits(out: &mut String, health: &StoreHealth) {
         (
             "mallbox_circuit_opened_total",
             "counter",
-            "How often the circuit breaker before a server opened.",
+            "Times the circuit breaker before a server opened.",
             |circuit| circuit.opened,
         ),
         (
             "mallbox_circuit_refused_total",
             "counter",
-            "Calls that failed at once since the circuit breaker was open.",
+            "Calls failed immediately because the circuit breaker was open.",
             |circuit| circuit.refused,
         ),
     ];
@@ -305,7 +305,7 @@ fn write_circuits(out: &mut String, health: &StoreHealth) {
     }
 }
 
-/// What Linux says about this process; `None` elsewhere.
+/// Reads the resident memory from Linux's `/proc`, in bytes; `None` on other systems.
 pub(super) fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

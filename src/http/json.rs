@@ -1,4 +1,4 @@
-//! A response with JSON in it.
+//! JSON responses with the matching content type.
 
 use axum::body::{Body, Bytes};
 use axum::http::header::CONTENT_TYPE;
@@ -7,7 +7,7 @@ use axum::response::Response;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-/// A response with JSON in it.
+/// Builds a response with a JSON body.
 pub(super) fn json_response(status: StatusCode, body: Bytes) -> Response {
     let empty = body.is_empty();
     let mut response = Response::new(Body::from(body));

@@ -1,4 +1,4 @@
-//! The language in which a request is answered.
+//! The language of a response.
 
 use std::cell::Cell;
 use std::cmp::Ordering;
@@ -9,25 +9,26 @@ use axum::http::header::ACCEPT_LANGUAGE;
 use crate::language::Language;
 
 thread_local! {
-    /// Set while a request's future is being polled, so that an error knows its words without carrying a request:
-    /// a claim that is refused pays for two writes to a cell.
+    /// Set while a request's future is polled, so that an error finds its language without access to the
+    /// request: a refused claim pays two writes to a cell.
     static SPOKEN: Cell<Language> = const { Cell::new(Language::Zh) };
-    /// The code of the refusal that was written last, on its way to the counters; the same trick the other way round.
+    /// The code of the last refusal written, on its way to the metrics; passed like the language, in the
+    /// opposite direction.
     static TOLD: Cell<&'static str> = const { Cell::new("") };
 }
 
-/// Notes the code of a refusal that has just been written.
+/// Stores the code of a refusal just written.
 pub(super) fn note_code(code: &'static str) {
     TOLD.set(code);
 }
 
-/// The code noted since the last call, `""` if none was.
+/// Takes the stored code; `""` if none was stored since the last call.
 pub(super) fn take_code() -> &'static str {
     TOLD.replace("")
 }
 
 impl Language {
-    /// What the request prefers among what the mall speaks; `otherwise` if it says nothing about it.
+    /// Returns the request's preferred language; `otherwise` without an `Accept-Language` header.
     #[must_use]
     pub fn of(headers: &HeaderMap, otherwise: Self) -> Self {
         let mut asked = headers.get_all(ACCEPT_LANGUAGE).iter().filter_map(|value| value.to_str().ok());
@@ -39,7 +40,8 @@ impl Language {
         }
     }
 
-    /// The one with the higher weight, of equals the one named first. `*` is whatever is not named.
+    /// Returns the language with the higher weight, or the first named of equal weights. `*` stands for
+    /// unnamed languages.
     pub(super) fn preferred<'a>(items: impl Iterator<Item = &'a str>) -> Self {
         let (mut zh, mut en, mut rest) = (None, None, None);
         let mut first = None;
@@ -53,7 +55,7 @@ impl Language {
                 _ => continue,
             };
             let weight = parts.find_map(weight).unwrap_or(1000);
-            // Of `en-GB, en;q=0.5` the better counts.
+            // For `en-GB, en;q=0.5`, the higher weight counts.
             *named = (*named).max(Some(weight));
             first = first.or(language);
         }
@@ -66,15 +68,15 @@ impl Language {
         }
     }
 
-    /// What the request that this thread is working on is answered in.
+    /// Returns the language of the request being polled on this thread.
     #[must_use]
     pub fn spoken() -> Self {
         SPOKEN.get()
     }
 
-    /// Runs one poll of a request's future in this language.
+    /// Runs one poll of a request's future with this language set.
     pub(super) fn while_spoken<T>(self, poll: impl FnOnce() -> T) -> T {
-        /// Puts the former language back, even if the poll panics.
+        /// Restores the previous language, even if the poll panics.
         struct Former(Language);
         impl Drop for Former {
             fn drop(&mut self) {
@@ -86,14 +88,14 @@ impl Language {
     }
 }
 
-/// `q=0.8` → 800; a weight that is none counts as 0. `None`: this parameter is no weight.
+/// Parses a weight: `q=0.8` → 800. An invalid weight counts as 0; `None` for other parameters.
 fn weight(parameter: &str) -> Option<u16> {
     let (name, value) = parameter.split_once('=')?;
     if !name.trim().eq_ignore_ascii_case("q") {
         return None;
     }
     let weight: f32 = value.trim().parse().unwrap_or(0.0);
-    // Within 0 and 1000 after the clamp; NaN becomes 0.
+    // Between 0 and 1000 after the clamp; NaN becomes 0.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to what fits")]
     let thousandths = (weight.clamp(0.0, 1.0) * 1000.0) as u16;
     Some(thousandths)

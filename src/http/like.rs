@@ -1,4 +1,4 @@
-//! Who likes what: `/blog/like…`, `/blog-comments/like…`.
+//! Likes of notes and comments, `/blog/like…` and `/blog-comments/like…`.
 
 use axum::extract::State;
 use mallbox_storage::{CommentId, NoteId};
@@ -10,7 +10,7 @@ use super::extract::{Login, Now, Path};
 use super::user::BriefAnswer;
 use crate::language::both;
 
-/// The routes of this area.
+/// Returns the routes of likes.
 pub fn routes() -> Calls {
     Calls::of(both("点赞", "Likes"))
         .put(

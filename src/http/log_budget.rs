@@ -1,16 +1,16 @@
-//! How many lines of one kind the log takes a second.
+//! A rate limit for repeated log lines.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
-/// Enough to see what is going on, and too few to slow it down.
+/// Enough lines to diagnose a failure, and too few to slow the mall down.
 const LINES_A_SECOND: u64 = 20;
 
 /// Lets the first lines of each second through and counts the rest.
 #[derive(Debug)]
 pub(super) struct LogBudget {
     start: Instant,
-    /// The second that is being counted.
+    /// The second being counted.
     second: AtomicU64,
     spent: AtomicU64,
     unsaid: AtomicU64,
@@ -24,7 +24,8 @@ impl Default for LogBudget {
 }
 
 impl LogBudget {
-    /// `None` if the line is too much; else how many were before it. Roughly: threads may race for a line more.
+    /// Counts a line. Returns `None` if the line is suppressed, else the number of lines suppressed before.
+    /// Approximate: racing threads may log a few lines more.
     pub(super) fn spend(&self) -> Option<u64> {
         let second = self.start.elapsed().as_secs();
         if self.second.swap(second, Relaxed) != second {

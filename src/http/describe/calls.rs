@@ -1,4 +1,4 @@
-//! Routes that cannot be added without their description.
+//! Routes that cannot be added without a description.
 
 use axum::handler::Handler;
 use axum::http::Method;
@@ -12,7 +12,7 @@ use super::schemas::Schemas;
 use crate::http::App;
 use crate::language::Both;
 
-/// The calls of one area of the API, or of several. `S` is what every handler is given.
+/// The calls of one or several areas of the API. `S` is the state passed to every handler.
 #[must_use]
 pub struct Calls<S = App> {
     router: Router<S>,
@@ -20,31 +20,31 @@ pub struct Calls<S = App> {
     described: Vec<Call>,
 }
 
-/// One call and how to describe it.
+/// One call with its description.
 pub(super) struct Call {
     pub(super) method: Method,
     pub(super) path: &'static str,
     pub(super) area: Both,
     pub(super) summary: Both,
-    /// What the summary has no room for; Markdown.
+    /// Markdown in addition to the summary.
     pub(super) explanation: Option<Both>,
-    /// Adds what the handler takes and answers.
+    /// Adds the handler's parameters and responses.
     pub(super) describe: fn(&mut Operation, &mut Schemas),
 }
 
-/// A handler all of whose arguments and whose result can be described. `T` is what axum infers of it.
+/// A handler whose arguments and result are describable. `T` is inferred by axum.
 pub trait Described<T> {
-    /// Adds what the handler takes and answers.
+    /// Adds the handler's parameters and responses.
     fn describe(operation: &mut Operation, schemas: &mut Schemas);
 }
 
 impl<S: Clone + Send + Sync + 'static> Calls<S> {
-    /// Of an area with this name, none so far.
+    /// Creates an area without calls.
     pub fn of(area: Both) -> Self {
         Self { router: Router::new(), area, described: Vec::new() }
     }
 
-    /// With a call by `GET`, and what it does in a few words.
+    /// Adds a call by `GET` with a short summary.
     pub fn get<H, T>(self, path: &'static str, handler: H, summary: Both) -> Self
     where
         H: Handler<T, S> + Described<T>,
@@ -53,7 +53,7 @@ impl<S: Clone + Send + Sync + 'static> Calls<S> {
         self.on(Method::GET, MethodFilter::GET, path, handler, summary)
     }
 
-    /// With a call by `POST`.
+    /// Adds a call by `POST` with a short summary.
     pub fn post<H, T>(self, path: &'static str, handler: H, summary: Both) -> Self
     where
         H: Handler<T, S> + Described<T>,
@@ -62,7 +62,7 @@ impl<S: Clone + Send + Sync + 'static> Calls<S> {
         self.on(Method::POST, MethodFilter::POST, path, handler, summary)
     }
 
-    /// With a call by `PUT`.
+    /// Adds a call by `PUT` with a short summary.
     pub fn put<H, T>(self, path: &'static str, handler: H, summary: Both) -> Self
     where
         H: Handler<T, S> + Described<T>,
@@ -71,7 +71,7 @@ impl<S: Clone + Send + Sync + 'static> Calls<S> {
         self.on(Method::PUT, MethodFilter::PUT, path, handler, summary)
     }
 
-    /// With a call by `DELETE`.
+    /// Adds a call by `DELETE` with a short summary.
     pub fn delete<H, T>(self, path: &'static str, handler: H, summary: Both) -> Self
     where
         H: Handler<T, S> + Described<T>,
@@ -80,7 +80,7 @@ impl<S: Clone + Send + Sync + 'static> Calls<S> {
         self.on(Method::DELETE, MethodFilter::DELETE, path, handler, summary)
     }
 
-    /// Explains the call added last beyond the summary: limits, order, what a repeat does. Markdown.
+    /// Adds an explanation to the last call: limits, order, effect of a repeat. Markdown.
     pub fn explained(mut self, explanation: Both) -> Self {
         if let Some(call) = self.described.last_mut() {
             call.explanation = Some(explanation);
@@ -88,20 +88,20 @@ impl<S: Clone + Send + Sync + 'static> Calls<S> {
         self
     }
 
-    /// With something of their own for the calls so far, which take it as an `Extension`.
+    /// Adds a value of the area for the calls so far; handlers take the value as an `Extension`.
     pub fn with<T: Clone + Send + Sync + 'static>(mut self, own: T) -> Self {
         self.router = self.router.layer(Extension(own));
         self
     }
 
-    /// With the calls of another area.
+    /// Adds the calls of another area.
     pub fn merge(mut self, other: Self) -> Self {
         self.router = self.router.merge(other.router);
         self.described.extend(other.described);
         self
     }
 
-    /// Method and path of each.
+    /// Returns method and path of each call.
     #[must_use]
     pub fn list(&self) -> Vec<(Method, &'static str)> {
         self.described.iter().map(|call| (call.method.clone(), call.path)).collect()
@@ -125,13 +125,13 @@ impl<S: Clone + Send + Sync + 'static> Calls<S> {
         self
     }
 
-    /// The routes and what was said of them.
+    /// Returns the router and the descriptions.
     pub(super) fn into_parts(self) -> (Router<S>, Vec<Call>) {
         (self.router, self.described)
     }
 }
 
-/// The shapes of handlers that axum knows: their last argument may take the body.
+/// Handler shapes supported by axum: the last argument may take the body.
 macro_rules! described {
     ($($tuple:ty, ($($argument:ident),*);)+) => {$(
         impl<F, Made, Out, M, $($argument),*> Described<$tuple> for F

@@ -1,4 +1,4 @@
-//! The whole document, and the call that answers it.
+//! The OpenAPI document, and the call that returns it.
 
 use std::sync::{Arc, OnceLock};
 
@@ -19,7 +19,7 @@ use crate::http::json::json_response;
 use crate::http::words::CODES;
 use crate::language::{Both, both};
 
-/// The API's description in OpenAPI 3.1, as an answer.
+/// The API's description in OpenAPI 3.1, as a response.
 #[derive(Clone, Debug)]
 pub struct Document(Bytes);
 
@@ -42,10 +42,12 @@ impl Output for Result<Document, ApiError> {
 }
 
 impl<S: Clone + Send + Sync + 'static> Calls<S> {
-    /// The routes, and among them the description of all, itself included. `prefix` is where the API is.
+    /// Returns the routes plus `/openapi.json`, the description of all calls including itself. `prefix` is
+    /// the API's path prefix.
     pub fn with_document(self, prefix: &str) -> Router<S> {
         let calls = Arc::new(OnceLock::new());
-        // Written when it is first asked for: few malls are, and it takes milliseconds.
+        // Rendered on the first request: few malls are asked for the document, and rendering takes
+        // milliseconds.
         let (listed, written, prefix) = (Arc::clone(&calls), Arc::new(OnceLock::new()), prefix.to_owned());
         let answer = move |State(_): State<S>| {
             let write = |calls: &Vec<Call>| {
@@ -61,13 +63,13 @@ impl<S: Clone + Send + Sync + 'static> Calls<S> {
             both("本文档（OpenAPI 3.1）", "This document, OpenAPI 3.1"),
         );
         let (router, described) = self.merge(own).into_parts();
-        // Set once, right here: whoever asks comes later.
+        // Set before the router is returned, so every request finds the calls.
         let _ = calls.set(described);
         router
     }
 }
 
-/// What the schemas below leave out.
+/// Added to the description, because the schemas cover the strict profile only.
 const PROFILES: Both = both(
     "本文档描述严格模式。以`--profile original`（带`--web`时默认）启动的商城，对不带`x-mallbox-client`请求头的调用按hm-dianping的页面所期望的方式应答：\
      拒绝与限流均为200和`success:false`，401不变，并像Spring那样宽松地读取参数。",
@@ -136,21 +138,21 @@ fn refusals() -> Map<String, Value> {
     refusals.collect()
 }
 
-/// The envelope that says no.
+/// Returns the schema of a refusal's envelope.
 fn refusal() -> Value {
     json!({
         "type": "object",
-        "description": "The mall says no",
+        "description": "The call was refused",
         "properties": {
             "success": { "const": false },
             "errorMsg": {
                 "type": "string", "minLength": 1, "examples": ["库存不足"],
-                "description": "For people, in Chinese or, as Accept-Language asks, in English",
+                "description": "A sentence for people, in Chinese or English by Accept-Language",
             },
-            "code": { "type": "string", "enum": CODES, "description": "For programs; never changes" },
+            "code": { "type": "string", "enum": CODES, "description": "A stable code for programs" },
             "data": {
                 "type": "integer", "minimum": 0, "maximum": u64::MAX,
-                "description": "With ALREADY_BOUGHT: the order held",
+                "description": "With ALREADY_BOUGHT: the existing order",
             },
             "dataText": { "type": "string", "pattern": "^[0-9]{1,20}$", "description": "The same, exactly" },
         },

@@ -1,4 +1,4 @@
-//! What a handler's arguments say of its call.
+//! Descriptions of handler arguments.
 
 use axum::Extension;
 use axum::extract::State;
@@ -15,7 +15,7 @@ use crate::http::extract::{
 
 /// An argument of a handler.
 pub trait Input {
-    /// Adds what the argument takes from a request, and how it may refuse it. Nothing, unless told otherwise.
+    /// Adds the parameters read by the argument, and its refusals. Adds nothing by default.
     fn describe(_operation: &mut Operation, _schemas: &mut Schemas) {}
 }
 
@@ -48,7 +48,7 @@ impl Input for Remover {
     }
 }
 
-/// A refusal that the handler itself tells.
+/// An argument whose refusal is returned by the handler itself.
 impl<T: Input> Input for Result<T, ApiError> {
     fn describe(operation: &mut Operation, schemas: &mut Schemas) {
         T::describe(operation, schemas);
@@ -71,7 +71,7 @@ impl<T: JsonSchema> Input for Path<T> {
     fn describe(operation: &mut Operation, schemas: &mut Schemas) {
         let whole = schemas.read_in_place::<T>();
         for (at, name) in operation.path_names().enumerate() {
-            // Of several values each has its place; one value is the whole.
+            // With several values, each has a schema of its own; a single value has the whole schema.
             let schema = whole["prefixItems"].get(at).unwrap_or(&whole).clone();
             operation.takes("path", name, true, schema);
         }
@@ -86,7 +86,7 @@ impl<T: JsonSchema> Input for Query<T> {
         for (name, schema) in form["properties"].as_object().into_iter().flatten() {
             let required = required.is_some_and(|names| names.iter().any(|required| required == name));
             let mut schema = schema.clone();
-            // What is absent in a query is not there; it is never `null`.
+            // A query has no `null`: an absent parameter is omitted.
             strip_null(&mut schema);
             operation.takes("query", name, required, or_empty(schema, required));
         }
@@ -111,7 +111,7 @@ impl<T: JsonSchema> Input for JsonIfAny<T> {
     }
 }
 
-/// An empty value is an absent one (`?typeId=&current=1`), as pages write it.
+/// Accepts an empty value as absent (`?typeId=&current=1`), because pages send empty values.
 fn or_empty(mut schema: Value, required: bool) -> Value {
     if required || schema["type"] == "string" {
         return schema;

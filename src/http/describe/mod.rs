@@ -1,8 +1,8 @@
-//! The API's description, made of the code that answers it.
+//! The API's OpenAPI description, generated from the code of the calls.
 //!
-//! A route is added with its description or not at all ([`Calls`]). What it takes is read off the handler's arguments
-//! ([`Input`]), what it answers off the handler's result ([`Output`]), and the schemas off the types that are read and
-//! written there. So nothing is written twice, and a description cannot fall behind.
+//! A route cannot be added without a description ([`Calls`]). Parameters come from the handler's arguments
+//! ([`Input`]), responses from the handler's result ([`Output`]), and schemas from the deserialized and
+//! serialized types. Nothing is written twice, and the description cannot become outdated.
 
 mod calls;
 mod document;

@@ -1,4 +1,4 @@
-//! One call, while it is being described.
+//! One call while its description is built.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::language::{Both, both};
 
-/// What is known of a call so far.
+/// The description of a call so far.
 #[derive(Debug)]
 pub struct Operation {
     path: &'static str,
@@ -18,21 +18,22 @@ pub struct Operation {
     role: Option<&'static str>,
 }
 
-/// Refusals that look alike wherever they are met: status, name, and when it is answered.
+/// Refusals common to many calls: status, name, and reason.
 pub(super) const REFUSALS: [(StatusCode, &str, Both); 9] = [
-    (StatusCode::BAD_REQUEST, "BadRequest", both("请求有误", "What no form can send")),
-    (StatusCode::UNAUTHORIZED, "NotLoggedIn", both("未登录", "Nobody is logged in")),
-    (StatusCode::FORBIDDEN, "Forbidden", both("没有权限", "Only an operator may")),
-    (StatusCode::NOT_FOUND, "UnknownPath", both("没有这个地址", "There is no such path")),
-    (StatusCode::REQUEST_TIMEOUT, "BodyTooSlow", both("请求内容未能及时送达", "A body that does not arrive")),
-    (StatusCode::PAYLOAD_TOO_LARGE, "TooLarge", both("请求内容太大", "A body that is larger than it may be")),
-    (StatusCode::TOO_MANY_REQUESTS, "RateLimited", both("操作太频繁", "Too often; Retry-After says when")),
-    (StatusCode::INTERNAL_SERVER_ERROR, "Internal", both("内部错误", "A bug; the log has it under the id")),
-    (StatusCode::SERVICE_UNAVAILABLE, "Unavailable", both("暂不可用", "Trouble; Retry-After says when")),
+    (StatusCode::BAD_REQUEST, "BadRequest", both("请求有误", "Malformed request, or an invalid value")),
+    (StatusCode::UNAUTHORIZED, "NotLoggedIn", both("未登录", "Not logged in")),
+    (StatusCode::FORBIDDEN, "Forbidden", both("没有权限", "Operators only")),
+    (StatusCode::NOT_FOUND, "UnknownPath", both("没有这个地址", "Unknown path")),
+    (StatusCode::REQUEST_TIMEOUT, "BodyTooSlow", both("请求内容未能及时送达", "The body did not arrive in time")),
+    (StatusCode::PAYLOAD_TOO_LARGE, "TooLarge", both("请求内容太大", "The body is too large")),
+    (StatusCode::TOO_MANY_REQUESTS, "RateLimited", both("操作太频繁", "Rate limit reached; see Retry-After")),
+    (StatusCode::INTERNAL_SERVER_ERROR, "Internal", both("内部错误", "Internal error; the log has the cause under the request id")),
+    (StatusCode::SERVICE_UNAVAILABLE, "Unavailable", both("暂不可用", "Temporarily unavailable; see Retry-After")),
 ];
 
 impl Operation {
-    /// Of the call at this path. Any call may be too many, hit a bug, or meet a mall in trouble.
+    /// Creates the description for this path. Every call may be rate-limited, hit a bug, or meet an
+    /// unavailable store.
     pub(super) fn new(path: &'static str) -> Self {
         let operation = Self {
             path,
@@ -52,19 +53,19 @@ impl Operation {
         self
     }
 
-    /// It may refuse with this status, in the usual envelope.
+    /// Adds a refusal with this status, in the usual envelope.
     pub fn refuses(&mut self, status: StatusCode) {
         if let Some((_, name, _)) = REFUSALS.iter().find(|(of, ..)| *of == status) {
             self.answers(status, json!({ "$ref": format!("#/components/responses/{name}") }));
         }
     }
 
-    /// It may answer this; the value is a response object.
+    /// Adds a response; the value is a response object.
     pub fn answers(&mut self, status: StatusCode, response: Value) {
         self.responses.insert(status.as_u16(), response);
     }
 
-    /// It takes a parameter `in` the path, the query or a header; the value is the rest of the parameter object.
+    /// Adds a parameter `in` the path, the query or a header; the value is the parameter's schema.
     pub fn takes(&mut self, place: &'static str, name: &str, required: bool, schema: Value) {
         let mut schema = schema;
         let description = schema.as_object_mut().and_then(|schema| schema.remove("description"));
@@ -75,25 +76,24 @@ impl Operation {
         self.parameters.push(parameter);
     }
 
-    /// It takes a JSON body.
+    /// Adds a JSON body.
     pub fn takes_body(&mut self, schema: Value) {
         self.takes_form("application/json", schema);
     }
 
-    /// It takes a body of this media type.
+    /// Adds a body of this media type.
     pub fn takes_form(&mut self, media_type: &str, schema: Value) {
         self.body = Some(json!({ "required": true, "content": { media_type: { "schema": schema } } }));
     }
 
-    /// The body may be left out.
+    /// Makes the body optional.
     pub fn body_may_be_absent(&mut self) {
         if let Some(body) = &mut self.body {
             body["required"] = json!(false);
         }
     }
 
-    /// It looks at the token: it must be there, or it may be. An argument that does without takes nothing from one that
-    /// does not.
+    /// Adds the token as required or optional. Required wins, in any order of the handler's arguments.
     pub(super) fn wants_token(&mut self, required: bool) {
         if required {
             self.security = Some(json!([{ "token": [] }]));
@@ -103,19 +103,19 @@ impl Operation {
         }
     }
 
-    /// It is for operators alone.
+    /// Restricts the call to operators.
     pub(super) fn wants_operator(&mut self) {
         self.wants_token(true);
         self.role = Some("operator");
         self.refuses(StatusCode::FORBIDDEN);
     }
 
-    /// Names between braces, in the order of the path.
+    /// Returns the names between braces, in the order of the path.
     pub(super) fn path_names(&self) -> impl Iterator<Item = &'static str> + use<> {
         self.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
     }
 
-    /// The operation object of OpenAPI, by this method.
+    /// Returns the operation object of OpenAPI for this method.
     pub(super) fn into_value(self, method: &Method, area: Both, summary: Both) -> Value {
         let mut value = json!({
             "operationId": id(method, self.path),
@@ -139,7 +139,7 @@ impl Operation {
     }
 }
 
-/// `GET /sale/{id}/page` → `getSaleByIdPage`.
+/// Builds an operation id: `GET /sale/{id}/page` → `getSaleByIdPage`.
 fn id(method: &Method, path: &str) -> String {
     let mut id = method.as_str().to_ascii_lowercase();
     for part in path.split(['/', '-', '.']).filter(|part| !part.is_empty()) {
@@ -151,7 +151,7 @@ fn id(method: &Method, path: &str) -> String {
         let mut letters = name.chars();
         id.extend(letters.next().map(|first| first.to_ascii_uppercase()));
         id += letters.as_str();
-        // Another spelling of a path that is there in words, such as `/user/signCount`.
+        // Distinguishes the second spelling of a path, such as `/user/signCount`.
         if by.is_empty() && name.contains(|c: char| c.is_ascii_uppercase()) {
             id += "InCamelCase";
         }

@@ -1,4 +1,4 @@
-//! What a handler's result says of its call.
+//! Descriptions of handler results.
 
 use axum::http::StatusCode;
 use schemars::JsonSchema;
@@ -8,15 +8,15 @@ use super::operation::Operation;
 use super::schemas::Schemas;
 use crate::http::envelope::{Nothing, OrderNumber, Paged, Perhaps, Reply};
 
-/// The result of a handler. To be implemented by answers that are no envelope.
+/// The result of a handler. Implemented directly by responses without an envelope.
 pub trait Output {
-    /// Adds what is answered.
+    /// Adds the responses.
     fn describe(operation: &mut Operation, schemas: &mut Schemas);
 }
 
-/// What can stand in an envelope.
+/// The content of an envelope.
 pub trait Shape {
-    /// The schema of an envelope that says yes.
+    /// Returns the schema of a successful envelope.
     fn envelope(schemas: &mut Schemas) -> Value;
 }
 
@@ -73,7 +73,7 @@ fn good(fields: &[(&str, Value)], required: &[&str]) -> Value {
 
 impl<T: Shape> Output for Reply<T> {
     fn describe(operation: &mut Operation, schemas: &mut Schemas) {
-        // A refusal of business is an answer: pages expect it with 200.
+        // Pages expect a business refusal with status 200.
         let schema = json!({ "oneOf": [T::envelope(schemas), { "$ref": "#/components/schemas/Refusal" }] });
         let response = json!({
             "description": "Done, or refused with the reason",

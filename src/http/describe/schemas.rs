@@ -1,4 +1,4 @@
-//! The schemas of what is read and of what is written.
+//! JSON schemas of requests and responses.
 
 use std::mem;
 
@@ -6,8 +6,8 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value};
 
-/// Makes schemas of types, and keeps those that have a name. What is read and what is written of one type may differ:
-/// a field may be left out here and not there.
+/// Generates the schemas of types, and collects the named schemas. One type may have two schemas: a field may
+/// be optional in requests and required in responses.
 pub struct Schemas {
     read: SchemaGenerator,
     written: SchemaGenerator,
@@ -25,24 +25,24 @@ impl Default for Schemas {
 }
 
 impl Schemas {
-    /// The schema of what is read, by its name if it has one.
+    /// Returns the schema of a request type, by reference if named.
     pub fn read<T: JsonSchema>(&mut self) -> Value {
         finished(self.read.subschema_for::<T>().to_value())
     }
 
-    /// The same, written out where it stands.
+    /// Returns the schema of a request type, inlined.
     pub fn read_in_place<T: JsonSchema>(&mut self) -> Value {
         finished(T::json_schema(&mut self.read).to_value())
     }
 
-    /// The schema of what is written, by its name if it has one.
+    /// Returns the schema of a response type, by reference if named.
     pub fn written<T: JsonSchema>(&mut self) -> Value {
         let mut schema = finished(self.written.subschema_for::<T>().to_value());
         strip_null(&mut schema);
         schema
     }
 
-    /// Those with names.
+    /// Returns the named schemas.
     pub(super) fn into_named(mut self) -> Map<String, Value> {
         let read = self.read.take_definitions(true).into_iter().map(|(name, mut schema)| {
             allow_null(&mut schema);
@@ -56,7 +56,7 @@ impl Schemas {
     }
 }
 
-/// Says how large a number may be, which schemars leaves to the name of the format.
+/// Adds the maximum of unsigned integers, which schemars only implies by the name of the format.
 fn finished(mut schema: Value) -> Value {
     each(&mut schema, &mut |object| {
         let largest = match object.get("format").and_then(Value::as_str) {
@@ -69,7 +69,7 @@ fn finished(mut schema: Value) -> Value {
     schema
 }
 
-/// Lets what may be absent be `null`, as a form that is read takes it.
+/// Allows `null` for optional fields, as the parser of a body does.
 fn allow_null(form: &mut Value) {
     let required = form["required"].as_array().cloned().unwrap_or_default();
     let fields = form.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten();
@@ -80,7 +80,7 @@ fn allow_null(form: &mut Value) {
     }
 }
 
-/// Takes `null` out of what may be absent: the mall leaves it out rather than writing `null`.
+/// Removes `null` from optional fields: responses omit the field instead of writing `null`.
 pub(super) fn strip_null(schema: &mut Value) {
     each(schema, &mut |object| {
         if let Some(Value::Array(types)) = object.get_mut("type") {
@@ -101,7 +101,7 @@ pub(super) fn strip_null(schema: &mut Value) {
     });
 }
 
-/// Every object in a schema, itself first.
+/// Visits every object in a schema, the outermost first.
 fn each(value: &mut Value, change: &mut impl FnMut(&mut Map<String, Value>)) {
     match value {
         Value::Object(object) => {
