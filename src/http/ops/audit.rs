@@ -1,4 +1,4 @@
-//! The audit log: `/ops/audit` and `/ops/audit/verify`. The command line shows the same.
+//! The audit log: `/ops/audit` and `/ops/audit/verify`, also used by the command line.
 
 use axum::extract::State;
 use jiff::tz::TimeZone;
@@ -15,19 +15,19 @@ use crate::http::words;
 use crate::language::{Language, both};
 use crate::mall::wall_time;
 
-/// The routes of this area.
+/// Returns the routes of the audit log.
 pub fn routes() -> Calls {
     Calls::of(both("审计日志", "Audit log"))
         .get("/ops/audit", list, both("管理员做过的事，最新在前", "Actions of operators, newest first"))
         .get(VERIFY_AUDIT_LOG, verify, both("核对日志是否完整", "Whether the log is complete and unchanged"))
 }
 
-/// Reads and hashes the whole log.
+/// Path of the call that reads and hashes the whole log.
 pub(in crate::http) const VERIFY_AUDIT_LOG: &str = "/ops/audit/verify";
-/// Entries on a page, unless asked otherwise.
+/// Default number of entries per page.
 const PAGE: u32 = 50;
 
-/// An entry of the log.
+/// An entry of the audit log.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct EntryAnswer {
@@ -35,17 +35,17 @@ pub(crate) struct EntryAnswer {
     number: u64,
     #[schemars(example = &"2026-11-21T10:09:17")]
     time: String,
-    /// Absent: the command line.
+    /// The operator's id; absent for the command line.
     #[serde(skip_serializing_if = "Option::is_none")]
     user_id: Option<u64>,
     #[schemars(example = &"user.block")]
     action: String,
-    /// What it was done to.
+    /// The object of the action.
     #[schemars(example = &"user 7")]
     subject: String,
-    /// Whatever is worth knowing of it.
+    /// Details of the action.
     detail: Value,
-    /// Of what the entry says and of the hash before it.
+    /// SHA-256 over the entry and the hash of the previous entry.
     hash: String,
 }
 
@@ -61,25 +61,25 @@ impl EntryAnswer {
     }
 }
 
-/// Whether the chain is whole.
+/// Result of the verification of the audit log.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CheckAnswer {
     in_order: bool,
-    /// Entries that fit, from the first on.
+    /// Number of valid entries, from the first.
     entries: u64,
-    /// The hash of the last of them: worth noting elsewhere.
+    /// Hash of the last valid entry; worth storing elsewhere.
     head: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     fault: Option<FaultAnswer>,
 }
 
-/// Where the chain is broken.
+/// First break of the hash chain.
 #[derive(Serialize, JsonSchema)]
 struct FaultAnswer {
-    /// The first entry that does not fit.
+    /// Number of the first entry that does not fit.
     number: u64,
-    /// In what way, for people.
+    /// Description of the fault, for people.
     text: String,
 }
 
@@ -94,18 +94,18 @@ impl From<AuditCheck> for CheckAnswer {
     }
 }
 
-/// Which entries.
+/// Selection of entries.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Which {
-    /// Entries before this one.
+    /// Entries before this number only.
     before: Option<u64>,
-    /// How many at the most; 50 unless told.
+    /// Maximum number of entries; default 50.
     #[schemars(example = 50)]
     max: Option<u32>,
 }
 
 impl Which {
-    /// Those, newest first.
+    /// Returns the selected entries, newest first.
     pub(crate) async fn page(self, app: &App) -> Reply<Vec<EntryAnswer>> {
         let entries = app.audit.page(self.before, self.max.unwrap_or(PAGE)).await?;
         let zone = &app.context.zone;
@@ -114,7 +114,7 @@ impl Which {
     }
 }
 
-/// Walks the whole chain.
+/// Verifies the whole hash chain.
 pub(crate) async fn check(app: &App) -> Reply<CheckAnswer> {
     Ok(Answer::ok(CheckAnswer::from(app.audit.verify().await?)).no_store())
 }

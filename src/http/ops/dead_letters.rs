@@ -1,4 +1,4 @@
-//! `/ops/dead-letters`: claims that did not become orders are tried again, or given up.
+//! `/ops/dead-letters`: retries or voids claims that did not become orders.
 
 use axum::extract::State;
 use jiff::tz::TimeZone;
@@ -16,7 +16,7 @@ use crate::mall::operator::By;
 use crate::mall::operator::dead_letters::{LetterView, Which};
 use crate::mall::wall_time;
 
-/// The routes of this area.
+/// Returns the routes of dead letters.
 pub(super) fn routes() -> Calls {
     Calls::of(both("死信", "Dead letters"))
         .get("/ops/dead-letters", page, both("未能成为订单的抢购", "Claims that did not become orders"))
@@ -32,7 +32,7 @@ pub(super) fn routes() -> Calls {
         )
 }
 
-/// A dead letter as an operator sees it.
+/// A dead letter for an operator.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct LetterAnswer {
@@ -87,7 +87,7 @@ impl LetterAnswer {
     }
 }
 
-/// Which to list; those that wait for a decision unless told.
+/// State of the dead letters to list; default: open.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum StateWord {
@@ -122,10 +122,10 @@ async fn page(
     Ok(Answer::page(&list, total).no_store())
 }
 
-/// Needed only where several users' claims had one id.
+/// Needed only if the claims of several users have the same id.
 #[derive(Deserialize, JsonSchema)]
 struct UserQuery {
-    /// Whose it is.
+    /// The user of the dead letter.
     user: Option<u64>,
 }
 

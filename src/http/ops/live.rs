@@ -1,7 +1,8 @@
-//! Live figures as server-sent events: `/ops/live`.
+//! Live metrics as server-sent events: `/ops/live`.
 //!
-//! A browser's `EventSource` cannot send a header, and a token in an address would end up in logs and histories: so this
-//! takes the header like every other call, and a page reads it with `fetch` and a streaming body.
+//! A browser's `EventSource` cannot send a header, and a token in the URL would end up in logs and histories.
+//! The call therefore reads the token from the header like every other call, and a page uses `fetch` with a
+//! streaming body.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,7 +35,7 @@ use crate::mall::operator::running_sales;
 use crate::mall::sales::RunningSale;
 use crate::mall::{Failure, Refusal, wall_time};
 
-/// What the figures are read from, and how many may watch.
+/// Sources of the metrics, and the limit on listeners.
 #[derive(Clone)]
 pub struct Live {
     health: Health,
@@ -43,20 +44,20 @@ pub struct Live {
     places: Arc<Semaphore>,
 }
 
-/// Who takes no event for so many intervals is let go.
+/// Number of intervals without a read before a listener is disconnected.
 const PATIENCE: u32 = 10;
-/// Sales in an event, at the most.
+/// Maximum number of sales in an event.
 const MOST_SALES: usize = 100;
 
 impl Live {
-    /// Of this mall, for so many listeners at once, until `stop`.
+    /// Creates the source of a mall for at most `places` concurrent listeners, until `stop`.
     #[must_use]
     pub fn new(health: Health, metrics: Arc<Metrics>, places: usize, stop: CancellationToken) -> Self {
         Self { health, metrics, stop, places: Arc::new(Semaphore::new(places)) }
     }
 }
 
-/// The routes of this area.
+/// Returns the routes of live metrics.
 pub fn routes(live: Live) -> Calls {
     Calls::of(both("实时数据", "Live figures"))
         .get("/ops/live", watch, both("实时数据，每秒一次", "Live metrics, an event a second"))
@@ -74,7 +75,7 @@ pub fn routes(live: Live) -> Calls {
         .with(live)
 }
 
-/// A body that goes on for as long as somebody watches.
+/// An endless body of events.
 struct Events(Body);
 
 impl IntoResponse for Events {
@@ -82,7 +83,7 @@ impl IntoResponse for Events {
         let headers = [
             (CONTENT_TYPE, "text/event-stream"),
             (CACHE_CONTROL, "no-store"),
-            // nginx would gather events before it hands them on.
+            // nginx would buffer events.
             (HeaderName::from_static("x-accel-buffering"), "no"),
         ];
         (headers, self.0).into_response()
@@ -93,11 +94,11 @@ impl Output for Result<Events, ApiError> {
     fn describe(operation: &mut Operation, schemas: &mut Schemas) {
         let schema = json!({
             "type": "string",
-            "description": "Events whose `data` is the JSON of `x-data`; the last one is named `end` and has a `code`",
+            "description": "Events with `data` as JSON of the schema `x-data`; the last event is named `end` and has a `code`",
             "x-data": schemas.written::<Figures<'static>>(),
         });
         let response = json!({
-            "description": "Figures, until the mall stops or the listener may watch no longer",
+            "description": "Metrics, until the mall stops or the caller loses the role or the session",
             "content": { "text/event-stream": { "schema": schema } },
         });
         operation.answers(StatusCode::OK, response);
@@ -111,7 +112,7 @@ async fn watch(
     Extension(live): Extension<Live>,
 ) -> Result<Events, ApiError> {
     let place = Arc::clone(&live.places).try_acquire_owned().map_err(|_| Refusal::Busy)?;
-    // One event: what is not taken is not made either.
+    // A channel of one event: while the last event waits, no further event is generated.
     let (sender, body) = Channel::new(1);
     let token = token.unwrap_or_default();
     let listener = Listener { app, live, token, sender, last: None, _place: place };
@@ -119,13 +120,13 @@ async fn watch(
     Ok(Events(Body::new(body)))
 }
 
-/// Somebody who watches.
+/// A connected listener.
 struct Listener {
     app: App,
     live: Live,
     token: String,
     sender: Sender<Bytes>,
-    /// The counts that were sent last, and when.
+    /// The last counts sent, and the time.
     last: Option<(Counts, Instant)>,
     _place: OwnedSemaphorePermit,
 }
@@ -136,16 +137,16 @@ struct Counts {
     persisted: u64,
 }
 
-/// Why somebody is told nothing more.
+/// Reason for the end of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Ended {
     /// The mall stops.
     Stopping,
-    /// Nobody is logged in with this token any more.
+    /// The session has ended.
     NotLoggedIn,
-    /// They are no operator any more.
+    /// The user is no longer an operator.
     Forbidden,
-    /// They have gone away, or do not read.
+    /// The listener disconnected, or does not read.
     Away,
 }
 
@@ -179,13 +180,14 @@ impl Listener {
             Ended::Forbidden => "FORBIDDEN",
             Ended::Away => return,
         };
-        // Who has not taken the last event does without this one.
+        // A listener with an unread event misses this event.
         let event = format!("event: end\ndata: {{\"code\":\"{code}\"}}\n\n");
         let _ = self.sender.try_send(Frame::data(Bytes::from(event)));
     }
 
-    /// Session and role are looked up each time. Watching does not keep a session alive: a page that is left open would do
-    /// so for ever. While the store is in trouble nobody is sent away.
+    /// Returns why the stream has to end, if so. Checks session and role on every event, without extending
+    /// the session: an open page would stay logged in for ever. While the store is unavailable, listeners
+    /// stay connected.
     async fn is_ended(&self) -> Option<Ended> {
         let accounts = &self.app.accounts;
         let standing: Result<_, Failure> = async {
@@ -203,7 +205,8 @@ impl Listener {
     async fn event(&mut self) -> Bytes {
         let now = self.app.context.now();
         let readiness = self.live.health.readiness().await;
-        // What is left of a sale waits for its last claim to be durable: a slow disk keeps back the sales, not the event.
+        // The units left of a sale wait for a durable last claim: a slow disk delays the sales, not the
+        // event.
         let running = running_sales(&self.app, MOST_SALES, now);
         let sales = tokio::time::timeout(self.app.context.settings.live_every, running).await;
         let sales = sales.ok().and_then(Result::ok);
@@ -227,19 +230,19 @@ impl Listener {
         };
         self.last = Some((counts, at));
         let mut event = b"data: ".to_vec();
-        // Names and numbers can always be written as JSON.
+        // Names and numbers always serialize as JSON.
         let _ = serde_json::to_writer(&mut event, &figures);
         event.extend_from_slice(b"\n\n");
         Bytes::from(event)
     }
 }
 
-/// Whether the event was taken off our hands in time.
+/// Returns whether the listener took the event in time.
 async fn hand_over(sender: &mut Sender<Bytes>, event: Bytes, patience: Duration) -> bool {
     matches!(tokio::time::timeout(patience, sender.send_data(event)).await, Ok(Ok(())))
 }
 
-/// How the mall is at one instant. Counts are since the start.
+/// State of the mall at one instant. Counts are since the start.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Figures<'a> {
@@ -255,15 +258,15 @@ struct Figures<'a> {
     refused: BTreeMap<&'static str, u64>,
     /// Claims written as orders.
     persisted: u64,
-    /// Claims accepted that are no orders yet.
+    /// Accepted claims not yet written as orders.
     backlog: u64,
-    /// Since the event before; not in the first one.
+    /// Counts since the previous event; absent in the first event.
     #[serde(skip_serializing_if = "Option::is_none")]
     lately: Option<Lately>,
-    /// Of the mall today, by all its processes; absent while they cannot be read.
+    /// Visits of the mall today, over all processes; absent while the counts cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     visits: Option<VisitsToday>,
-    /// Absent while they cannot be read.
+    /// Running sales; absent while they cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     sales: Option<Vec<SaleFigures>>,
 }
@@ -272,11 +275,11 @@ struct Figures<'a> {
 struct Ready<'a> {
     ready: bool,
     troubles: &'a [String],
-    /// What the mall rests on, each by itself.
+    /// State of each dependency of the mall.
     parts: &'a [Part],
     backend: &'static str,
     durability: &'static str,
-    /// How new orders are paid for: `none` or `sandbox`; absent while the database cannot be read.
+    /// Payment mode of new orders: `none` or `sandbox`; absent while the database cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     payment: Option<&'static str>,
 }
@@ -292,13 +295,13 @@ impl<'a> From<&'a Readiness> for Ready<'a> {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Lately {
-    /// In real time.
+    /// Length of the interval in real time.
     millis: u64,
     requests: u64,
     accepted: u64,
     refused: BTreeMap<&'static str, u64>,
     persisted: u64,
-    /// Of all claims answered, refused ones too; absent if there were none.
+    /// Latency of all claims, including refused claims; absent without claims.
     #[serde(skip_serializing_if = "Option::is_none")]
     claim_millis: Option<Percentiles>,
 }
@@ -330,9 +333,9 @@ impl Lately {
 
 #[derive(Serialize, JsonSchema)]
 struct VisitsToday {
-    /// Different visitors.
+    /// Distinct visitors today.
     uv: u64,
-    /// Views.
+    /// Page views today.
     pv: u64,
 }
 
@@ -349,9 +352,9 @@ struct SaleFigures {
     title: String,
     /// Units left; −1 = unlimited.
     stock: i64,
-    /// Units in all, those that are sold among them; −1 = unlimited.
+    /// Total units, including sold units; −1 = unlimited.
     units: i64,
-    /// Units in somebody's hands, also by claims that are no orders yet.
+    /// Units held by orders, and by accepted claims not yet written as orders.
     taken: u64,
     state: &'static str,
 }
@@ -363,7 +366,7 @@ impl From<RunningSale> for SaleFigures {
             voucher_id: live.voucher.get(),
             title,
             stock: counted(live.stock),
-            // Of one reading, so that a bar never shows more than there is.
+            // Both counts come from one read, so that a progress bar never exceeds the total.
             units: counted(live.stock.map(|left| left.saturating_add(taken))),
             taken,
             state: live.state.name(),

@@ -1,4 +1,4 @@
-//! The operator's side of the mall: `/ops/…`. Every call needs the operator's role.
+//! The operator's side of the mall: `/ops/…`. Every call requires the operator role.
 
 use super::describe::Calls;
 pub(super) use audit::VERIFY_AUDIT_LOG;
@@ -15,7 +15,7 @@ mod sales;
 pub mod users;
 mod vouchers;
 
-/// The routes of this area.
+/// Returns the routes of operators.
 pub fn routes(live: Live) -> Calls {
     overview::routes()
         .merge(sales::routes())

@@ -1,4 +1,4 @@
-//! `/ops/orders`: found whosever they are, and voided.
+//! `/ops/orders`: finds and voids orders of any user.
 
 use axum::extract::State;
 use jiff::tz::TimeZone;
@@ -15,7 +15,7 @@ use crate::language::both;
 use crate::mall::operator::By;
 use crate::mall::operator::orders::{FoundOrder, OrderQuery};
 
-/// The routes of this area.
+/// Returns the routes of orders of any user.
 pub(super) fn routes() -> Calls {
     Calls::of(both("订单管理", "All orders"))
         .get("/ops/orders", find, both("查找任何人的订单", "Find orders of any user"))
@@ -31,7 +31,7 @@ pub(super) fn routes() -> Calls {
         ))
 }
 
-/// An order as its buyer knows it, and whose it is.
+/// An order with its buyer.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct FoundAnswer {
@@ -54,10 +54,10 @@ impl FoundAnswer {
 struct FindQuery {
     /// The order's id.
     id: Option<u64>,
-    /// Whose they are, by phone number.
+    /// The buyer's phone number.
     #[schemars(example = &"13900000002")]
     phone: Option<String>,
-    /// Whose they are, by id.
+    /// The buyer's id.
     user: Option<u64>,
     voucher: Option<u64>,
     /// 1 unpaid, 2 paid, 3 used, 4 cancelled, 5 being refunded, 6 refunded.
@@ -89,11 +89,10 @@ async fn find(
 
 #[derive(Deserialize, JsonSchema)]
 struct VoidBody {
-    /// Why: 1 to 200 characters, for the audit log.
+    /// The reason, 1 to 200 characters, for the audit log.
     #[serde(default)]
     reason: String,
-    /// The order's status as it was seen, 1 to 6: one that was seen unpaid is cancelled, and not refunded if it has been paid
-    /// since.
+    /// The status last seen, 1 to 6: an order seen unpaid is cancelled, but not refunded if paid since.
     #[schemars(example = 1)]
     status: Option<u8>,
 }

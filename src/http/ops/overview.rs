@@ -1,4 +1,4 @@
-//! `/ops/overview`: the numbers of the console's first page.
+//! `/ops/overview`: the counts on the console's first page.
 
 use axum::extract::State;
 use schemars::JsonSchema;
@@ -11,7 +11,7 @@ use crate::http::extract::Watcher;
 use crate::language::both;
 use crate::mall::operator::{Overview, overview};
 
-/// The routes of this area.
+/// Returns the routes of the overview.
 pub(super) fn routes() -> Calls {
     Calls::of(both("概览", "Overview"))
         .get("/ops/overview", count, both("有多少，有多少待处理", "Counts of objects and of pending work"))
@@ -23,20 +23,20 @@ pub(super) fn routes() -> Calls {
         ))
 }
 
-/// What there is, and what of it waits.
+/// Counts of objects and of pending work.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct OverviewAnswer {
-    /// Claims that are no orders yet.
+    /// Accepted claims not yet written as orders.
     backlog: u64,
     unpaid_orders: u64,
-    /// Those that wait for a decision.
+    /// Dead letters without a decision.
     dead_letters: u64,
-    /// Notes and comments that were reported and wait for a decision.
+    /// Reported notes and comments without a decision.
     reports: u64,
-    /// On the shelf or not, sales among them.
+    /// All vouchers, on the shelf or not, including sales.
     vouchers: u64,
-    /// Over or hidden ones included.
+    /// All sales, including ended and hidden sales.
     sales: u64,
 }
 

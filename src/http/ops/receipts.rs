@@ -1,5 +1,4 @@
-//! `/ops/receipts`: what a buyer shows at the counter, looked at and redeemed; and `/voucher-order/{id}/use`, for who can
-//! tell the order's number alone.
+//! `/ops/receipts`: checks and redeems receipt codes; `/voucher-order/{id}/use` redeems by order id.
 
 use axum::extract::State;
 use mallbox_storage::{OrderId, OrderStatus};
@@ -15,7 +14,7 @@ use crate::language::both;
 use crate::mall::operator::By;
 use crate::mall::operator::orders::Redeemed;
 
-/// The routes of this area.
+/// Returns the routes of redemption.
 pub(super) fn routes() -> Calls {
     Calls::of(both("核销", "Redeeming"))
         .get("/ops/receipts/{code}", look, both("券码对应的订单", "The order of a receipt code"))
@@ -35,24 +34,24 @@ pub(super) fn routes() -> Calls {
         ))
 }
 
-/// What would be redeemed.
+/// The order of a receipt code.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct LookedAtAnswer {
     #[serde(flatten)]
     order: FoundAnswer,
-    /// Whether it can be redeemed now: it is paid and not used yet.
+    /// Whether the order can be redeemed now: paid and not used.
     #[schemars(example = true)]
     usable: bool,
 }
 
-/// What was redeemed.
+/// A redeemed order.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct RedeemedAnswer {
     #[serde(flatten)]
     order: FoundAnswer,
-    /// Whether it had been used before, at `useTime`, and nothing changed.
+    /// Whether the order was used before, at `useTime`; the call then changed nothing.
     used_before: bool,
 }
 

@@ -1,4 +1,4 @@
-//! `/ops/reports`: what readers reported is hidden, or shown again.
+//! `/ops/reports`: hides reported notes and comments, or shows them again.
 
 use axum::extract::State;
 use jiff::tz::TimeZone;
@@ -19,7 +19,7 @@ use crate::mall::operator::By;
 use crate::mall::operator::reports::{Decision, ReportView};
 use crate::mall::wall_time;
 
-/// The routes of this area.
+/// Returns the routes of reports.
 pub(super) fn routes() -> Calls {
     Calls::of(both("举报", "Reports"))
         .get("/ops/reports", page, both("待处理的举报，每页20条", "Reports to decide on, 20 a page"))
@@ -46,24 +46,24 @@ pub(super) fn routes() -> Calls {
         ))
 }
 
-/// What was reported of one note or comment.
+/// The reports of one note or comment.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ReportAnswer {
     kind: KindWord,
-    /// The note's or the comment's.
+    /// The id of the note or comment.
     id: u64,
-    /// The note it is, or is on.
+    /// The id of the note, or of the comment's note.
     blog_id: u64,
     user_id: u64,
     /// The note's title; empty for a comment.
     title: String,
     content: String,
-    /// The note's pictures, between commas.
+    /// The note's pictures, separated by commas.
     images: PictureList,
-    /// How many people reported it.
+    /// Number of users who reported the object.
     count: u64,
-    /// Why, the last few.
+    /// Reasons of the last few reports.
     reasons: Vec<String>,
     #[schemars(example = &"2026-11-21T10:09:17")]
     latest_time: String,

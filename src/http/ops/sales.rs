@@ -1,4 +1,4 @@
-//! `/ops/sales`: what there is, its window, its units, pause and end.
+//! `/ops/sales`: lists sales; changes window, units, pause and end.
 
 use axum::extract::State;
 use jiff::tz::TimeZone;
@@ -18,7 +18,7 @@ use crate::mall::operator::By;
 use crate::mall::operator::sales::{Restocked, SaleAccount, SaleView, StockForm, WindowForm};
 use crate::mall::{Refusal, wall_time};
 
-/// The routes of this area.
+/// Returns the routes of sales.
 pub(super) fn routes() -> Calls {
     Calls::of(both("秒杀管理", "Running sales"))
         .get("/ops/sales", page, both("所有秒杀", "All flash sales"))
@@ -39,24 +39,24 @@ pub(super) fn routes() -> Calls {
         .post("/ops/sales/{id}/end", end, both("立即结束", "End a sale at once"))
 }
 
-/// A sale as its operator sees it.
+/// A sale for its operator.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct SaleAnswer {
     voucher_id: u64,
     shop_id: u64,
-    /// Absent if the shop is gone.
+    /// Absent if the shop no longer exists.
     #[schemars(example = &"103茶餐厅")]
     #[serde(skip_serializing_if = "Option::is_none")]
     shop_name: Option<String>,
     title: String,
-    /// The voucher's: 1 on the shelf, 2 off it, 3 expired.
+    /// Status of the voucher: 1 on the shelf, 2 off the shelf, 3 expired.
     status: u8,
     #[serde(flatten)]
     terms: TermsAnswer,
 }
 
-/// The terms of a sale, and how far it has sold. Without `initial` and `left` it is unlimited.
+/// The terms and progress of a sale. Without `initial` and `left` the sale is unlimited.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct TermsAnswer {
@@ -129,7 +129,8 @@ async fn page(
     Ok(Answer::page(&list, total).no_store())
 }
 
-/// A sale with the terms of its equation. Without `balances` it never stood still while it was read.
+/// A sale with its ledger. Without `balances` the sale changed during every attempt to read a consistent
+/// state.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct AccountAnswer {
@@ -142,12 +143,12 @@ struct AccountAnswer {
     findings: Vec<FindingAnswer>,
 }
 
-/// A term of a sale's books that is not what it should be.
+/// A mismatch in a sale's ledger.
 #[derive(Serialize, JsonSchema)]
 struct FindingAnswer {
     /// Stable name of the kind of finding.
     code: Code,
-    /// In the language of the request.
+    /// The mismatched term, in the language of the request.
     #[schemars(example = &"内存中已占用的库存")]
     term: &'static str,
     expected: String,
@@ -206,7 +207,7 @@ async fn put_window(
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct StockBody {
-    /// How many; negative takes as many away as nobody holds.
+    /// Units to add; a negative number removes at most the units that nobody holds.
     #[schemars(example = 100)]
     add: Option<i64>,
     /// A name for this change, 1 to 64 characters: a repeat under the same name changes nothing.
@@ -214,7 +215,7 @@ struct StockBody {
     request_id: Option<String>,
 }
 
-/// The sale as it is now, and by how many units it was changed.
+/// The sale after the change, and the actual change in units.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct RestockedAnswer {

@@ -1,4 +1,4 @@
-//! People, as operators see them: `/ops/users/…`.
+//! Users, for operators: `/ops/users/…`.
 
 use axum::extract::State;
 use jiff::tz::TimeZone;
@@ -15,7 +15,7 @@ use crate::language::both;
 use crate::mall::operator::By;
 use crate::mall::wall_time;
 
-/// The routes of this area.
+/// Returns the routes of users for operators.
 pub fn routes() -> Calls {
     Calls::of(both("用户管理", "Users"))
         .get("/ops/users", list, both("查找用户，每页20人", "Find users, 20 a page"))
@@ -38,16 +38,16 @@ pub fn routes() -> Calls {
         ))
 }
 
-/// Users on a page.
+/// Users per page.
 const PAGE: u32 = 20;
 
-/// A role's word in the API.
+/// Name of a role in the API.
 #[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum RoleName {
-    /// Buys.
+    /// Customer: buys vouchers.
     Customer,
-    /// Runs the mall.
+    /// Operator: runs the mall.
     Operator,
 }
 
@@ -69,7 +69,7 @@ impl From<Role> for RoleName {
     }
 }
 
-/// A person, as an operator sees them.
+/// A user, for operators.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct UserAnswer {
@@ -84,7 +84,7 @@ pub(crate) struct UserAnswer {
     blocked: Option<BlockAnswer>,
 }
 
-/// Since when somebody is kept out, and why.
+/// Time and reason of a block.
 #[derive(Serialize, JsonSchema)]
 struct BlockAnswer {
     #[schemars(example = &"2026-11-21T10:09:17")]
@@ -102,18 +102,18 @@ impl UserAnswer {
     }
 }
 
-/// Which users are looked for.
+/// Filter of users.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Search {
-    /// How their phone number begins.
+    /// Prefix of the phone number.
     #[serde(default)]
     #[schemars(example = &"139")]
     phone: String,
-    /// What is in their name.
+    /// Part of the name.
     #[serde(default)]
     name: String,
     role: Option<RoleName>,
-    /// The blocked alone.
+    /// Blocked users only.
     #[serde(default)]
     blocked: bool,
     /// The page, from 1.
@@ -122,7 +122,7 @@ pub(crate) struct Search {
 }
 
 impl Search {
-    /// A page of them.
+    /// Returns a page of matching users.
     pub(crate) async fn page(self, app: &App, size: u32) -> Reply<Vec<UserAnswer>> {
         let Self { phone, name, role, blocked, current } = self;
         let filter = UserFilter { phone, name, role: role.map(Role::from), blocked };
@@ -133,7 +133,7 @@ impl Search {
     }
 }
 
-/// A user who was blocked, and how many sessions of theirs ended.
+/// A blocked user, and the number of ended sessions.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct BlockedAnswer {
@@ -158,7 +158,7 @@ async fn one(State(app): State<App>, _: Operator, Path(id): Path<u64>) -> Reply<
 
 #[derive(Deserialize, JsonSchema)]
 struct BlockBody {
-    /// Why: 1 to 200 characters, for operators and for the audit log.
+    /// The reason, 1 to 200 characters, for operators and for the audit log.
     #[serde(default)]
     reason: String,
 }
@@ -200,7 +200,7 @@ async fn set_role(
     said(&app, app.people.set_role(UserId::new(id), body.role.into(), by).await?)
 }
 
-/// Never kept by anybody on the way: there is a phone number in it.
+/// Returns a user. Never cached, because the response contains a phone number.
 fn said(app: &App, user: User) -> Reply<UserAnswer> {
     Ok(Answer::ok(UserAnswer::new(user, &app.context.zone)).no_store())
 }

@@ -1,4 +1,4 @@
-//! `/ops/vouchers`: all there are, on the shelf or not; and `PUT /voucher/{id}`.
+//! `/ops/vouchers`: lists all vouchers; `PUT /voucher/{id}` changes a voucher.
 
 use axum::extract::State;
 use jiff::tz::TimeZone;
@@ -18,7 +18,7 @@ use crate::mall::operator::vouchers::VoucherView;
 use crate::mall::vouchers::VoucherForm;
 use crate::mall::wall_time;
 
-/// The routes of this area.
+/// Returns the routes of vouchers for operators.
 pub(super) fn routes() -> Calls {
     Calls::of(both("优惠券管理", "All vouchers"))
         .get(
@@ -39,13 +39,13 @@ pub(super) fn routes() -> Calls {
         ))
 }
 
-/// A voucher as its operator sees it.
+/// A voucher for its operator.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct VoucherAnswer {
     #[serde(flatten)]
     voucher: CommonAnswer,
-    /// Absent if the shop is gone.
+    /// Absent if the shop no longer exists.
     #[schemars(example = &"103茶餐厅")]
     #[serde(skip_serializing_if = "Option::is_none")]
     shop_name: Option<String>,
@@ -53,7 +53,7 @@ struct VoucherAnswer {
     create_time: String,
     #[schemars(example = &"2026-11-21T10:09:17")]
     update_time: String,
-    /// Of a flash sale.
+    /// The terms of the sale, for a flash sale.
     #[serde(skip_serializing_if = "Option::is_none")]
     sale: Option<TermsAnswer>,
 }
@@ -78,7 +78,7 @@ fn answer(app: &App, view: VoucherView) -> Reply<VoucherAnswer> {
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct PageQuery {
-    /// Whose; absent: everybody's.
+    /// The shop; all shops if absent.
     #[schemars(example = 1)]
     shop_id: Option<u64>,
     /// The page, from 1.
@@ -108,7 +108,7 @@ async fn one(
     answer(&app, app.voucher_office.one(VoucherId::new(voucher), now).await?)
 }
 
-/// What an operator changes about a voucher. A sale's window and units are changed below `/ops/sales`.
+/// Changes of a voucher. A sale's window and units are changed below `/ops/sales`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct EditBody {
@@ -118,13 +118,13 @@ struct EditBody {
     sub_title: Option<String>,
     #[schemars(example = &"全场通用")]
     rules: Option<String>,
-    /// In cents. The price of a sale stays while it takes claims.
+    /// Price in cents. The price of a sale is fixed while the sale accepts claims.
     #[schemars(example = 4_750)]
     pay_value: Option<i64>,
-    /// In cents.
+    /// Face value in cents.
     #[schemars(example = 5_000)]
     actual_value: Option<i64>,
-    /// 1 on the shelf, 2 off it, 3 expired.
+    /// 1 on the shelf, 2 off the shelf, 3 expired.
     #[schemars(example = 1)]
     status: Option<u8>,
 }
