@@ -1,6 +1,6 @@
 //! Compresses the files of `web/` for the binary: a page requested ten thousand times is compressed once.
 //!
-//! A debug build reads `web/` itself, so that a change shows after reloading the page.
+//! A debug build reads `web/` itself, to show a change after a reload.
 //! `cfg(compressed_pages)` tells the two builds apart.
 
 use std::fs;
@@ -22,7 +22,7 @@ fn main() -> io::Result<()> {
     println!("cargo::rustc-cfg=compressed_pages");
     let to = variable("OUT_DIR").join("web");
     if to.exists() {
-        // Remove output files that are no longer in `web/`.
+        // Remove files since deleted from `web/`.
         fs::remove_dir_all(&to)?;
     }
     compress(&variable("CARGO_MANIFEST_DIR").join("web"), &to)

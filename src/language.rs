@@ -1,17 +1,17 @@
-//! The languages that the mall speaks, over HTTP and on the command line.
+//! The languages of the mall, over HTTP and on the command line.
 
-/// A language the mall speaks.
+/// A language of the mall.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum Language {
-    /// Chinese: spoken over HTTP unless asked otherwise.
+    /// Chinese: the default over HTTP.
     #[default]
     Zh,
-    /// English.
+    /// English, on request.
     En,
 }
 
 impl Language {
-    /// Its name in a header: `zh`.
+    /// Returns the language tag for headers, such as `zh`.
     #[must_use]
     pub const fn tag(self) -> &'static str {
         match self {
@@ -21,23 +21,23 @@ impl Language {
     }
 }
 
-/// One text in every language: it cannot be written in one alone.
+/// A constant bilingual message: one language alone does not compile.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Both {
-    /// In Chinese.
+    /// The Chinese text.
     pub zh: &'static str,
-    /// In English.
+    /// The English text.
     pub en: &'static str,
 }
 
-/// A text in every language.
+/// Creates a constant bilingual message.
 #[must_use]
 pub const fn both(zh: &'static str, en: &'static str) -> Both {
     Both { zh, en }
 }
 
 impl Both {
-    /// The text in this language.
+    /// Returns the text in this language.
     #[must_use]
     pub const fn spoken(self, language: Language) -> &'static str {
         match language {
@@ -47,7 +47,7 @@ impl Both {
     }
 }
 
-/// A text in every language that was made for the occasion: [`told!`] makes it, or a text that is always the same.
+/// A bilingual message built at run time by [`told!`], or from a constant message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Told {
     zh: String,
@@ -55,13 +55,13 @@ pub struct Told {
 }
 
 impl Told {
-    /// Of [`told!`], which leaves no language out.
+    /// Creates a bilingual message; called by [`told!`], which requires both languages.
     #[must_use]
     pub const fn new(zh: String, en: String) -> Self {
         Self { zh, en }
     }
 
-    /// The text in this language.
+    /// Returns the text in this language.
     #[must_use]
     pub fn spoken(&self, language: Language) -> &str {
         match language {
@@ -77,7 +77,7 @@ impl From<Both> for Told {
     }
 }
 
-/// Formats a text in every language, for one that is not known yet; as [`sentence!`] otherwise.
+/// Formats a bilingual message, for a language not known yet; otherwise use [`sentence!`].
 macro_rules! told {
     ($zh:literal, $en:literal $(,)?) => {
         $crate::language::Told::new(format!($zh), format!($en))
@@ -85,8 +85,8 @@ macro_rules! told {
 }
 pub(crate) use told;
 
-/// Formats a sentence in the language asked for; what is captured is written between braces, as in `format!`.
-/// A sentence in one language alone does not compile.
+/// Formats a message in one language; captured values are written between braces, as in `format!`. A message
+/// in one language only does not compile.
 macro_rules! sentence {
     ($language:expr, $zh:literal, $en:literal $(,)?) => {
         match $language {
@@ -97,17 +97,17 @@ macro_rules! sentence {
 }
 pub(crate) use sentence;
 
-/// Filled up with blanks behind it to a width on a terminal.
+/// Pads a text with trailing spaces to a width on a terminal.
 pub(crate) fn padded(text: &str, width: usize) -> String {
     format!("{text}{}", missing(text, width))
 }
 
-/// The same with the blanks before it, as numbers stand in a column.
+/// Pads a text with leading spaces, as for numbers in a column.
 pub(crate) fn padded_left(text: &str, width: usize) -> String {
     format!("{}{text}", missing(text, width))
 }
 
-/// On a terminal a Chinese character takes two places.
+/// Returns the missing spaces. A Chinese character takes two columns on a terminal.
 fn missing(text: &str, width: usize) -> String {
     let taken: usize = text.chars().map(|c| if c.is_ascii() { 1 } else { 2 }).sum();
     " ".repeat(width.saturating_sub(taken))

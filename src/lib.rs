@@ -1,6 +1,6 @@
 //! mallbox: a whole local-life mall in one self-contained binary.
 //!
-//! The arrows point one way: `cli → http → mall → mallbox_storage`. ARCHITECTURE.md has the map.
+//! Dependencies point one way: `cli → http → mall → mallbox_storage`. ARCHITECTURE.md has the map.
 
 pub mod cli;
 pub mod config;

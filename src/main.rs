@@ -1,4 +1,4 @@
-//! The binary: parse, choose, run.
+//! The binary: runs the command line.
 
 use std::process::ExitCode;
 

@@ -24,7 +24,7 @@ pub(super) struct Doctor {
 
 /// Number of timed syncs.
 const SYNCS: usize = 300;
-/// Free bytes at which the mall refuses claims; a healthy disk has more.
+/// Free bytes below which the mall refuses claims.
 const LITTLE_SPACE: u64 = 256 << 20;
 const FEW_FILES: u64 = 1_024;
 

@@ -8,35 +8,35 @@ use mallbox_storage::{CodeRules, Limit, PictureRoom};
 use super::{Switch, at_least_one};
 use crate::mall::Settings;
 
-/// The flags of `serve` that limit.
+/// The limiting flags of `serve`.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Limits")]
 pub struct LimitsConfig {
     /// Limits on codes, tries, claims and calls; `off` is for benches.
     #[arg(long, env = "MALLBOX_LIMITS", default_value = "on")]
     pub limits: Switch,
-    /// Claims of one user in one sale per minute; 0 = no limit.
+    /// Claims per user, sale and minute; 0 = no limit.
     #[arg(long, env = "MALLBOX_CLAIMS_PER_MINUTE", default_value_t = 5, value_name = "NUMBER")]
     pub claims_per_minute: u32,
-    /// Notes, comments and reports written by one user per minute; 0 = no limit.
+    /// Notes, comments and reports per user and minute; 0 = no limit.
     #[arg(long, env = "MALLBOX_WRITINGS_PER_MINUTE", default_value_t = 10, value_name = "NUMBER")]
     pub writings_per_minute: u32,
-    /// Pictures uploaded by one user per minute; 0 = no limit.
+    /// Pictures uploaded per user and minute; 0 = no limit.
     #[arg(long, env = "MALLBOX_UPLOADS_PER_MINUTE", default_value_t = 30, value_name = "NUMBER")]
     pub uploads_per_minute: u32,
     /// Pictures stored per user; 0 = no limit.
     #[arg(long, env = "MALLBOX_PICTURES_PER_USER", default_value_t = 1_000, value_name = "NUMBER")]
     pub pictures_per_user: u32,
-    /// Disk space for the pictures of one user, in MiB; 0 = no limit.
+    /// Disk space for the pictures of a user, in MiB; 0 = no limit.
     #[arg(long, env = "MALLBOX_PICTURE_MIB_PER_USER", default_value_t = 256, value_name = "MIB")]
     pub picture_mib_per_user: u32,
-    /// Calls from one address per second; 0 = no limit, since a company may share one address.
+    /// Calls per address and second; 0 = no limit, since a company may share an address.
     #[arg(long, env = "MALLBOX_CALLS_PER_SECOND", default_value_t = 0, value_name = "NUMBER")]
     pub calls_per_second: u32,
-    /// Seconds between two login codes to one phone.
+    /// Seconds between two login codes to the same phone.
     #[arg(long, env = "MALLBOX_CODE_GAP", default_value_t = 55, value_name = "SECONDS")]
     pub code_gap: u32,
-    /// Login codes to one phone per day; 0 = no limit.
+    /// Login codes per phone and day; 0 = no limit.
     #[arg(long, env = "MALLBOX_CODES_PER_DAY", default_value_t = 10, value_name = "NUMBER")]
     pub codes_per_day: u32,
     /// Lifetime of a login code, in seconds.
@@ -57,7 +57,7 @@ pub struct LimitsConfig {
     /// Missed days of a month for which a user may sign in later.
     #[arg(long, env = "MALLBOX_MAKE_UPS_PER_MONTH", default_value_t = 3, value_name = "NUMBER")]
     pub make_ups_per_month: u32,
-    /// Accepted claims waiting for the database; further claims are refused.
+    /// Maximum number of accepted claims waiting for the database; further claims are refused.
     #[arg(long, env = "MALLBOX_MAX_BACKLOG", default_value_t = 2_000_000, value_name = "CLAIMS", value_parser = at_least_one())]
     pub max_backlog: u64,
 }

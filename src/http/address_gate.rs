@@ -8,7 +8,7 @@ use mallbox_storage::{Limit, Pass, RateLimits};
 use super::error::ApiError;
 use crate::mall::{Clock, Refusal};
 
-/// Counts the calls of each client address. Off by default, because a company may share one address.
+/// Counts the calls of each client address. Off by default, because a company may share an address.
 #[derive(Clone)]
 pub struct AddressGate {
     limit: Limit,
@@ -17,7 +17,7 @@ pub struct AddressGate {
 }
 
 impl AddressGate {
-    /// Creates a gate with this limit per address.
+    /// Creates a gate with a limit per address.
     #[must_use]
     pub fn new(limit: Limit, rate_limits: Arc<dyn RateLimits>, clock: Arc<dyn Clock>) -> Self {
         Self { limit, rate_limits, clock }

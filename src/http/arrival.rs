@@ -9,7 +9,7 @@ use axum::BoxError;
 use axum::body::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
 
-/// A request body: from a connection, or from this process.
+/// A request body: from a connection, or from within the process.
 pub trait Arrives: Body<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static {}
 
 impl<B: Body<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static> Arrives for B {}
@@ -24,7 +24,7 @@ impl Arrival {
         self.0.load(Relaxed)
     }
 
-    /// Wraps a body so that its arrival is tracked here.
+    /// Wraps a body to track the arrival.
     pub(super) fn watch<B>(&self, body: B) -> Arriving<B> {
         Arriving { body, arrival: self.clone() }
     }

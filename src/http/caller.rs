@@ -1,4 +1,4 @@
-//! The client of a call, and the profile of its response: mallbox's own pages, or another client.
+//! The client of a call, and the profile of the response: mallbox's own pages, or another client.
 
 use std::cell::Cell;
 
@@ -29,7 +29,7 @@ impl Profile {
     }
 }
 
-/// The client whose request is being polled on this thread.
+/// The client of the request being polled on the current thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Caller {
     /// One of mallbox's own pages: gets strict responses, shows text as text, and requests every picture from
@@ -45,12 +45,12 @@ thread_local! {
 }
 
 impl Caller {
-    /// Returns the caller for these headers; a client without the header gets the mall's `profile`.
+    /// Returns the caller for the headers; a client without the header gets the mall's `profile`.
     pub(super) fn of(headers: &HeaderMap, profile: Profile) -> Self {
         if headers.contains_key(CLIENT) { Self::OwnPage } else { Self::Foreign(profile) }
     }
 
-    /// Returns the caller of the request being polled on this thread.
+    /// Returns the caller of the request being polled on the current thread.
     pub(super) fn current() -> Self {
         CALLER.get()
     }
@@ -65,7 +65,7 @@ impl Caller {
         Self::current() == Self::Foreign(Profile::Original)
     }
 
-    /// Runs one poll of a request's future with this caller set.
+    /// Runs a poll of a request's future with the caller set.
     pub(super) fn while_answered<T>(self, poll: impl FnOnce() -> T) -> T {
         /// Restores the previous caller, even if the poll panics.
         struct Former(Caller);

@@ -32,7 +32,7 @@ pub struct Files {
     web_pictures: Option<Folder>,
     /// Pictures uploaded by users.
     pictures: Option<PictureAlbum>,
-    /// Imported pictures.
+    /// Pictures copied or fetched by an import.
     uploads: Option<Folder>,
     /// Whether a placeholder is drawn for a missing picture.
     placeholders: bool,
@@ -196,7 +196,7 @@ pub(super) fn is_plain(path: &str) -> bool {
         && path.split('/').all(|part| !part.starts_with('.') || part == ".well-known")
 }
 
-/// Responds with an uploaded picture. The file name is a hash of the content and serves as `ETag`.
+/// Responds with an uploaded picture. A file name is random and never reused, so the name serves as `ETag`.
 fn upload(name: &str, picture: Picture, headers: &HeaderMap) -> Response {
     let stem = name.rsplit('/').next().and_then(|file| file.split('.').next()).unwrap_or_default();
     let etag = quoted(stem);

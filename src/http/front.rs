@@ -303,7 +303,8 @@ impl PerMall {
         let trouble = response.extensions_mut().remove::<Trouble>();
         let (id, path, elapsed_ms) = (asked.id(), asked.uri.path(), asked.elapsed_ms());
         if status == StatusCode::INTERNAL_SERVER_ERROR {
-            let cause = trouble.map_or_else(|| "a handler responded with 500".to_owned(), |trouble| trouble.0);
+            let cause =
+                trouble.map_or_else(|| "a handler responded with 500".to_owned(), |trouble| trouble.0);
             tracing::error!(request_id = id, method = %asked.method, path, elapsed_ms, cause, "a request failed with an internal error");
             return asked.language.while_spoken(|| internal_response(id));
         }

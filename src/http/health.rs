@@ -225,7 +225,12 @@ impl Health {
             log.pending,
         );
         let age = log.oldest.map_or(0, |oldest| self.context.now().since(oldest).as_secs());
-        gauge(out, "mallbox_order_log_oldest_seconds", "Age of the oldest claim not yet written to the database.", age);
+        gauge(
+            out,
+            "mallbox_order_log_oldest_seconds",
+            "Age of the oldest claim not yet written to the database.",
+            age,
+        );
         gauge(
             out,
             "mallbox_claims_refused_by_trouble",

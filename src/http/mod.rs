@@ -1,5 +1,5 @@
-//! The mall over HTTP. Handlers turn requests into calls of a service and its answers into envelopes; what is decided
-//! is decided in `mall`.
+//! The mall over HTTP. Handlers translate requests to service calls and results to envelopes; business
+//! decisions are made in `mall`.
 
 use std::sync::Arc;
 
@@ -80,5 +80,5 @@ pub use router::{Site, SiteOptions, site};
 pub use server::{Bound, Server, ServerError, ServerOptions};
 pub use wrong::{Expected, Wrong};
 
-/// What every handler is given.
+/// The state passed to every handler.
 pub type App = Arc<Mall>;

@@ -1,19 +1,19 @@
-//! The content of a note, for pages that insert it as HTML.
+//! The content of a note, escaped for pages that insert the content as HTML.
 //!
-//! Notes are stored as written. mallbox's own pages insert their text as text; the pages of hm-dianping insert a note's
-//! content, and nothing else, as HTML.
+//! Notes are stored as written. mallbox's own pages insert all text as text; the pages of hm-dianping insert
+//! a note's content, and no other text, as HTML.
 
 use super::caller::Caller;
 
-/// Longer tags count as text: it keeps a text of nothing but `<p<p<p` from taking quadratic time.
+/// Longer tags count as text: otherwise a text of `<p<p<p` would take quadratic time.
 const LONGEST_TAG: usize = 1024;
 
-/// The content as the current caller needs it: as written for own pages, escaped for any other client.
+/// Returns the content for the current caller: as written for own pages, escaped for any other client.
 pub(super) fn for_caller(content: String) -> String {
     if Caller::is_own_page() { content } else { escaped(&content) }
 }
 
-/// HTML that shows the text as written. Of its markup `br` and `p` stay, without attributes.
+/// Escapes a text to HTML. The tags `br` and `p` stay, without attributes.
 pub(super) fn escaped(content: &str) -> String {
     let mut html = String::with_capacity(content.len());
     let mut rest = content;
@@ -32,7 +32,7 @@ pub(super) fn escaped(content: &str) -> String {
     html
 }
 
-/// The tag at the start of `text`, if it is one that stays, in its plain form; and how long it is.
+/// Returns the allowed tag at the start of `text` in plain form, with the length of the tag in `text`.
 fn kept_tag(text: &str) -> Option<(&'static str, usize)> {
     let near = &text.as_bytes()[..text.len().min(LONGEST_TAG)];
     let end = near.iter().position(|byte| *byte == b'>')?;
@@ -93,7 +93,7 @@ mod tests {
     fn a_long_text_of_open_brackets_takes_no_long_time() {
         let text = "<p".repeat(100_000);
         assert_eq!(escaped(&text), "&lt;p".repeat(100_000));
-        // Where the end of a tag is looked for no further, whatever the machine's speed.
+        // At this length the search for the end of a tag stops, regardless of the machine's speed.
         let blanks = " ".repeat(LONGEST_TAG);
         assert_eq!(escaped(&format!("<p{blanks}>")), format!("&lt;p{blanks}&gt;"));
     }

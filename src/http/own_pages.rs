@@ -1,7 +1,7 @@
-//! mallbox's own pages: `web/`, embedded.
+//! mallbox's own pages: `web/`, embedded in the binary.
 //!
-//! A page is asked for again each time, and names what it loads below [`ASSETS`] and a version that stands for the content of
-//! all files: those never change, and are kept for ever.
+//! Pages are revalidated on every load. They load assets from URLs below [`ASSETS`] with a version, a hash of
+//! all files: the content of such a URL never changes and is cached for ever.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -29,9 +29,9 @@ use super::manual;
 use super::web_files::{Web, text};
 use crate::language::Language;
 
-/// Where what pages load is; the version comes next.
+/// Path of the assets; the version follows.
 const ASSETS: &str = "/mall/assets/";
-/// The pages, by their place below `/` or `/mall/`.
+/// The pages: path below `/` or `/mall/`, and file.
 const PAGES: [(&str, &str); 3] = [("", "index.html"), ("console", "console.html"), ("api.html", "api.html")];
 /// Prefix of the manual's pages.
 const MANUAL: &str = "manual/";
@@ -40,28 +40,28 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 /// Pages of the manual depend on the request's language.
 const BY_LANGUAGE: HeaderValue = HeaderValue::from_static("accept-encoding, accept-language");
 
-/// mallbox's own pages, made when one is first asked for: most malls of tests never are.
+/// mallbox's own pages, rendered on the first request: most malls in tests never serve a page.
 #[derive(Clone)]
 pub(super) struct OwnPages {
-    /// Where the API is.
+    /// The API's path prefix.
     api: String,
     made: Arc<OnceLock<Made>>,
 }
 
-/// The pages, ready to be sent, and what stands behind them.
+/// Rendered pages, and the version of the assets.
 struct Made {
     pages: BTreeMap<Place, Page>,
-    /// Made on the first request for the manual.
+    /// Rendered on the first request for the manual.
     manual: OnceLock<BTreeMap<Place, Page>>,
     version: String,
 }
 
-/// Where a page is.
+/// A page or a generated file.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
-    /// Path and file.
+    /// A page with path and file.
     Own(&'static str, &'static str),
-    /// A topic of the manual, the index page with an empty name.
+    /// A topic of the manual; the empty name is the index page.
     Manual(String, Language),
     /// The index of the manual's search.
     Search(Language),
@@ -76,7 +76,7 @@ struct Page {
 }
 
 impl OwnPages {
-    /// That find the API at this prefix.
+    /// Creates pages that find the API at this prefix.
     pub(super) fn new(api: &str) -> Self {
         Self { api: api.to_owned(), made: Arc::default() }
     }
@@ -85,7 +85,7 @@ impl OwnPages {
         self.made.get_or_init(|| Made::new(&self.api))
     }
 
-    /// The page at this path below `/` or `/mall/`, if there is one.
+    /// Returns the page at this path below `/` or `/mall/`, if any.
     pub(super) fn page(&self, path: &str, asked: &Parts) -> Option<Response> {
         if Some(path) == MANUAL.strip_suffix('/') {
             let to = [(LOCATION, "/mall/manual/")];
@@ -95,7 +95,7 @@ impl OwnPages {
         let mut response = if cfg!(compressed_pages) {
             self.made().page(&place, &self.api)?.answer(&asked.headers)
         } else {
-            // They are being worked on.
+            // Debug build: render anew, because the files may be edited.
             made(&place, &version(), &self.api)?.answer(&asked.headers)
         };
         if let Place::Manual(_, language) = place {
@@ -106,10 +106,11 @@ impl OwnPages {
         Some(response)
     }
 
-    /// What is at this path below [`ASSETS`], if the path leads there.
+    /// Returns the asset at this path, if the path is below [`ASSETS`].
     pub(super) fn asset(&self, path: &str, headers: &HeaderMap) -> Option<Response> {
         let (version, name) = path.strip_prefix(ASSETS)?.split_once('/')?;
-        // A page of another version, from before an update, gets what there is, and does not keep it.
+        // A page of another version, loaded before an update, gets the current file, which must not be cached
+        // under the old version.
         let is_current = cfg!(compressed_pages) && version == self.made().version;
         Some(asset(name, headers, if is_current { FOR_EVER } else { ASK_AGAIN }))
     }
@@ -133,7 +134,7 @@ impl Place {
         Some(Self::Manual(topic.to_owned(), language))
     }
 
-    /// Every place of the manual.
+    /// Returns every page of the manual.
     fn of_manual() -> impl Iterator<Item = Self> {
         [Language::Zh, Language::En].into_iter().flat_map(|language| {
             let topics = manual::topics(language).into_iter().map(|topic| topic.name);
@@ -177,7 +178,7 @@ fn made(place: &Place, version: &str, api: &str) -> Option<Page> {
 }
 
 impl Page {
-    /// Fills the placeholders of a source: the common ones, then `own` in order.
+    /// Fills the placeholders of a source: the common placeholders, then `own` in order.
     fn html(source: &str, version: &str, api: &str, own: &[(&str, String)]) -> Self {
         let (source, style) = styled(source);
         let html =
@@ -237,20 +238,20 @@ fn asset(name: &str, headers: &HeaderMap, keep: HeaderValue) -> Response {
     response
 }
 
-/// Everything that mallbox's own pages may load: itself, and the one style that stands in the page. `blob:` is a picture before
-/// it is uploaded.
+/// Returns the content security policy: resources of the mall itself, and the one inline style of the page.
+/// `blob:` permits the preview of a picture before its upload.
 fn policy(style: &str) -> HeaderValue {
     let hash = STANDARD.encode(Sha256::digest(style));
     let text = format!(
         "default-src 'none'; script-src 'self'; style-src 'self' 'sha256-{hash}'; img-src 'self' data: blob:; \
          connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
     );
-    // Letters and digits alone are added.
+    // The hash adds only characters valid in a header.
     HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("default-src 'none'"))
 }
 
-/// A page with `{styles tokens base}` replaced by what those files say, and that alone: what a page looks like comes with it,
-/// and not behind its modules.
+/// Inlines the stylesheets named by `{styles tokens base}`, and no other file: the page gets its look at
+/// once, before its modules are loaded. Returns the page and the style.
 fn styled(page: &str) -> (String, String) {
     let Some((before, rest)) = page.split_once("{styles ") else { return (page.to_owned(), String::new()) };
     let Some((names, after)) = rest.split_once('}') else { return (page.to_owned(), String::new()) };
@@ -265,7 +266,8 @@ fn body(file: EmbeddedFile) -> Body {
     }
 }
 
-/// The file as the client would rather have it, if it is there so: see `src/build.rs` for the names.
+/// Returns the file in the best encoding accepted by the client, if embedded in compressed form;
+/// `src/build.rs` defines the names.
 fn compressed(name: &str, headers: &HeaderMap) -> Option<(Encoding, EmbeddedFile)> {
     accepted(headers).find_map(|encoding| {
         let ending = match encoding {
@@ -281,7 +283,7 @@ fn content_type(mime: &str) -> HeaderValue {
     HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("application/octet-stream"))
 }
 
-/// Stands for the content of all files.
+/// Returns the version: a hash of the content of all files.
 fn version() -> String {
     let mut names: Vec<_> = Web::iter().collect();
     names.sort();
@@ -292,8 +294,8 @@ fn version() -> String {
     hex(&all.finalize()[..8])
 }
 
-/// A page with its other places filled: `{assets}` where what it loads is, `{api}` where the API is, `{preload store/main.js}` what
-/// that module will ask for, so that it is all asked for at once.
+/// Fills `{assets}` with the URL of the assets, `{api}` with the API's prefix, and `{preload store/main.js}`
+/// with preload links for that module and all its imports, so that the browser requests all modules at once.
 fn filled(page: &str, version: &str, api: &str) -> String {
     let assets = format!("{ASSETS}{version}");
     let page =
@@ -310,7 +312,7 @@ fn filled(page: &str, version: &str, api: &str) -> String {
     page.replace("{assets}", &assets).replace("{api}", api)
 }
 
-/// A module and everything that it imports, and they in their turn: in the order in which they are met.
+/// Returns a module and its transitive imports, in order of discovery.
 fn with_imports(module: &str) -> Vec<String> {
     let mut found = vec![module.to_owned()];
     let mut next = 0;
@@ -326,7 +328,7 @@ fn with_imports(module: &str) -> Vec<String> {
     found
 }
 
-/// The paths after `from` in a module's import statements, which stand before everything else.
+/// Returns the paths after `from` in a module's import statements, which precede all other code.
 fn imports(source: &str) -> impl Iterator<Item = &str> {
     let statement = |line: &&str| {
         line.starts_with("import ") || line.starts_with("export {") || line.starts_with("} from ")
@@ -338,7 +340,7 @@ fn imports(source: &str) -> impl Iterator<Item = &str> {
         .map(|(_, path)| path)
 }
 
-/// `../core/dom.js` as seen from `store/main.js`.
+/// Resolves an import relative to a module: `../core/dom.js` from `store/main.js`.
 fn joined(module: &str, import: &str) -> Option<String> {
     let mut folders: Vec<_> = module.split('/').collect();
     folders.pop();

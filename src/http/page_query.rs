@@ -1,9 +1,9 @@
-//! `?current=`: which page of a list.
+//! `?current=`: the page number of a list.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// What is asked of a list that has nothing but pages.
+/// The query of a list with pages only.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct PageQuery {
     /// The page, from 1.
@@ -12,7 +12,7 @@ pub(super) struct PageQuery {
 }
 
 impl PageQuery {
-    /// The page: the first, if none is named.
+    /// Returns the page number; default 1.
     pub(super) fn number(&self) -> u32 {
         self.current.unwrap_or(1)
     }

@@ -1,4 +1,4 @@
-//! A form with a picture in it: `multipart/form-data`, field `file`.
+//! A form with a picture: `multipart/form-data`, field `file`.
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -18,16 +18,17 @@ use super::wrong::Wrong;
 use crate::language::both;
 use crate::mall::{Mistake, pictures};
 
-/// The field that the picture is in.
+/// The form field of the picture.
 const FIELD: &str = "file";
-/// Who is refused before their file has come is still sending it, and would not read the answer: it is let come for so long.
+/// A client refused during an upload is still sending, and would not read the response: time to receive the
+/// rest.
 const PASSED_OVER_FOR: Duration = Duration::from_secs(1);
 
-/// A form whose body has not come yet.
+/// A form whose body has not been read.
 #[derive(Debug)]
 pub struct PictureForm {
     boundary: Option<String>,
-    /// Whether the client sends nothing before it is told to.
+    /// Whether the client waits for `100 Continue` before sending.
     waits: bool,
     body: Body,
 }
@@ -44,10 +45,11 @@ impl<S: Send + Sync> FromRequest<S> for PictureForm {
 }
 
 impl PictureForm {
-    /// The file. Its name and what it calls itself are nobody's business; fields beside it are passed over.
+    /// Reads the file. The file's name and declared type are ignored, and so are other fields.
     ///
     /// # Errors
-    /// 400 for what is no such form or has two of it, 413 for what is too large; [`Mistake::Missing`] if there is none.
+    /// 400 for an invalid form or a second file, 413 for a file too large; [`Mistake::Missing`] without a
+    /// file.
     pub async fn file(self) -> Result<Vec<u8>, ApiError> {
         let no_form = || ApiError::bad_request(NO_FORM);
         let mut form = Multipart::new(self.body.into_data_stream(), self.boundary.ok_or_else(no_form)?);
@@ -71,7 +73,7 @@ impl PictureForm {
         file.filter(|bytes| !bytes.is_empty()).ok_or_else(|| Mistake::Missing("file").into())
     }
 
-    /// Lets the body come, and drops it.
+    /// Receives the body and discards it.
     pub async fn pass_over(self) {
         let Self { mut body, waits, .. } = self;
         if !waits {
@@ -84,7 +86,7 @@ impl PictureForm {
 const NO_FORM: Wrong =
     Wrong::Said(both("请求体应为multipart/form-data表单", "expected a form of the type multipart/form-data"));
 
-/// What keeps a form from being read is the client's doing: it sent too much, went away, or wrote no form.
+/// Maps read errors to client errors: a body too large, a disconnect, or an invalid form.
 fn unreadable(error: multer::Error) -> ApiError {
     use multer::Error::{IncompleteFieldData, IncompleteHeaders, IncompleteStream, StreamReadFailed};
     match error {

@@ -1,4 +1,4 @@
-//! Addresses of pictures in answers.
+//! URLs of pictures in responses.
 
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
@@ -6,10 +6,10 @@ use serde::{Serialize, Serializer};
 use super::caller::Caller;
 use crate::mall::picture_path;
 
-/// Pictures, between commas: paths on this mall, and addresses elsewhere that moved in with a dump.
+/// Pictures, separated by commas: paths on this mall, and URLs elsewhere from an imported dump.
 ///
-/// Another front end shows an address as its own mall did. mallbox's own pages ask nobody but this mall: each address is a
-/// path here, where a drawn picture stands for one that is not at hand.
+/// Another front end shows the URLs as hm-dianping does. mallbox's own pages request pictures from this mall
+/// only: each URL becomes a path here, with a drawn placeholder for a picture not stored.
 #[derive(JsonSchema)]
 #[schemars(transparent)]
 pub(super) struct PictureList(pub(super) String);

@@ -1,4 +1,4 @@
-//! QR codes as pages draw them: one path, and no picture.
+//! QR codes for pages: one SVG path instead of an image.
 
 use std::fmt::Write as _;
 
@@ -12,10 +12,10 @@ use super::error::ApiError;
 #[derive(Serialize, JsonSchema, Debug)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct QrAnswer {
-    /// Modules a side, without the quiet zone.
+    /// Modules per side, without the quiet zone.
     #[schemars(example = 21)]
     size: i32,
-    /// Modules that have to stay light around it, else scanners do not find it.
+    /// Width of the light border in modules; without the border, scanners do not find the code.
     #[schemars(example = 4)]
     quiet_zone: i32,
     /// An SVG path of the dark modules, each 1 by 1, the first at 0,0.
@@ -24,9 +24,9 @@ pub(super) struct QrAnswer {
 }
 
 impl QrAnswer {
-    /// Of capital letters and digits, which take the least room; readable with a seventh of it spoilt.
+    /// Encodes capital letters and digits, more compact than other text; readable with a seventh damaged.
     pub(super) fn of(text: &str) -> Result<Self, ApiError> {
-        /// As the standard has it.
+        /// As specified by the standard.
         const QUIET_ZONE: i32 = 4;
         let code = QrCode::encode_text(text, QrCodeEcc::Medium)
             .map_err(|error| ApiError::bug(format!("no QR code of {} letters: {error}", text.len())))?;
@@ -34,7 +34,7 @@ impl QrAnswer {
     }
 }
 
-/// A rectangle for each run of dark modules.
+/// Draws a rectangle for each run of dark modules.
 fn path(code: &QrCode) -> String {
     let mut path = String::new();
     for y in 0..code.size() {
@@ -45,7 +45,7 @@ fn path(code: &QrCode) -> String {
                 // Writing to a String cannot fail.
                 let _ = write!(path, "M{x} {y}h{dark}v1h-{dark}z");
             }
-            // And the light one behind them.
+            // Skip the light module after the run as well.
             x += i32::try_from(dark).unwrap_or(i32::MAX).saturating_add(1);
         }
     }
@@ -75,7 +75,7 @@ mod tests {
         for (x, y) in (0..21).flat_map(|x| (0..21).map(move |y| (x, y))) {
             assert_eq!(dark.contains(&(x, y)), code.get_module(x, y), "{x} {y}");
         }
-        // The three corners by which a scanner finds it.
+        // The three corner patterns by which a scanner finds the code.
         for (x, y) in [(0, 0), (14, 0), (0, 14)] {
             assert!((0..7).all(|i| dark.contains(&(x + i, y))) && !dark.contains(&(x + 1, y + 1)));
         }

@@ -1,7 +1,7 @@
-//! Reading a query string the way pages write it.
+//! Deserializes a query string in the syntax of the pages.
 //!
-//! Pages begin it with `&`, leave values empty that they have not (`?typeId=&current=1`), and send Chinese
-//! unescaped. An empty value is an absent one where it may be absent, and an empty text where text is wanted.
+//! Pages start the query with `&`, send empty values (`?typeId=&current=1`), and leave Chinese unescaped. An
+//! empty value counts as absent for an optional parameter, and as empty text for a text.
 
 use std::borrow::Cow;
 
@@ -14,12 +14,12 @@ use super::wrong::{Expected, Wrong};
 /// Reads the parameters of `query` into a struct.
 ///
 /// # Errors
-/// Which parameter is wrong, and what was expected.
+/// [`Wrong`]: the wrong parameter and the expected value.
 pub(super) fn read<T: DeserializeOwned>(query: &str) -> Result<T, Wrong> {
     T::deserialize(Pairs { rest: query, value: None })
 }
 
-/// What is left of the string, and the value whose name was handed out last.
+/// The remaining query, and the value of the key returned last.
 struct Pairs<'a> {
     rest: &'a str,
     value: Option<(Cow<'a, str>, &'a str)>,
@@ -62,7 +62,7 @@ impl<'de> MapAccess<'de> for Pairs<'de> {
     }
 }
 
-/// One value, still text.
+/// One value, not yet parsed.
 struct Value<'a>(Cow<'a, str>);
 
 impl<'de> IntoDeserializer<'de, Wrong> for Value<'de> {
@@ -79,7 +79,7 @@ macro_rules! numbers {
             let text = self.0.trim();
             match text.parse::<$type>() {
                 Ok(number) => visitor.$visit(number),
-                // No list has a page before the first, and nothing an id below 1: as in the original.
+                // A page below 1 is the first page, and no object has an id below 1, as in hm-dianping.
                 Err(_) if Caller::is_original() && is_negative(text) => visitor.$visit(<$type>::default()),
                 Err(_) => Err(Wrong::value(Expected::of(stringify!($type)))),
             }
@@ -144,14 +144,14 @@ impl<'de> de::Deserializer<'de> for Value<'de> {
     }
 }
 
-/// Whether it is a whole number below 0.
+/// Returns whether the text is a whole number below 0.
 fn is_negative(text: &str) -> bool {
     text.parse().is_ok_and(|number: i64| number < 0)
 }
 
-/// What a value says that is true or false; in the original profile in all of Spring's words.
+/// Parses a boolean; the original profile accepts all of Spring's words.
 pub(super) fn truth(text: &str) -> Option<bool> {
-    /// Pairs of true and false, whatever their case.
+    /// Pairs of true and false, case-insensitive.
     const SPRINGS: [(&str, &str); 4] = [("true", "false"), ("on", "off"), ("yes", "no"), ("1", "0")];
     if !Caller::is_original() {
         return match text {
@@ -164,7 +164,7 @@ pub(super) fn truth(text: &str) -> Option<bool> {
     SPRINGS.iter().find_map(|(yes, no)| if is(yes) { Some(true) } else { is(no).then_some(false) })
 }
 
-/// A value that is one of a few words.
+/// A value from a list of words.
 struct Word<'a>(Cow<'a, str>);
 
 impl<'de> EnumAccess<'de> for Word<'de> {
@@ -176,7 +176,7 @@ impl<'de> EnumAccess<'de> for Word<'de> {
     }
 }
 
-/// Nothing more stands behind the word.
+/// A unit variant: no content follows the word.
 struct OnlyAWord;
 
 impl<'de> de::VariantAccess<'de> for OnlyAWord {
@@ -199,7 +199,7 @@ impl<'de> de::VariantAccess<'de> for OnlyAWord {
     }
 }
 
-/// `+` is a blank, the rest as in a path.
+/// Decodes a query value: `+` is a space, the rest as in a path.
 fn unescaped(text: &str) -> Cow<'_, str> {
     if text.contains('+') {
         Cow::Owned(path_text(&text.replace('+', " ")).into_owned())
@@ -208,7 +208,8 @@ fn unescaped(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// `%E7` is a byte; what is no UTF-8 then is shown as such, and a `%` that begins nothing stays.
+/// Decodes percent-escapes: `%E7` is a byte. Invalid UTF-8 becomes replacement characters, and a `%` without
+/// two hexadecimal digits stays.
 pub(super) fn path_text(text: &str) -> Cow<'_, str> {
     if !text.contains('%') {
         return Cow::Borrowed(text);

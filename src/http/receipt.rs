@@ -1,4 +1,4 @@
-//! What a buyer shows at the counter: `/voucher-order/{id}/receipt`.
+//! The receipt of a paid order: `/voucher-order/{id}/receipt`.
 
 use axum::extract::State;
 use jiff::tz::TimeZone;
@@ -16,7 +16,7 @@ use crate::language::both;
 use crate::mall::receipts::Receipt;
 use crate::mall::wall_time;
 
-/// The routes of this area.
+/// Returns the routes of receipts.
 pub fn routes() -> Calls {
     Calls::of(both("券码", "Receipts"))
         .get(
@@ -31,23 +31,24 @@ pub fn routes() -> Calls {
         ))
 }
 
-/// A paid order as the counter wants to see it.
+/// A paid order, to be shown at the counter.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ReceiptAnswer {
-    /// The order's, as text.
+    /// The order's id, as text.
     #[schemars(example = &"662319245210910723")]
     id: String,
-    /// What the counter types: case, spaces and dashes count for nothing, and no letter looks like another one.
+    /// The code to type at the counter: case, spaces and dashes are ignored, and no two characters look
+    /// alike.
     #[schemars(example = &"0JC8-0W1M-0002-3Q7D-K9PZ")]
     code: String,
     #[schemars(example = &"50元代金券")]
     title: String,
     rules: String,
-    /// What was paid, in cents.
+    /// The price paid, in cents.
     #[schemars(example = 4_750)]
     pay_value: i64,
-    /// In cents.
+    /// Face value in cents.
     #[schemars(example = 5_000)]
     actual_value: i64,
     /// 2 paid, 3 used.
@@ -61,11 +62,11 @@ struct ReceiptAnswer {
     use_time: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     shop: Option<CounterAnswer>,
-    /// The code without its dashes, to be scanned.
+    /// The code without dashes, for a scanner.
     qr: QrAnswer,
 }
 
-/// Where it is redeemed.
+/// The shop that redeems the order.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct CounterAnswer {

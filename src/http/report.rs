@@ -1,4 +1,4 @@
-//! What readers report: `/report`.
+//! Reports by readers: `/report`.
 
 use axum::extract::State;
 use mallbox_storage::{CommentId, NoteId, Post};
@@ -11,7 +11,7 @@ use super::envelope::{Answer, Reply};
 use super::extract::{Json, Login, Now};
 use crate::language::both;
 
-/// The routes of this area.
+/// Returns the routes of reports by readers.
 pub fn routes() -> Calls {
     Calls::of(both("评论", "Comments"))
         .post("/report", report, both("举报笔记或评论", "Report a note or a comment to the operators"))
@@ -22,7 +22,7 @@ pub fn routes() -> Calls {
         ))
 }
 
-/// What kind of thing is reported.
+/// Kind of the reported object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum KindWord {
@@ -33,9 +33,9 @@ pub(super) enum KindWord {
 #[derive(Deserialize, JsonSchema)]
 struct ReportBody {
     kind: KindWord,
-    /// The note's or the comment's.
+    /// The id of the note or comment.
     id: u64,
-    /// Why, at most 255 characters.
+    /// The reason, at most 255 characters.
     #[schemars(example = &"广告")]
     #[serde(default)]
     reason: String,

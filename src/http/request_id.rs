@@ -1,4 +1,4 @@
-//! The id under which a request is found in the log.
+//! The id of a request, found in the log and in the response.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -6,22 +6,23 @@ use axum::http::{HeaderMap, HeaderValue};
 
 use super::metrics::Tally;
 
-/// Gives out ids: a random prefix of the mall, the worker, a counter. Unique without asking anybody.
+/// Generates ids: a random prefix of the mall, the worker's number, a counter. Unique without coordination
+/// between workers.
 #[derive(Clone)]
 pub(super) struct RequestIds {
     prefix: u32,
 }
 
-/// An id that came with the request is used if it is no longer than this, and of harmless characters.
+/// Maximum length of an id from the client, used if of harmless characters.
 const LONGEST: usize = 64;
 
 impl RequestIds {
-    /// With a prefix that sets them apart from those of other malls.
+    /// Creates a generator with a prefix distinct from other malls'.
     pub(super) fn new(prefix: u32) -> Self {
         Self { prefix }
     }
 
-    /// The id that came with the request, or a new one.
+    /// Returns the id sent with the request, or a new id.
     pub(super) fn of(&self, headers: &HeaderMap, tally: &Tally) -> HeaderValue {
         if let Some(given) = headers.get("x-request-id").filter(|id| is_sane(id.as_bytes())) {
             return given.clone();
@@ -40,7 +41,7 @@ fn bytes_of(text: Vec<u8>) -> axum::body::Bytes {
     axum::body::Bytes::from(text)
 }
 
-/// At least `width` digits.
+/// Appends at least `width` hexadecimal digits.
 fn push_hex(text: &mut Vec<u8>, number: u64, width: u32) {
     let needed = (64 - number.leading_zeros()).div_ceil(4);
     for place in (0..needed.max(width)).rev() {

@@ -1,4 +1,4 @@
-//! Where each path leads.
+//! The routes of the mall.
 
 use std::convert::Infallible;
 use std::path::PathBuf;
@@ -22,20 +22,20 @@ use super::{
     shop_types, sign, upload, user, visits, voucher, voucher_order,
 };
 
-/// How the mall is served.
+/// Options of the mall's site.
 #[derive(Clone, Debug)]
 pub struct SiteOptions {
-    /// Where the API is: `/api`, or `""`.
+    /// The API's path prefix: `/api`, or `""`.
     pub prefix: String,
-    /// Where uploaded pictures are, if there are any.
+    /// The folder of uploaded pictures, if any.
     pub uploads: Option<PathBuf>,
-    /// Another front end's files.
+    /// The folder of another front end.
     pub web: Option<PathBuf>,
-    /// How clients other than mallbox's own pages are answered.
+    /// The profile of clients other than mallbox's own pages.
     pub profile: Profile,
 }
 
-/// The API's routes without its prefix, each with its description.
+/// Returns the API's routes without the prefix, each with its description.
 fn calls(live: Live) -> Calls {
     user::routes()
         .merge(follow::routes())
@@ -56,7 +56,7 @@ fn calls(live: Live) -> Calls {
         .merge(ops::routes(live))
 }
 
-/// Everything but the API.
+/// Returns the handlers of pages and pictures: every path outside the API.
 pub fn pages(files: Files) -> Router {
     let files = Arc::new(files);
     Router::new().fallback_service(service_fn(move |request: Request<Body>| {
@@ -65,18 +65,18 @@ pub fn pages(files: Files) -> Router {
     }))
 }
 
-/// The mall's handlers, without what stands before them.
+/// The mall's handlers, without the layer of [`Front`].
 pub struct Site {
     /// The API, without its prefix.
     pub api: Router,
-    /// Everything else.
+    /// Handlers of paths outside the API.
     pub pages: Router,
     /// Method and path of each call of the API.
     pub calls: Vec<(Method, &'static str)>,
 }
 
 impl Site {
-    /// Of this mall. What they count is counted in `metrics`, and what would never end by itself ends with `stop`.
+    /// Creates the handlers of a mall. `metrics` receives the counts; `stop` ends endless responses.
     #[must_use]
     pub fn new(app: &App, options: &SiteOptions, metrics: &Arc<Metrics>, stop: CancellationToken) -> Self {
         let context = &app.context;
@@ -89,13 +89,13 @@ impl Site {
         let listed = calls.list();
         let api = calls.with_document(&options.prefix).fallback(|| async { ApiError::unknown_path() });
         let api = api.with_state(Arc::clone(app));
-        // At the root, what the API does not know is a page.
+        // At the root, paths unknown to the API are pages.
         let api = if options.prefix.is_empty() { api.fallback_service(pages.clone()) } else { api };
         Self { api, pages, calls: listed }
     }
 }
 
-/// The whole mall, ready to be served.
+/// Builds the whole mall, ready to be served.
 #[must_use]
 pub fn site(app: &App, options: &SiteOptions) -> Front {
     let (metrics, stop) = (Arc::<Metrics>::default(), CancellationToken::new());

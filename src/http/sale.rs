@@ -1,4 +1,4 @@
-//! What a countdown and a sale's page show: `/sale/…`.
+//! Flash sales for countdowns and sale pages: `/sale/…`.
 
 use std::convert::Infallible;
 
@@ -25,7 +25,7 @@ use crate::language::both;
 use crate::mall::sales::{LiveSale, SaleOn, SalePage};
 use crate::mall::{Context, wall_time};
 
-/// The routes of this area.
+/// Returns the routes of flash sales.
 pub fn routes() -> Calls {
     Calls::of(both("秒杀", "Flash sales"))
         .get(
@@ -44,18 +44,18 @@ pub fn routes() -> Calls {
         .explained(both("可以由CDN缓存。", "A CDN may cache the response."))
 }
 
-/// How long a page may be kept without asking: an operator's change is seen this much later. What changes by the second
-/// is not in it.
+/// Cache time of a page: the delay until an operator's change is visible. The page has no content that
+/// changes by the second.
 const KEEP: HeaderValue = HeaderValue::from_static("public, max-age=30");
 
-/// A sale at this instant. The spans are for a countdown: they need neither the client's clock nor its zone.
+/// A sale at this instant. The intervals are for a countdown, independent of the client's clock and zone.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct LiveAnswer {
     voucher_id: u64,
-    /// −1 = unlimited.
+    /// Units left; −1 = unlimited.
     stock: i64,
-    /// How many there are in all, those that somebody has too; −1 = unlimited.
+    /// Total units, including sold units; −1 = unlimited.
     units: i64,
     #[schemars(example = &"2026-11-21T10:09:17")]
     server_time: String,
@@ -66,16 +66,16 @@ struct LiveAnswer {
     begin_time: String,
     #[schemars(example = &"2026-11-21T10:09:17")]
     end_time: String,
-    /// Negative once it has begun.
+    /// Milliseconds to the begin; negative after the begin.
     begins_in_ms: i64,
-    /// Negative once it is over.
+    /// Milliseconds to the end; negative after the end.
     ends_in_ms: i64,
-    /// After a claim, how long a page keeps its button grey before the next try.
+    /// Milliseconds for which a page disables its button after a claim.
     #[schemars(example = 10_000)]
     press_again_ms: u64,
 }
 
-/// Units as an answer counts them: −1 = unlimited.
+/// Converts units to a count in a response: −1 = unlimited.
 pub(super) fn counted(units: Option<u64>) -> i64 {
     units.map_or(-1, |units| i64::try_from(units).unwrap_or(i64::MAX))
 }
@@ -99,17 +99,17 @@ impl LiveAnswer {
     }
 }
 
-/// A sale as a home page shows it.
+/// A sale on the home page.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct OnAnswer {
     #[schemars(example = &"100元秒杀券")]
     title: String,
     sub_title: String,
-    /// In cents.
+    /// Price in cents.
     #[schemars(example = 100)]
     pay_value: i64,
-    /// In cents.
+    /// Face value in cents.
     #[schemars(example = 10_000)]
     actual_value: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -133,8 +133,8 @@ impl OnAnswer {
     }
 }
 
-/// First those that sell, by their end; then those to come, by their begin; then those on hold or sold out. Of more than
-/// 200 the first ones.
+/// Lists selling sales by end, then sales to come by begin, then paused and sold out sales; at most the first
+/// 200.
 async fn on(State(app): State<App>, Now(now): Now, Query(query): Query<PageQuery>) -> Reply<Paged<OnAnswer>> {
     let (sales, total) = app.sales.on(query.number(), now).await?;
     let list: Vec<_> = sales.into_iter().map(|sale| OnAnswer::new(sale, &app.context)).collect();
@@ -146,7 +146,7 @@ async fn live(State(app): State<App>, Now(now): Now, Path(voucher): Path<u64>) -
     Ok(Answer::ok(LiveAnswer::new(&sale, &app.context)).no_store())
 }
 
-/// What a sale's page tells, the same for everybody.
+/// The content of a sale page, equal for all callers.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct PageAnswer {
@@ -155,10 +155,10 @@ struct PageAnswer {
     title: String,
     sub_title: String,
     rules: String,
-    /// In cents.
+    /// Price in cents.
     #[schemars(example = 100)]
     pay_value: i64,
-    /// In cents.
+    /// Face value in cents.
     #[schemars(example = 10_000)]
     actual_value: i64,
     #[schemars(example = &"2026-11-21T10:09:17")]
@@ -171,7 +171,7 @@ struct PageAnswer {
     shop: Option<SellerAnswer>,
 }
 
-/// Whose sale it is.
+/// The shop of a sale.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct SellerAnswer {
@@ -231,27 +231,27 @@ async fn page(
     let answer = Answer::ok(PageAnswer::new(page, &app.context.zone));
     let etag = etag(answer.bytes())?;
     let answer = if kept.is(&etag) { Answer::not_modified(etag) } else { answer.with_header(ETAG, etag) };
-    // Its pictures have other addresses for own pages.
+    // Picture URLs differ for own pages.
     Ok(answer
         .with_header(CACHE_CONTROL, KEEP)
         .with_header(VARY, HeaderValue::from_static("x-mallbox-client")))
 }
 
-/// A name for exactly these bytes.
+/// Returns an `ETag`: a hash of these bytes.
 fn etag(bytes: &[u8]) -> Result<HeaderValue, ApiError> {
     let text = format!("\"{}\"", hex(&Sha256::digest(bytes)[..16]));
     HeaderValue::from_str(&text).map_err(|error| ApiError::bug(error.to_string()))
 }
 
-/// What the client has already, by name.
+/// The `If-None-Match` tags of a request.
 struct Kept(HeaderMap);
 
 impl Kept {
-    /// Whether it has exactly this.
+    /// Returns whether the client has the content of this tag.
     fn is(&self, etag: &HeaderValue) -> bool {
         let values = self.0.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
         let mut names = values.flat_map(|value| value.split(','));
-        // A CDN may have made the name weak; bytes are compared all the same.
+        // A CDN may have weakened the tag; the tags are compared all the same.
         names.any(|name| {
             let name = name.trim();
             name == "*" || name.strip_prefix("W/").unwrap_or(name).as_bytes() == etag.as_bytes()

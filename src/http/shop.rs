@@ -1,4 +1,4 @@
-//! Shops: `/shop/…`.
+//! Shops of the mall, under the path `/shop/…`.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::mall::operator::{By, Deed, act};
 use crate::mall::shops::{ShopEdit, ShopNearby, Vicinity};
 use crate::mall::{Mistake, Refusal, wall_time};
 
-/// The routes of this area.
+/// Returns the routes of shops.
 pub fn routes() -> Calls {
     Calls::of(both("店铺", "Shops"))
         .get("/shop/{id}", one, both("一家店铺", "One shop"))
@@ -68,13 +68,13 @@ pub fn routes() -> Calls {
 struct AreaAnswer {
     #[schemars(example = &"大关")]
     area: String,
-    /// The middle of its shops, degrees east, to a metre.
+    /// Longitude of the centre of the area's shops, degrees east, to a metre.
     #[schemars(example = 120.151_82)]
     x: f64,
-    /// Degrees north.
+    /// Latitude of the centre, degrees north.
     #[schemars(example = 30.325_51)]
     y: f64,
-    /// How many shops there are.
+    /// Number of shops in the area.
     #[schemars(example = 12)]
     shops: u64,
 }
@@ -86,13 +86,13 @@ impl From<ShopArea> for AreaAnswer {
     }
 }
 
-/// As some minutes ago; 100 at the most.
+/// Lists at most 100 areas, from a cache some minutes old.
 async fn areas(State(app): State<App>, Now(now): Now) -> Reply<Vec<AreaAnswer>> {
     let areas = app.shops.areas(now).await?;
     Ok(Answer::ok(areas.into_iter().map(AreaAnswer::from).collect::<Vec<_>>()))
 }
 
-/// A shop as pages know it. Texts are always there: pages split `images` without looking.
+/// A shop as the pages expect it. Texts are never absent: pages split `images` without a check.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ShopAnswer {
@@ -100,26 +100,26 @@ struct ShopAnswer {
     #[schemars(example = &"103茶餐厅")]
     name: String,
     type_id: u64,
-    /// Paths of pictures, between commas.
+    /// Paths of pictures, separated by commas.
     #[schemars(example = &"/imgs/shops/1-1.svg")]
     images: PictureList,
     #[schemars(example = &"大关")]
     area: String,
     #[schemars(example = &"金华路29号")]
     address: String,
-    /// Degrees east.
+    /// Longitude, degrees east.
     #[schemars(example = 120.149_192)]
     x: f64,
-    /// Degrees north.
+    /// Latitude, degrees north.
     #[schemars(example = 30.316_078)]
     y: f64,
-    /// Yuan a head.
+    /// Average price in yuan per person.
     #[schemars(example = 80)]
     #[serde(skip_serializing_if = "Option::is_none")]
     avg_price: Option<i64>,
     sold: i64,
     comments: i64,
-    /// Ten times the stars.
+    /// Rating in tenths of a star.
     #[schemars(example = 37)]
     score: i64,
     #[schemars(example = &"10:00-22:00")]
@@ -128,7 +128,7 @@ struct ShopAnswer {
     create_time: String,
     #[schemars(example = &"2026-11-21T10:09:17")]
     update_time: String,
-    /// In metres, where shops around a place were asked for.
+    /// Distance in metres, for a search around a place.
     #[schemars(example = 1_204.5)]
     #[serde(skip_serializing_if = "Option::is_none")]
     distance: Option<f64>,
@@ -159,7 +159,7 @@ impl ShopAnswer {
 
     fn list_near(shops: Vec<ShopNearby>, zone: &TimeZone) -> Answer<Vec<Self>> {
         let told = shops.into_iter().map(|ShopNearby { shop, metres }| {
-            // Centimetres: places are not known better.
+            // Rounded to centimetres: locations are no more accurate.
             let distance = Some((metres * 100.0).round() / 100.0);
             Self { distance, ..Self::new(shop, zone) }
         });
@@ -182,8 +182,8 @@ async fn one(
     Ok(Answer::ok(ShopAnswer::new(shop, &app.context.zone)))
 }
 
-/// What an operator sends about a shop. The `id` counts in `PUT` alone. (Not two structs, one flattened into the other:
-/// serde then no longer knows which field is wrong.)
+/// A shop from an operator. Only `PUT` reads the `id`. (Not two structs with one flattened into the other:
+/// serde could then no longer name the wrong field.)
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ShopBody {
@@ -191,25 +191,25 @@ struct ShopBody {
     #[schemars(example = &"103茶餐厅")]
     name: Option<String>,
     type_id: Option<u64>,
-    /// Paths of pictures, between commas.
+    /// Paths of pictures, separated by commas.
     #[schemars(example = &"/imgs/shops/1-1.svg")]
     images: Option<String>,
     #[schemars(example = &"大关")]
     area: Option<String>,
     #[schemars(example = &"金华路29号")]
     address: Option<String>,
-    /// Degrees east.
+    /// Longitude, degrees east.
     #[schemars(example = 120.149_192)]
     x: Option<f64>,
-    /// Degrees north.
+    /// Latitude, degrees north.
     #[schemars(example = 30.316_078)]
     y: Option<f64>,
-    /// Yuan a head.
+    /// Average price in yuan per person.
     #[schemars(example = 80)]
     avg_price: Option<i64>,
     sold: Option<i64>,
     comments: Option<i64>,
-    /// Ten times the stars.
+    /// Rating in tenths of a star.
     #[schemars(example = 37)]
     score: Option<i64>,
     #[schemars(example = &"10:00-22:00")]
@@ -261,11 +261,11 @@ async fn update(
     Ok(Answer::done())
 }
 
-/// With `x` and `y`: shops within 5 km, nearest first unless they are sorted otherwise, each with its `distance`.
+/// With `x` and `y`: shops within 5 km, nearest first unless sorted otherwise, each with its `distance`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct OfType {
-    /// 0 or absent: all.
+    /// The shop type; 0 or absent: all.
     #[schemars(example = 1)]
     type_id: Option<u64>,
     /// The page, from 1.
@@ -283,9 +283,9 @@ struct OfType {
 }
 
 impl OfType {
-    /// Around which place, if around any.
+    /// Returns the place to search around, if any.
     fn vicinity(&self) -> Result<Option<Vicinity>, Refusal> {
-        // Half a place is none in the original.
+        // hm-dianping ignores a place with only one coordinate.
         let lacks_half = self.x.is_none() != self.y.is_none() && Caller::is_original();
         if lacks_half || self.x.is_none() && self.y.is_none() {
             return Ok(None);
@@ -294,7 +294,7 @@ impl OfType {
     }
 }
 
-/// 0 is all types.
+/// Returns the shop type; 0 stands for all types.
 fn kind(id: Option<u64>) -> Option<ShopTypeId> {
     id.filter(|id| *id != 0).map(ShopTypeId::new)
 }
@@ -316,16 +316,16 @@ async fn of_type(State(app): State<App>, Query(query): Query<OfType>) -> Reply<V
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Near {
-    /// Degrees east, -180 to 180. It has to be there.
+    /// Degrees east, -180 to 180. Required.
     #[schemars(example = 120.149_993)]
     x: Option<f64>,
-    /// Degrees north, -85.05 to 85.05. It has to be there.
+    /// Degrees north, -85.05 to 85.05. Required.
     #[schemars(example = 30.334_229)]
     y: Option<f64>,
-    /// In metres, up to 100,000; absent: 5,000.
+    /// Radius in metres, up to 100,000; default 5,000.
     #[schemars(example = 5_000.0)]
     radius: Option<f64>,
-    /// 0 or absent: all.
+    /// The shop type; 0 or absent: all.
     #[schemars(example = 1)]
     type_id: Option<u64>,
     /// The page, from 1.
@@ -341,7 +341,7 @@ async fn near(State(app): State<App>, Query(query): Query<Near>) -> Reply<Vec<Sh
 
 #[derive(Deserialize, JsonSchema)]
 struct ByName {
-    /// Empty lists all.
+    /// Part of the name; empty lists all shops.
     #[schemars(example = &"茶")]
     #[serde(default)]
     name: String,

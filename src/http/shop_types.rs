@@ -1,4 +1,4 @@
-//! Kinds of shops: `/shop-type/…`.
+//! Shop types, under the path `/shop-type/…`.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::language::both;
 use crate::mall::operator::{By, Deed, act};
 use crate::mall::shops::ShopTypeForm;
 
-/// The routes of this area.
+/// Returns the routes of shop types.
 pub fn routes() -> Calls {
     Calls::of(both("店铺类型", "Kinds of shops"))
         .get("/shop-type/list", list, both("店铺类型", "All shop types"))
@@ -53,15 +53,15 @@ async fn list(State(app): State<App>, Now(now): Now, visiting: Visiting) -> Repl
     Ok(Answer::ok(types.into_iter().map(TypeAnswer::from).collect::<Vec<_>>()))
 }
 
-/// What an operator sends about a kind of shops.
+/// A shop type from an operator.
 #[derive(Deserialize, JsonSchema)]
 struct TypeBody {
     #[schemars(example = &"美食")]
     name: Option<String>,
-    /// Path of its picture, of an upload say, below `/imgs`.
+    /// Path of the type's picture below `/imgs`, for example an upload.
     #[schemars(example = &"/types/ms.svg")]
     icon: Option<String>,
-    /// Its place in the list, lowest first; a new one is the last unless told.
+    /// Position in the list, lowest first; a new type is last by default.
     sort: Option<i64>,
 }
 

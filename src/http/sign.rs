@@ -1,4 +1,4 @@
-//! Signing in day by day: `/user/sign…`, and `/stats/signs` for operators.
+//! Daily sign-ins: `/user/sign…`, and `/stats/signs` for operators.
 
 use axum::extract::State;
 use mallbox_storage::{Day, SignedDay};
@@ -13,7 +13,7 @@ use super::user::BriefAnswer;
 use crate::language::both;
 use crate::mall::sign_ins::{Attendance, Calendar};
 
-/// The routes of this area.
+/// Returns the routes of sign-ins.
 pub fn routes() -> Calls {
     Calls::of(both("签到", "Sign-ins"))
         .post("/user/sign", sign, both("今日签到，重复无妨", "Sign in today; a repeat is no error"))
@@ -61,7 +61,7 @@ async fn count(State(app): State<App>, Login(user): Login, Now(now): Now) -> Rep
 
 #[derive(Deserialize, JsonSchema)]
 struct OfMonth {
-    /// This month, unless told.
+    /// The month; default: the current month.
     #[schemars(example = &"2026-11")]
     #[serde(default)]
     month: String,
@@ -77,26 +77,26 @@ async fn month(
     Ok(Answer::ok(signed.iter().map(|signed| signed.day.of_month()).collect::<Vec<_>>()))
 }
 
-/// A month of a calendar.
+/// A month as a calendar.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct CalendarAnswer {
     #[schemars(example = &"2026-11")]
     month: String,
-    /// On the mall's wall.
+    /// The current date in the mall's time zone.
     #[schemars(example = &"2026-11-21")]
     today: String,
-    /// Numbers of days, those made up for among them.
+    /// Days of the month with a sign-in, including days signed later.
     signed: Vec<i32>,
-    /// Numbers of the days that were made up for.
+    /// Days of the month signed later.
     made_up: Vec<i32>,
-    /// Days in a row up to today, or up to yesterday if today is not signed yet.
+    /// Consecutive days with a sign-in, up to today, or up to yesterday before today's sign-in.
     streak: u32,
-    /// The most days in a row there ever were.
+    /// The longest streak so far, in days.
     longest: u32,
-    /// How many days of this month can still be made up for.
+    /// Days of the current month that the user may still sign later.
     make_ups_left: u32,
-    /// The day on which one came: none before it can be made up for.
+    /// The date of registration: earlier days cannot be signed.
     #[schemars(example = &"2026-11-02")]
     #[serde(skip_serializing_if = "Option::is_none")]
     here_since: Option<String>,
@@ -132,7 +132,7 @@ async fn calendar(
 
 #[derive(Deserialize, JsonSchema)]
 struct OfDay {
-    /// A past day of this month.
+    /// A past day of the current month.
     #[schemars(example = &"2026-11-20")]
     #[serde(default)]
     date: String,
@@ -150,37 +150,37 @@ async fn make_up(
 
 #[derive(Deserialize, JsonSchema)]
 struct Between {
-    /// The first day: six before the last, unless told.
+    /// The first day; default: six days before the last.
     #[schemars(example = &"2026-11-15")]
     #[serde(default)]
     from: String,
-    /// The last day: today, unless told.
+    /// The last day; default: today.
     #[schemars(example = &"2026-11-21")]
     #[serde(default)]
     to: String,
-    /// The page of those who signed every day, 10 a page.
+    /// Page of the users who signed in every day, 10 a page.
     #[schemars(example = 1)]
     #[serde(default)]
     current: u32,
 }
 
-/// Who signed in on some days.
+/// Sign-ins of a range of days.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct AttendanceAnswer {
     days: Vec<DayAnswer>,
-    /// How many signed on every day.
+    /// Number of users who signed in every day.
     all: u64,
-    /// A page of them, by id.
+    /// A page of those users, by id.
     users: Vec<BriefAnswer>,
 }
 
-/// A day.
+/// Sign-ins of one day.
 #[derive(Serialize, JsonSchema)]
 struct DayAnswer {
     #[schemars(example = &"2026-11-21")]
     date: String,
-    /// How many signed.
+    /// Number of users who signed in.
     signed: u64,
 }
 

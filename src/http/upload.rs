@@ -1,4 +1,4 @@
-//! Uploads: `/upload/…`.
+//! Upload and deletion of pictures, under the path `/upload/…`.
 
 use axum::extract::State;
 use schemars::JsonSchema;
@@ -12,10 +12,10 @@ use super::picture_form::PictureForm;
 use super::{ApiError, App, DEADLINE};
 use crate::language::both;
 
-/// Where pictures are uploaded to.
+/// Path of the upload call.
 pub(super) const PATH: &str = "/upload/blog";
 
-/// The routes of this area.
+/// Returns the routes of pictures.
 pub fn routes() -> Calls {
     Calls::of(both("图片", "Pictures"))
         .post(PATH, upload, both("上传一张图片，返回其路径", "Upload a picture; returns the path"))
@@ -54,7 +54,7 @@ async fn upload(
 
 #[derive(Deserialize, JsonSchema)]
 struct NameQuery {
-    /// As the upload told it, with or without `/imgs` before it.
+    /// The path returned by the upload, with or without `/imgs`.
     name: String,
 }
 

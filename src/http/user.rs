@@ -1,4 +1,4 @@
-//! People: `/user/…`, and the demo's inbox.
+//! Users and sessions, under the path `/user/…`, and the demo's inbox.
 
 use axum::extract::FromRequestParts;
 use axum::extract::State;
@@ -19,7 +19,7 @@ use crate::language::both;
 use crate::mall::accounts::{Brief, CardEdit, FullCard, Proof};
 use crate::mall::{Mistake, Refusal};
 
-/// The routes of this area.
+/// Returns the routes of users, and of the demo's inbox.
 pub fn routes() -> Calls {
     let demo = Calls::of(both("演示", "Demo")).get(
         "/demo/inbox",
@@ -59,18 +59,18 @@ async fn send_code(State(app): State<App>, Now(now): Now, Query(query): Query<Fo
 
 #[derive(Deserialize, JsonSchema)]
 struct LoginBody {
-    /// A mainland mobile number; a new one becomes a user.
+    /// A mainland mobile number; a new number becomes a user.
     #[schemars(example = &"13900000002")]
     #[serde(default)]
     phone: String,
-    /// The code that was sent; or else a password.
+    /// The login code; alternatively a password.
     #[schemars(example = &"123456")]
     code: Option<String>,
     password: Option<String>,
 }
 
 async fn log_in(State(app): State<App>, Now(now): Now, Json(body): Json<LoginBody>) -> Reply<String> {
-    // A page may send both fields with one of them empty.
+    // A page may send both fields, with an empty value in either.
     let given = |text: &&str| !text.is_empty();
     let proof = match (body.code.as_deref().filter(given), body.password.as_deref().filter(given)) {
         (Some(code), _) => Proof::Code(code),
@@ -80,7 +80,7 @@ async fn log_in(State(app): State<App>, Now(now): Now, Json(body): Json<LoginBod
     Ok(Answer::ok(app.accounts.log_in(&body.phone, proof, now).await?))
 }
 
-/// Without a live session there is nothing to end, which is no error.
+/// Ends the session. Without a valid session nothing happens, without an error.
 async fn log_out(State(app): State<App>, Token(token): Token) -> Reply {
     if let Some(token) = token {
         app.accounts.log_out(&token).await?;
@@ -88,7 +88,7 @@ async fn log_out(State(app): State<App>, Token(token): Token) -> Reply {
     Ok(Answer::done())
 }
 
-/// A person as others see them.
+/// A user as visible to other users.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct BriefAnswer {
@@ -120,7 +120,7 @@ async fn brief(State(app): State<App>, Now(now): Now, Path(id): Path<u64>) -> Re
     Ok(Answer::perhaps(brief.map(BriefAnswer::from)))
 }
 
-/// The card of a user.
+/// The profile card of a user.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct CardAnswer {
@@ -172,7 +172,7 @@ struct CardBody {
     introduce: Option<String>,
     /// `false` male, `true` female.
     gender: Option<bool>,
-    /// Empty takes it back.
+    /// The date of birth; empty removes the date.
     #[schemars(example = &"2000-01-31")]
     birthday: Option<String>,
 }
@@ -192,10 +192,10 @@ async fn put_card(
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct PasswordBody {
-    /// Where there is one.
+    /// The current password, if the user has a password.
     #[schemars(example = &"correct horse")]
     old_password: Option<String>,
-    /// 8 to 72 bytes.
+    /// The new password, 8 to 72 bytes.
     #[schemars(example = &"battery staple")]
     #[serde(default)]
     password: String,
@@ -211,7 +211,7 @@ async fn set_password(
     Ok(Answer::done())
 }
 
-/// The last login code that was sent to a phone.
+/// The last login code sent to a phone.
 #[derive(Serialize, JsonSchema)]
 struct InboxAnswer {
     #[schemars(example = &"13900000002")]
@@ -220,7 +220,7 @@ struct InboxAnswer {
     code: String,
 }
 
-/// Lets a call through in `demo` and `fixture` alone; elsewhere there is no such path.
+/// Accepts a call in `demo` and `fixture` only; elsewhere the path is unknown.
 struct InDemo;
 
 impl FromRequestParts<App> for InDemo {

@@ -1,4 +1,4 @@
-//! Who visits: counted where something is shown, and told to operators by `/stats/visits`.
+//! Visits: recorded by the calls that show content, and reported to operators by `/stats/visits`.
 
 use std::convert::Infallible;
 use std::net::IpAddr;
@@ -18,7 +18,7 @@ use super::extract::{Now, Operator, Query, token};
 use crate::language::both;
 use crate::mall::visits::Caller;
 
-/// The routes of this area.
+/// Returns the routes of visits.
 pub fn routes() -> Calls {
     Calls::of(both("访问", "Visits"))
         .get("/stats/visits", visits, both("每日访客数与浏览量", "Visitors and views per day"))
@@ -32,16 +32,15 @@ pub fn routes() -> Calls {
         ))
 }
 
-/// The address that a request comes from.
+/// The client address of a request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Peer(pub(super) IpAddr);
 
-/// Who asks, to be counted once they are shown what they ask for. Nobody, if it is asked for without being looked at: by
-/// `HEAD`.
+/// The visitor of a request, counted once content is returned. Empty for `HEAD`, which shows nothing.
 pub(super) struct Visiting(Option<Caller>);
 
 impl Visiting {
-    /// They are shown this shop or something about it; or, without one, something of the mall.
+    /// Records a view of `shop`, or of other content of the mall.
     pub(super) fn saw(self, app: &App, shop: Option<ShopId>, now: Timestamp) {
         if let Some(caller) = self.0 {
             app.visits.saw(caller, shop, now);
@@ -67,37 +66,37 @@ impl Input for Visiting {}
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Between {
-    /// The first day: six before the last, unless told.
+    /// The first day; default: six days before the last.
     #[schemars(example = &"2026-11-15")]
     #[serde(default)]
     from: String,
-    /// The last day: today, unless told.
+    /// The last day; default: today.
     #[schemars(example = &"2026-11-21")]
     #[serde(default)]
     to: String,
-    /// 0 or absent: the mall as a whole.
+    /// The shop; 0 or absent: the whole mall.
     #[schemars(example = 1)]
     shop_id: Option<u64>,
 }
 
-/// How many visit, and how often they look.
+/// Visitors and page views.
 #[derive(Serialize, JsonSchema)]
 struct VisitsAnswer {
-    /// Different visitors in all, to within 2.5 %: a user who comes on two days is one, a stranger is two.
+    /// Distinct visitors in total, within 2.5 %: a user on two days counts once, an anonymous visitor twice.
     uv: u64,
-    /// Views in all.
+    /// Page views in total.
     pv: u64,
     days: Vec<VisitsOfDayAnswer>,
 }
 
-/// Visits of a day.
+/// Visits of one day.
 #[derive(Serialize, JsonSchema)]
 struct VisitsOfDayAnswer {
     #[schemars(example = &"2026-11-21")]
     date: String,
-    /// Different visitors, to within 2.5 %.
+    /// Distinct visitors, within 2.5 %.
     uv: u64,
-    /// Views.
+    /// Page views of the day.
     pv: u64,
 }
 

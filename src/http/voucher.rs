@@ -1,4 +1,4 @@
-//! Vouchers: `/voucher/…`.
+//! Vouchers for customers, under the path `/voucher/…`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::mall::operator::{By, Deed, act};
 use crate::mall::vouchers::{Left, Offer, SaleForm, VoucherForm};
 use crate::mall::{Mistake, wall_time};
 
-/// The routes of this area.
+/// Returns the routes of vouchers.
 pub fn routes() -> Calls {
     Calls::of(both("优惠券", "Vouchers"))
         .get("/voucher/list/{shopId}", of_shop, both("店铺在售的券", "Vouchers on the shelf of a shop"))
@@ -32,10 +32,10 @@ pub fn routes() -> Calls {
         ))
 }
 
-/// What pages are told of an unlimited sale: they refuse to buy below 1 and know no "unlimited".
+/// The stock shown for an unlimited sale: pages refuse to buy below 1 and know no "unlimited".
 const UNLIMITED: u64 = 999_999;
 
-/// What everybody is told of a voucher, its operator too.
+/// The fields of a voucher visible to all users.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct CommonAnswer {
@@ -47,15 +47,15 @@ pub(super) struct CommonAnswer {
     sub_title: String,
     #[schemars(example = &"全场通用")]
     rules: String,
-    /// In cents.
+    /// Price in cents.
     #[schemars(example = 4_750)]
     pay_value: i64,
-    /// In cents.
+    /// Face value in cents.
     #[schemars(example = 5_000)]
     actual_value: i64,
     /// 0 ordinary, 1 flash sale.
     r#type: u8,
-    /// 1 on the shelf, 2 off it, 3 expired.
+    /// 1 on the shelf, 2 off the shelf, 3 expired.
     #[schemars(example = 1)]
     status: u8,
 }
@@ -77,7 +77,7 @@ impl CommonAnswer {
     }
 }
 
-/// A voucher as pages know it.
+/// A voucher as the pages expect it.
 #[derive(Serialize, JsonSchema)]
 struct VoucherAnswer {
     #[serde(flatten)]
@@ -86,11 +86,11 @@ struct VoucherAnswer {
     sale: Option<SaleAnswer>,
 }
 
-/// What a flash sale adds.
+/// Additional fields of a flash sale.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct SaleAnswer {
-    /// Units left; 999999 if there is no end of them.
+    /// Units left; 999999 for an unlimited sale.
     #[schemars(example = 20)]
     stock: u64,
     #[schemars(example = &"2026-11-21T10:09:17")]
@@ -114,7 +114,7 @@ impl VoucherAnswer {
     }
 }
 
-/// A voucher's status as hm-dianping counts.
+/// Returns a voucher's status by hm-dianping's numbers.
 pub(super) fn shelf_number(status: VoucherStatus) -> u8 {
     match status {
         VoucherStatus::OnShelf => 1,
@@ -129,9 +129,9 @@ async fn of_shop(State(app): State<App>, Path(shop): Path<u64>, Now(now): Now) -
     Ok(Answer::ok(offers.into_iter().map(|offer| VoucherAnswer::new(offer, zone)).collect::<Vec<_>>()))
 }
 
-/// What an operator sends about a voucher. An `id` or a `type` beside it counts for nothing, and so do the terms of a sale
-/// with an ordinary voucher. (Not two structs, one flattened into the other: serde then no longer knows which field is
-/// wrong.)
+/// A voucher from an operator. An `id` or a `type` is ignored, and so are the terms of a sale for an ordinary
+/// voucher. (Not two structs with one flattened into the other: serde could then no longer name the wrong
+/// field.)
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct VoucherBody {
@@ -142,31 +142,31 @@ struct VoucherBody {
     sub_title: Option<String>,
     #[schemars(example = &"全场通用")]
     rules: Option<String>,
-    /// In cents.
+    /// Price in cents.
     #[schemars(example = 4_750)]
     pay_value: Option<i64>,
-    /// In cents.
+    /// Face value in cents.
     #[schemars(example = 5_000)]
     actual_value: Option<i64>,
-    /// 1 on the shelf, 2 off it, 3 expired.
+    /// 1 on the shelf, 2 off the shelf, 3 expired.
     #[schemars(example = 1)]
     status: Option<u8>,
-    /// Of a flash sale; −1 = unlimited.
+    /// Units of a flash sale; −1 = unlimited.
     #[schemars(example = 20)]
     stock: Option<i64>,
     #[schemars(example = &"2026-11-21T10:09:17")]
     begin_time: Option<String>,
     #[schemars(example = &"2026-11-21T10:09:17")]
     end_time: Option<String>,
-    /// Of a flash sale: how long a buyer has to pay, 1 to 2592000 (30 days); the mall's setting unless told.
+    /// Time to pay an order of a flash sale, 1 to 2592000 s (30 days); default: the mall's setting.
     #[schemars(example = 900)]
     pay_within_seconds: Option<u64>,
-    /// Of a flash sale: the least member level that may buy, 0 to 9; 0 unless told.
+    /// Lowest member level allowed to buy from a flash sale, 0 to 9; default 0.
     #[schemars(example = 0)]
     min_level: Option<u8>,
 }
 
-/// The status with this number.
+/// Converts hm-dianping's number to a status.
 pub(super) fn shelf_status(number: Option<u8>) -> Result<Option<VoucherStatus>, Mistake> {
     Ok(match number {
         None => None,
@@ -231,7 +231,7 @@ async fn add_sale(
     Ok(Answer::ok(act(&app.audit, By::operator(user, now), deed, work).await?.get()))
 }
 
-/// What the audit log says: without texts, which are of any length until they have been checked.
+/// Builds the audited action, without texts: before validation a text may have any length.
 fn deed(action: &'static str, form: &VoucherForm, detail: Value) -> Deed {
     let subject = form.shop.map_or_else(|| "no shop".to_owned(), |shop| format!("shop {shop}"));
     Deed { action, subject, detail }

@@ -1,4 +1,4 @@
-//! Claims and orders: `/voucher-order/…`.
+//! Claims and orders, under the path `/voucher-order/…`.
 
 use axum::extract::State;
 use jiff::tz::TimeZone;
@@ -15,13 +15,13 @@ use crate::language::both;
 use crate::mall::orders::OrderView;
 use crate::mall::wall_time;
 
-/// The routes of this area.
+/// Returns the routes of claims and orders.
 pub fn routes() -> Calls {
     Calls::of(both("订单", "Orders"))
         .post("/voucher-order/seckill/{voucherId}", claim, both("抢秒杀券", "Claim a unit of a flash sale"))
         .explained(both("`dataText`是完整精确的订单号。", "`dataText` has the exact order id."))
         .get("/voucher-order/of/me", of_me, both("我的订单，每页10张", "Orders of the caller, 10 a page"))
-        // The voucher's id when it is bought, the order's own when it is asked for.
+        // `{id}` is the voucher's id for `POST`, and the order's id for `GET`.
         .post("/voucher-order/{id}", buy, both("买普通券", "Buy an ordinary voucher"))
         .explained(both(
             "`id`是券的编号。用同一个`requestId`重发，返回同一张订单。",
@@ -34,11 +34,11 @@ pub fn routes() -> Calls {
         .post("/voucher-order/{id}/refund", refund, both("退款", "Refund a paid order"))
 }
 
-/// An order as clients know it.
+/// An order for its buyer.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct OrderAnswer {
-    /// As text: a browser would round the number.
+    /// The order's id, as text: a browser would round the number.
     #[schemars(example = &"662319245210910723")]
     id: String,
     voucher_id: u64,
@@ -46,14 +46,14 @@ pub(super) struct OrderAnswer {
     shop_id: Option<u64>,
     #[schemars(example = &"50元代金券")]
     title: String,
-    /// In cents.
+    /// Price in cents.
     #[schemars(example = 4_750)]
     pay_value: i64,
     pay_type: u8,
-    /// How it is paid for: `none`, final without a payment; or `sandbox`, imaginary money.
+    /// Payment mode: `none`, final without a payment; or `sandbox`, imaginary money.
     #[schemars(example = &"sandbox")]
     payment: &'static str,
-    /// 0 on its way to the record, 1 unpaid, 2 paid, 3 used, 4 cancelled, 5 refunding, 6 refunded.
+    /// 0 not yet written to the database, 1 unpaid, 2 paid, 3 used, 4 cancelled, 5 refunding, 6 refunded.
     #[schemars(example = 1)]
     status: u8,
     #[schemars(example = &"2026-11-21T10:09:17")]
@@ -70,7 +70,7 @@ pub(super) struct OrderAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"2026-11-21T10:09:17")]
     deadline: Option<String>,
-    /// How long it can still be paid, by the mall's clock; 0 when it is about to be cancelled.
+    /// Milliseconds left to pay, by the mall's clock; 0 shortly before the order is cancelled.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = 899_000)]
     deadline_in_ms: Option<i64>,
@@ -116,8 +116,8 @@ async fn claim(
 #[derive(Deserialize, Default, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct BuyBody {
-    /// A name for this purchase, 1 to 64 characters: a repeat under the same name buys nothing more, and answers the same
-    /// order.
+    /// A name for this purchase, 1 to 64 characters: a repeat under the same name returns the first order and
+    /// buys nothing more.
     #[schemars(example = &"5f0c7a1e-6d0a-4b5e-9a55-0f6f6a3c2d11")]
     request_id: Option<String>,
 }

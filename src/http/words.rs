@@ -1,6 +1,6 @@
-//! What each refusal says to a person, in each language, and its code, which never changes.
+//! Messages and stable codes of refusals, in each language.
 //!
-//! One `match` per kind: the compiler sees to it that nothing is left without words.
+//! One `match` per kind: the compiler rejects a refusal without a message.
 
 mod names;
 
@@ -13,7 +13,7 @@ use super::wrong::Wrong;
 use crate::language::{Language, Told, sentence};
 use crate::mall::{Mistake, Refusal};
 
-/// Every code there is. [`fixed`] takes no other.
+/// All codes. [`fixed`] rejects any other code at compile time.
 pub(super) const CODES: &[&str] = &[
     "SOLD_OUT",
     "ALREADY_BOUGHT",
@@ -60,7 +60,7 @@ pub(super) const CODES: &[&str] = &[
     "INTERNAL",
 ];
 
-/// Whether this is one of them; at compile time.
+/// Returns whether the code is in [`CODES`]; evaluated at compile time.
 pub(super) const fn is_code(code: &str) -> bool {
     let mut at = 0;
     while at < CODES.len() {
@@ -83,25 +83,25 @@ const fn is_same(one: &[u8], other: &[u8]) -> bool {
 /// The body of a refusal.
 #[derive(Debug)]
 pub(super) enum Words {
-    /// Written out when mallbox was compiled: what is said thousands of times a second.
+    /// A constant body built at compile time, for refusals sent thousands of times a second.
     Fixed {
-        /// Its code.
+        /// The stable code.
         code: &'static str,
-        /// The whole body.
+        /// The whole body as JSON.
         body: &'static str,
     },
-    /// Made for the occasion.
+    /// A body built at run time.
     Made {
-        /// Its code.
+        /// The stable code.
         code: &'static str,
-        /// The sentence.
+        /// The message for people.
         sentence: String,
-        /// The order it speaks of.
+        /// The order concerned, if any.
         order: Option<OrderId>,
     },
 }
 
-/// The whole body of a refusal in both languages, and the choice between them.
+/// Builds the constant bodies of a refusal in both languages, and selects the body for the language.
 macro_rules! fixed {
     ($language:expr, $code:literal, $zh:literal, $en:literal) => {
         Words::Fixed {
@@ -122,7 +122,7 @@ macro_rules! fixed {
 }
 pub(super) use fixed;
 
-/// Words made for the occasion.
+/// Builds a message at run time.
 pub(super) fn made(language: Language, code: &'static str, zh: String, en: String) -> Words {
     let sentence = match language {
         Language::Zh => zh,
@@ -131,7 +131,7 @@ pub(super) fn made(language: Language, code: &'static str, zh: String, en: Strin
     Words::Made { code, sentence, order: None }
 }
 
-/// What a refusal says.
+/// Returns the message of a refusal.
 pub(super) fn of_refusal(refusal: &Refusal, l: Language) -> Words {
     match refusal {
         Refusal::SoldOut => fixed!(l, "SOLD_OUT", "库存不足", "Sold out."),
@@ -236,7 +236,7 @@ pub(super) fn of_refusal(refusal: &Refusal, l: Language) -> Words {
     }
 }
 
-/// What is wrong with a request that no form can make.
+/// Returns the message of a malformed request.
 pub(super) fn of_wrong(wrong: &Wrong, l: Language) -> Words {
     let detail = wrong.words(l);
     let detail = shortened(&detail);
@@ -247,12 +247,13 @@ pub(super) fn of_wrong(wrong: &Wrong, l: Language) -> Words {
     }
 }
 
-/// What keeps the mall from it.
+/// Returns the message of a temporary obstacle.
 pub(super) fn busy_with(what: &Told, l: Language) -> Words {
     Words::Made { code: "BUSY", sentence: what.spoken(l).to_owned(), order: None }
 }
 
-/// Names the order held, so that who lost the first answer still finds what they bought.
+/// Returns the message with the existing order, so that a client that lost the first response still finds the
+/// order.
 fn already_bought(order: OrderId, l: Language) -> Words {
     let sentence = match l {
         Language::Zh => "不能重复下单",
@@ -304,7 +305,7 @@ fn dead_letter_stands(state: DeadState, l: Language) -> Words {
     made(l, "DEAD_LETTER_STANDS", zh.to_owned(), en.to_owned())
 }
 
-/// What is wrong with the audit log.
+/// Describes a fault of the audit log.
 pub(super) fn of_audit_fault(fault: AuditFault, l: Language) -> String {
     let AuditFault { number, what } = fault;
     let zh = match (l, what) {
@@ -369,7 +370,7 @@ fn of_mistake(mistake: Mistake, l: Language) -> Words {
     }
 }
 
-/// A detail may quote what the client sent: a sentence's length of it is enough.
+/// Truncates a detail, because a detail may quote the client's input.
 fn shortened(detail: &str) -> Cow<'_, str> {
     const LONGEST: usize = 200;
     match detail.char_indices().nth(LONGEST) {

@@ -1,4 +1,4 @@
-//! What is wrong with a request that no form can make: which value, and what was expected there.
+//! Malformed requests: the wrong value, and the expected value.
 
 use std::fmt;
 
@@ -6,62 +6,62 @@ use serde::de;
 
 use crate::language::{Both, Language, Told, both, sentence};
 
-/// What is wrong with a request. Kept apart from its words, so that it can be said in each language.
+/// A mistake in a request. Stored without text, so that the message can be rendered in each language.
 #[derive(Debug)]
 pub enum Wrong {
-    /// There is no body.
+    /// The body is empty.
     EmptyBody,
-    /// The body ended before its end.
+    /// The body is incomplete.
     CutOff,
-    /// The body is no JSON.
+    /// The body is not JSON.
     NotJson(serde_json::Error),
-    /// The body is JSON, but no object.
+    /// The body is JSON, but not an object; the kind of the value.
     NotAnObject(Both),
-    /// A value in the path is no UTF-8.
+    /// A value in the path is not UTF-8.
     NotUtf8(String),
-    /// A parameter is there twice.
+    /// A parameter occurs twice.
     Twice(&'static str),
-    /// A field that must be there is not.
+    /// A required field is missing.
     Missing(&'static str),
-    /// A value is not what belongs there.
+    /// A value of the wrong type or range.
     Value {
-        /// Of which parameter or field.
+        /// The parameter or field.
         name: String,
-        /// What belongs there.
+        /// The expected value.
         expected: Expected,
-        /// What is there instead, as serde puts it: integer `1`.
+        /// The actual value in serde's words: integer `1`.
         got: Option<String>,
     },
-    /// Anything else, in the words of whoever noticed.
+    /// Any other mistake, as a constant message.
     Said(Both),
-    /// The same, made for the occasion.
+    /// Any other mistake, as a formatted message.
     Explained(Told),
-    /// What a library says, in the one language it has.
+    /// A library's message, in its only language.
     Told(String),
 }
 
-/// What belongs somewhere.
+/// The expected kind of a value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Expected {
-    /// A whole number in this range.
+    /// A whole number from 0 to this maximum.
     Within(u64),
     /// A whole number.
     Whole,
-    /// Any number.
+    /// A number, whole or not.
     Number,
     /// `true` or `false`.
     TrueOrFalse,
-    /// Text.
+    /// Text of any kind.
     Text,
-    /// One of these words, as serde lists them.
+    /// A word from this list, in serde's format.
     OneOf(String),
-    /// Anything else, as serde puts it.
+    /// Any other expectation, in serde's words.
     Told(String),
 }
 
 impl Expected {
-    /// What a type of Rust, or serde's word for it, means to who sends the request. The range is named: a number that is
-    /// too large is no more understood than a word.
+    /// Maps a Rust type, or serde's name of the type, to an expectation for the client. A range is included,
+    /// because a number out of range is as wrong as a word.
     pub(super) fn of(type_name: &str) -> Self {
         match type_name {
             "u8" => Self::Within(u8::MAX.into()),
@@ -91,12 +91,12 @@ impl Expected {
 }
 
 impl Wrong {
-    /// A value of a parameter whose name is not known yet.
+    /// Creates a mistake in a value of a parameter still unnamed.
     pub(super) fn value(expected: Expected) -> Self {
         Self::Value { name: String::new(), expected, got: None }
     }
 
-    /// The same, of the parameter with this name.
+    /// Adds the name of the parameter.
     pub(super) fn of(self, name: &str) -> Self {
         match self {
             Self::Value { expected, got, .. } => Self::Value { name: name.to_owned(), expected, got },
@@ -105,7 +105,7 @@ impl Wrong {
         }
     }
 
-    /// What serde_json says of a field's value: `invalid type: string "x", expected u64`.
+    /// Parses serde_json's message on a field: `invalid type: string "x", expected u64`.
     pub(super) fn in_field(name: &str, error: &str) -> Self {
         let Some((got, expected)) = error.rsplit_once(", expected ") else {
             return Self::Told(format!("{name}: {error}"));
@@ -114,7 +114,7 @@ impl Wrong {
         Self::Value { name: name.to_owned(), expected: Expected::of(expected), got: Some(got.to_owned()) }
     }
 
-    /// What is told to who sent it, without the end of the sentence around it.
+    /// Renders the message for the client, without the surrounding sentence.
     pub(super) fn words(&self, l: Language) -> String {
         match self {
             Self::EmptyBody => {
@@ -154,7 +154,7 @@ impl Wrong {
     }
 }
 
-/// Serde's word for a kind of value, which comes before the value itself.
+/// Translates serde's word for a kind of value, which precedes the value.
 fn named(got: &str, l: Language) -> String {
     const KINDS: [(&str, Both); 8] = [
         ("integer", both("整数", "integer")),
@@ -173,7 +173,7 @@ fn named(got: &str, l: Language) -> String {
     )
 }
 
-/// For serde's sake; clients are told [`Wrong::words`].
+/// Required by serde; clients get [`Wrong::words`].
 impl fmt::Display for Wrong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.words(Language::En).fmt(f)

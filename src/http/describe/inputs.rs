@@ -15,7 +15,7 @@ use crate::http::extract::{
 
 /// An argument of a handler.
 pub trait Input {
-    /// Adds the parameters read by the argument, and its refusals. Adds nothing by default.
+    /// Adds the parameters read by the argument, and the refusals. Adds nothing by default.
     fn describe(_operation: &mut Operation, _schemas: &mut Schemas) {}
 }
 

@@ -24,11 +24,23 @@ pub(super) const REFUSALS: [(StatusCode, &str, Both); 9] = [
     (StatusCode::UNAUTHORIZED, "NotLoggedIn", both("未登录", "Not logged in")),
     (StatusCode::FORBIDDEN, "Forbidden", both("没有权限", "Operators only")),
     (StatusCode::NOT_FOUND, "UnknownPath", both("没有这个地址", "Unknown path")),
-    (StatusCode::REQUEST_TIMEOUT, "BodyTooSlow", both("请求内容未能及时送达", "The body did not arrive in time")),
+    (
+        StatusCode::REQUEST_TIMEOUT,
+        "BodyTooSlow",
+        both("请求内容未能及时送达", "The body did not arrive in time"),
+    ),
     (StatusCode::PAYLOAD_TOO_LARGE, "TooLarge", both("请求内容太大", "The body is too large")),
     (StatusCode::TOO_MANY_REQUESTS, "RateLimited", both("操作太频繁", "Rate limit reached; see Retry-After")),
-    (StatusCode::INTERNAL_SERVER_ERROR, "Internal", both("内部错误", "Internal error; the log has the cause under the request id")),
-    (StatusCode::SERVICE_UNAVAILABLE, "Unavailable", both("暂不可用", "Temporarily unavailable; see Retry-After")),
+    (
+        StatusCode::INTERNAL_SERVER_ERROR,
+        "Internal",
+        both("内部错误", "Internal error; the log has the cause under the request id"),
+    ),
+    (
+        StatusCode::SERVICE_UNAVAILABLE,
+        "Unavailable",
+        both("暂不可用", "Temporarily unavailable; see Retry-After"),
+    ),
 ];
 
 impl Operation {

@@ -1,4 +1,4 @@
-//! Markdown to HTML: anchors for headings, addresses of the mall for links between pages, tables and code that scroll.
+//! Markdown to HTML: anchors for headings, mall addresses for links between pages, scrolling tables and code.
 
 use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html};
 

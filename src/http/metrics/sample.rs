@@ -1,4 +1,4 @@
-//! What has been counted by an instant, to be set against another one.
+//! Snapshots of the claim metrics, and differences between snapshots.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -7,16 +7,16 @@ use super::{BUCKETS_US, Class, Metrics, OUTCOMES};
 /// Counts since the start, or between two instants.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(in crate::http) struct Sample {
-    /// Requests of every kind.
+    /// Requests of every class.
     pub(in crate::http) requests: u64,
-    /// Claims answered, as [`OUTCOMES`] stand.
+    /// Claims by outcome, in the order of [`OUTCOMES`].
     claims: [u64; OUTCOMES.len()],
-    /// Claims answered, as [`BUCKETS_US`] stand; slower ones are the last.
+    /// Claims by latency, in the order of [`BUCKETS_US`]; the last bucket counts slower claims.
     latency: [u64; BUCKETS_US.len() + 1],
 }
 
 impl Metrics {
-    /// What has been counted so far.
+    /// Returns a snapshot of the counts so far.
     pub(in crate::http) fn sample(&self) -> Sample {
         let mut sample = Sample::default();
         for tally in &*self.tallies.lock() {
@@ -34,7 +34,7 @@ impl Metrics {
 }
 
 impl Sample {
-    /// What was counted after `earlier`.
+    /// Returns the counts after `earlier`.
     pub(in crate::http) fn since(&self, earlier: &Self) -> Self {
         let mut between = self.clone();
         between.requests = between.requests.saturating_sub(earlier.requests);
@@ -47,19 +47,19 @@ impl Sample {
         between
     }
 
-    /// Claims accepted.
+    /// Returns the number of accepted claims.
     pub(in crate::http) fn accepted(&self) -> u64 {
         self.claims[0]
     }
 
-    /// Claims refused, by reason; reasons that did not come up are left out.
+    /// Returns the refused claims by reason; reasons without a claim are omitted.
     pub(in crate::http) fn refused(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let counted = OUTCOMES.iter().zip(self.claims).skip(1);
         counted.filter(|(_, count)| *count > 0).map(|((_, name), count)| (*name, count))
     }
 
-    /// The time, in milliseconds, within which this share (in percent) of the claims was answered, as well as the buckets
-    /// tell: within one, the claims are taken to lie evenly. `None` if there were none.
+    /// Returns a percentile of the claim latency in milliseconds, interpolated linearly within a bucket.
+    /// `None` without claims.
     #[expect(clippy::cast_precision_loss, reason = "a share of a bucket need not be exact")]
     pub(in crate::http) fn latency_ms(&self, percent: u64) -> Option<f64> {
         let total: u64 = self.latency.iter().sum();
@@ -76,7 +76,7 @@ impl Sample {
             }
             (below, from_us) = (below + count, to_us);
         }
-        // Among those that took longer than all buckets: at least so long.
+        // Slower than all buckets: the last bound is a lower limit.
         Some(from_us as f64 / 1e3)
     }
 }
@@ -120,7 +120,7 @@ mod tests {
             sample
         };
         assert_eq!(Sample::default().latency_ms(50), None);
-        // 0.5 to 1 ms, all of them.
+        // 100 claims of 0.5 to 1 ms.
         let even = sample(&[(3, 100)]);
         assert_eq!([50, 90, 100].map(|p| even.latency_ms(p)), [Some(0.75), Some(0.95), Some(1.0)]);
         let two = sample(&[(0, 98), (7, 2)]);

@@ -1,8 +1,8 @@
-//! What things and fields are called, and what may stand in a field.
+//! Names of objects and fields in messages, and the limits of fields.
 
 use crate::language::Language;
 
-/// What something is called.
+/// Returns the name of an object.
 pub(super) fn thing(name: &'static str, l: Language) -> &'static str {
     match (l, name) {
         (Language::Zh, "user") => "用户",
@@ -21,7 +21,7 @@ pub(super) fn thing(name: &'static str, l: Language) -> &'static str {
     }
 }
 
-/// What a field of a form is called. English keeps the API's own name.
+/// Returns the name of a form field. English keeps the API's own name.
 pub(super) fn field(name: &'static str, l: Language) -> &'static str {
     match (l, name) {
         (Language::Zh, "title") => "标题",
@@ -80,7 +80,7 @@ pub(super) fn field(name: &'static str, l: Language) -> &'static str {
     }
 }
 
-/// What may stand in a field: the services' limits in words.
+/// Describes the values allowed in a field: the limits of the services.
 pub(super) fn allowed(name: &'static str, l: Language) -> &'static str {
     let (zh, en) = match name {
         "title" | "subTitle" | "address" => ("最多255个字", "at most 255 characters"),
@@ -157,7 +157,7 @@ mod tests {
 
     use super::*;
 
-    /// The text of every source file.
+    /// Returns the text of every source file.
     fn sources() -> Vec<String> {
         let mut folders = vec![PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src")];
         let mut texts = Vec::new();
@@ -174,7 +174,7 @@ mod tests {
         texts
     }
 
-    /// What stands between the quotes of `made("…")` anywhere in the sources.
+    /// Returns the strings in `made("…")` anywhere in the sources.
     fn names_in(made: &str) -> Vec<&'static str> {
         let start = format!("{made}(\"");
         let texts = sources();
