@@ -1,6 +1,6 @@
-//! mallbox: a whole local-life mall in one self-contained binary.
+//! mallbox: a whole local-life mall in a self-contained binary.
 //!
-//! Dependencies point one way: `cli → http → mall → mallbox_storage`. ARCHITECTURE.md has the map.
+//! Modules depend in a single direction: `cli → http → mall → mallbox_storage`. ARCHITECTURE.md has the map.
 
 pub mod cli;
 pub mod config;

@@ -212,9 +212,7 @@ impl Acceptor {
     async fn run(self) {
         let listener = match TcpListener::from_std(self.listener) {
             Ok(listener) => listener,
-            Err(error) => {
-                return tracing::error!(%error, "could not register the listener with the runtime; serving nobody");
-            }
+            Err(error) => return tracing::error!(%error, "could not watch the listener: serving nobody"),
         };
         let next = AtomicU64::new(0);
         loop {

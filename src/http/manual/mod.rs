@@ -1,7 +1,7 @@
 //! The manual: `web/manual/`, a Markdown file per topic and language, as text and as pages.
 //!
-//! Pages link to each other by file name, so that a forge shows working links; [`markdown`] turns file names into
-//! addresses of the mall.
+//! Pages link to each other by file name, so that a forge shows working links; [`markdown`] turns file names
+//! into addresses of the mall.
 
 mod index;
 mod markdown;
