@@ -101,7 +101,7 @@ async fn input_ended() {
     match reader {
         Ok(_) => drop(told.await),
         Err(error) => {
-            tracing::warn!(%error, "could not start a thread for standard input: the fixture ends with its parent only");
+            tracing::warn!(%error, "could not watch standard input: the fixture ends with its parent only");
             std::future::pending().await
         }
     }

@@ -259,7 +259,7 @@ impl House {
         let opened = Control::open(self.dir.as_deref()?, Arc::clone(&self.app));
         opened
             .inspect_err(|error| {
-                tracing::warn!(%error, "could not open the control socket: `mallbox user` and `verify` cannot reach this mall");
+                tracing::warn!(%error, "could not open the control socket: `mallbox user` and `verify` have no access");
             })
             .ok()
     }

@@ -272,7 +272,7 @@ async fn take_in(
     let report = done.map_err(|error| Hindrance::NotImported(import.file.clone()).since(error))?;
     // Redis may hold negative cache entries from before the import.
     if let Err(error) = storage.cache.clear().await {
-        tracing::warn!(%error, "could not clear the cache: imported rows may stay hidden by negative entries for some minutes");
+        tracing::warn!(%error, "could not clear the cache: imported rows may stay hidden for minutes");
     }
     if let Err(error) = geo_index::restore(&*storage.geo_index, &*storage.shops).await {
         tracing::warn!(%error, "could not rebuild the geo index: a running mall repairs it");

@@ -22,11 +22,11 @@ pub fn routes() -> Calls {
         .post(
             "/blog-comments",
             write,
-            both("评论或回复，返回编号", "Write a comment or an answer; returns the id"),
+            both("评论或回复，返回编号", "Write a comment or a reply; returns the id"),
         )
         .explained(both(
             "带`answerId`是回复。回复只有一层：回复一条回复时，注明回复的是谁。",
-            "With `answerId` an answer. Answers have one level: an answer to an answer names the \
+            "With `answerId` a reply. Replies have one level: a reply to a reply names the \
                 addressed user.",
         ))
         .get(
@@ -34,16 +34,16 @@ pub fn routes() -> Calls {
             of_note,
             both("笔记的评论，新的在前，每页10条", "Comments on a note, newest first, 10 a page"),
         )
-        .explained(both("每条带最早的三条回复。", "Each with the first three answers."))
+        .explained(both("每条带最早的三条回复。", "Each with the first three replies."))
         .get(
             "/blog-comments/answers/{id}",
             replies,
-            both("评论的回复，旧的在前，每页10条", "Answers to a comment, oldest first, 10 a page"),
+            both("评论的回复，旧的在前，每页10条", "Replies to a comment, oldest first, 10 a page"),
         )
         .delete("/blog-comments/{id}", remove, both("删除评论", "Delete a comment"))
         .explained(both(
             "作者本人或管理员可以删除，不可恢复；有回复的评论保留位置（`isRemoved`）。",
-            "By the author or an operator, permanently; an answered comment leaves a placeholder \
+            "By the author or an operator, permanently; a comment with replies leaves a placeholder \
                 (`isRemoved`).",
         ))
 }

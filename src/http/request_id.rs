@@ -13,7 +13,7 @@ pub(super) struct RequestIds {
     prefix: u32,
 }
 
-/// Maximum length of an id from the client, used if of harmless characters.
+/// Maximum length of an id from a client. Longer ids are replaced, as are ids rejected by [`is_sane`].
 const LONGEST: usize = 64;
 
 impl RequestIds {

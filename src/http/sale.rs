@@ -272,7 +272,7 @@ impl Input for Kept {
         operation.takes("header", "if-none-match", false, json!({ "type": "string" }));
         operation.answers(
             StatusCode::NOT_MODIFIED,
-            json!({ "description": "What the client has is what there is" }),
+            json!({ "description": "Not modified: the client's copy is current" }),
         );
     }
 }

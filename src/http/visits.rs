@@ -36,7 +36,7 @@ pub fn routes() -> Calls {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Peer(pub(super) IpAddr);
 
-/// The visitor of a request, counted once content is returned. Empty for `HEAD`, which shows nothing.
+/// The visitor of a request, counted once content is returned. `None` for `HEAD`, which shows nothing.
 pub(super) struct Visiting(Option<Caller>);
 
 impl Visiting {

@@ -73,9 +73,10 @@ impl<S: Clone + Send + Sync + 'static> Calls<S> {
 const PROFILES: Both = both(
     "本文档描述严格模式。以`--profile original`（带`--web`时默认）启动的商城，对不带`x-mallbox-client`请求头的调用按hm-dianping的页面所期望的方式应答：\
      拒绝与限流均为200和`success:false`，401不变，并像Spring那样宽松地读取参数。",
-    "This document describes the strict profile. A mall started with `--profile original`, the default with `--web`, \
-     answers calls without the header `x-mallbox-client` as the pages of hm-dianping expect: refusals and limits are 200 with \
-     `success: false`, 401 stays 401, and requests are read as leniently as Spring reads them.",
+    "This document describes the strict profile. A mall started with `--profile original`, the default with \
+     `--web`, responds to calls without the header `x-mallbox-client` as the pages of hm-dianping expect: refusals \
+     and limits are 200 with `success: false`, 401 stays 401, and requests are read as leniently as Spring reads \
+     them.",
 );
 
 fn document(calls: &[Call], prefix: &str) -> Value {
@@ -100,7 +101,7 @@ fn document(calls: &[Call], prefix: &str) -> Value {
     named.insert("Refusal".to_owned(), refusal());
     let token = json!({
         "type": "apiKey", "in": "header", "name": "authorization",
-        "description": "What POST /user/login answers; `Bearer ` before it is optional",
+        "description": "The token returned by POST /user/login; the prefix `Bearer ` is optional",
     });
     let server = if prefix.is_empty() { "/" } else { prefix };
     json!({
@@ -154,7 +155,7 @@ fn refusal() -> Value {
                 "type": "integer", "minimum": 0, "maximum": u64::MAX,
                 "description": "With ALREADY_BOUGHT: the existing order",
             },
-            "dataText": { "type": "string", "pattern": "^[0-9]{1,20}$", "description": "The same, exactly" },
+            "dataText": { "type": "string", "pattern": "^[0-9]{1,20}$", "description": "The exact id" },
         },
         "required": ["success", "errorMsg", "code"],
         "additionalProperties": false,

@@ -48,11 +48,11 @@ impl<T: JsonSchema> Shape for Paged<T> {
 impl Shape for OrderNumber {
     fn envelope(schemas: &mut Schemas) -> Value {
         let exact = json!({
-            "type": "string", "pattern": "^[0-9]{1,20}$", "description": "The same, exactly",
+            "type": "string", "pattern": "^[0-9]{1,20}$", "description": "The exact order id, as text",
             "examples": ["662319245210910723"],
         });
         let mut rounded = schemas.written::<u64>();
-        rounded["description"] = "The order's id. It is above 2^53: a browser rounds it".into();
+        rounded["description"] = "The order's id, above 2^53: browsers round the number".into();
         good(&[("data", rounded), ("dataText", exact)], &["data", "dataText"])
     }
 }
