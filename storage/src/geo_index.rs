@@ -26,8 +26,7 @@ impl LatLng {
     #[must_use]
     pub fn new(lng: f64, lat: f64) -> Option<Self> {
         let is_on_earth = lng.abs() <= Self::MAX_LNG && lat.abs() <= Self::MAX_LAT;
-        // Both names denote one meridian. Redis' geohash cells end at 180, so a shop stored there would not
-        // be found.
+        // Both names denote one meridian. Redis' geohash cells end at 180: a shop at 180 would not be found.
         let lng = if lng == Self::MAX_LNG { -lng } else { lng };
         // Zero has two floating-point representations as well, with different texts.
         is_on_earth.then_some(Self { lng: lng + 0.0, lat: lat + 0.0 })
@@ -177,8 +176,7 @@ pub async fn place(index: &dyn GeoIndex, shops: &dyn Shops, shop: ShopId) -> Res
             Some(placed) => index.put(placed).await?,
             None => index.remove(shop).await?,
         }
-        // Another write may have changed the position meanwhile, and its index update may have come before
-        // this one.
+        // A concurrent write may have changed the position meanwhile and updated the index first.
         let now = whereabouts(shops, shop).await?;
         if now == told {
             return Ok(());

@@ -47,7 +47,7 @@ impl Locker {
         let entry = LockEntry { owner, number: self.entries.fetch_add(1, Ordering::Relaxed) };
         let mut waiter: Option<Waiter> = None;
         loop {
-            // Leaves the lock if the call acquired it but its response never arrived.
+            // Leaves the lock if the call acquired the lock but the response never arrived.
             let guard =
                 Leaving { locks: Arc::clone(&self.locks), name: name.to_owned(), entry, is_armed: true };
             let asked = Instant::now();
@@ -61,7 +61,7 @@ impl Locker {
                     }
                     match &waiter {
                         Some(waiter) => waiter.told((until - now).min(left).min(LOOK_EVERY)).await,
-                        // Tries again after registering, since the lock may have been freed in between.
+                        // Tries again after registering, since the lock may have become free in between.
                         None => waiter = Some(self.locks.waiters().register(name)),
                     }
                 }
@@ -89,7 +89,7 @@ impl Drop for Leaving {
         if !std::mem::take(&mut self.is_armed) {
             return;
         }
-        // Without a runtime, the lock stays held until its lease expires.
+        // Without a runtime, the lock stays held until the lease expires.
         if let Ok(runtime) = Handle::try_current() {
             let (locks, name, entry) = (Arc::clone(&self.locks), std::mem::take(&mut self.name), self.entry);
             runtime.spawn(async move {
@@ -144,7 +144,8 @@ impl HeldLock {
     pub async fn leave(mut self) -> Result<bool, StoreError> {
         self.watchdog.abort();
         let left = self.guard.locks.leave(&self.guard.name, self.guard.entry).await;
-        // A failed call is not retried. If this future is dropped before its end, the guard makes the call.
+        // A failed call is not retried. If the future is dropped before the call ends, the guard leaves the
+        // lock.
         self.guard.is_armed = false;
         left
     }

@@ -54,7 +54,7 @@ impl Waiter {
 impl Drop for Waiter {
     fn drop(&mut self) {
         let mut by_name = self.waiters.by_name.lock();
-        // Two references are left: the registry's and this one.
+        // The last two references: the registry's and the waiter's own.
         if Arc::strong_count(&self.told) == 2 {
             by_name.remove(&self.name);
         }
