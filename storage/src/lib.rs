@@ -109,6 +109,6 @@ pub use vouchers::{
 /// Returns the engines of the embedded back end with their versions, for `mallbox doctor`.
 #[must_use]
 pub fn versions() -> Vec<(&'static str, String)> {
-    // sled does not report its version; Cargo.toml pins this exact version.
+    // sled does not report its version; Cargo.toml pins exactly 0.34.7.
     vec![("SQLite", rusqlite::version().to_owned()), ("sled", "0.34.7".to_owned())]
 }

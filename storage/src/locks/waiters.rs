@@ -1,4 +1,4 @@
-//! Waiters of this process, by lock name.
+//! Waiters of a process, by lock name.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ impl Waiters {
         Waiter { waiters: self.clone(), name: name.to_owned(), told }
     }
 
-    /// Wakes one waiter of the lock.
+    /// Wakes a single waiter of the lock.
     pub(crate) fn tell_one(&self, name: &str) {
         if let Some(told) = self.by_name.lock().get(name) {
             told.notify_one();
