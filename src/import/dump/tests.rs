@@ -23,7 +23,7 @@ fn read(text: &str) -> Result<(Vec<Row>, Unknown), DumpError> {
     }
 }
 
-/// Returns the rows of the second pass, each as its values.
+/// Returns the values of each row in the second pass.
 fn left(text: &str) -> Result<Vec<String>, DumpError> {
     let survey = Dump::new(text.as_bytes(), SHOPS).survey(|_| {})?;
     let mut dump = Dump::again(text.as_bytes(), SHOPS, &survey);
@@ -34,7 +34,7 @@ fn left(text: &str) -> Result<Vec<String>, DumpError> {
     Ok(rows)
 }
 
-/// Returns each row as its values, abbreviated.
+/// Returns the values of each row, abbreviated.
 fn values(text: &str) -> Vec<String> {
     let (rows, _) = read(text).unwrap_or_else(|error| panic!("{text}: {error}"));
     rows.iter().map(written).collect()
