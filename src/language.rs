@@ -1,4 +1,6 @@
 //! The languages of the mall, over HTTP and on the command line.
+//!
+//! Reasons and figures: `src/decisions/0026-bilingual-messages.md`.
 
 /// A language of the mall.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]

@@ -214,6 +214,22 @@ fn prose_of_the_documents_fits_its_columns() {
 }
 
 #[test]
+fn decision_records_named_in_the_code_exist() {
+    let mut named = 0;
+    for (path, text) in ["src", "storage", "tests", "benches"].into_iter().flat_map(rust_files) {
+        for line in text.lines().filter(|line| line.trim_start().starts_with("//")) {
+            let quoted = line.split('`').skip(1).step_by(2);
+            for record in quoted.filter(|text| DECISIONS.iter().any(|folder| text.starts_with(folder))) {
+                named += 1;
+                let path = path.display();
+                assert!(root().join(record).exists(), "{path} names {record}, which does not exist");
+            }
+        }
+    }
+    assert!(named > 50, "only {named} references to decision records were found");
+}
+
+#[test]
 fn every_page_of_the_manual_is_there_in_both_languages() {
     let topics = [topics(".md"), topics(".zh.md")];
     assert_eq!(topics[0], topics[1], "a page of the manual lacks its translation");

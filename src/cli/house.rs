@@ -1,4 +1,6 @@
 //! Life cycle of a mall: open the storage, serve at an address, drain, and stop cleanly.
+//!
+//! Reasons and figures: `src/decisions/0033-stops-are-drained.md`.
 
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};

@@ -2,6 +2,8 @@
 //!
 //! HTTP on a Unix socket in the data directory, accessible to the owner only. When no mall runs, the same
 //! handlers serve the command line in its own process.
+//!
+//! Reasons and figures: `src/decisions/0027-control-socket.md`.
 
 mod people;
 

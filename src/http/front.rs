@@ -2,6 +2,11 @@
 //!
 //! One function instead of a stack of layers: a refused claim costs little more than HTTP itself, and every
 //! boxed layer would add to the cost.
+//!
+//! For each request: the id, merged slashes, the prefix of the API, the size of the body, language, panics, the
+//! deadline, metrics, the log. Uploads have an allowance of their own (`allowance.rs`).
+//!
+//! Reasons and figures: `src/decisions/0002-front-as-one-function.md`.
 
 use std::any::Any;
 use std::borrow::Cow;

@@ -2,6 +2,8 @@
 //!
 //! Notes are stored as written. mallbox's own pages insert all text as text; the pages of hm-dianping insert
 //! a note's content, and no other text, as HTML.
+//!
+//! Reasons and figures: `src/decisions/0017-text-and-remote-pictures.md`.
 
 use super::caller::Caller;
 

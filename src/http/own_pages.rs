@@ -2,6 +2,12 @@
 //!
 //! Pages are revalidated on every load. They load assets from URLs below [`ASSETS`] with a version, a hash of
 //! all files: the content of such a URL never changes and is cached for ever.
+//!
+//! In a page, `{preload store/main.js}` becomes a link for every module imported by `store/main.js`,
+//! directly or not, and `{styles tokens base}` becomes the style sheets themselves: the first paint waits
+//! for no second file.
+//!
+//! Reasons and figures: `src/decisions/0022-pages-without-a-build.md`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

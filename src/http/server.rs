@@ -2,6 +2,8 @@
 //!
 //! Each worker thread runs a single-threaded runtime of its own, and keeps its connections: 10 to 30 % more
 //! throughput than one multi-threaded runtime, which moves tasks between cores.
+//!
+//! Reasons and figures: `src/decisions/0001-thread-per-core.md`.
 
 use std::io;
 use std::net::SocketAddr;

@@ -4,6 +4,8 @@
 //! reads the rows as a stream, `rows.rs` converts each to the mall's types, and the storage's
 //! [`Import`](mallbox_storage::Import) writes all of them in one transaction. A file of any length is
 //! imported completely or not at all, and at most one batch is in memory at a time.
+//!
+//! Reasons and figures: `src/decisions/0018-reader-of-dumps.md`, `src/decisions/0019-imports.md`.
 
 pub mod dump;
 mod fields;

@@ -8,6 +8,8 @@
 //! | several instances miss the same key | a distributed lock, waited for only briefly |
 //! | a slow database | concurrency limit, bounded waiting, then load shedding; stale entries are served |
 //! | a write overtakes a read | leases: the old value is not stored, see [`Cache`](mallbox_storage::Cache) |
+//!
+//! Reasons and figures: `src/decisions/0008-cache-aside.md`.
 
 mod entry;
 mod figures;

@@ -1,4 +1,6 @@
 //! Detection of jumps of the machine's clock: moves by more than the elapsed time.
+//!
+//! Reasons and figures: `src/decisions/0011-clock-jumps.md`.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};

@@ -1,5 +1,7 @@
 //! The ledger check: recounts rows and log entries, and compares them with running counts and with each
 //! other.
+//!
+//! Reasons and figures: `src/decisions/0012-ledger-check.md`.
 
 mod code;
 mod letters;

@@ -1,4 +1,6 @@
 //! Allocation of order ids.
+//!
+//! Reasons and figures: `src/decisions/0005-order-numbers-are-reused.md`.
 
 use crossbeam::queue::ArrayQueue;
 use mallbox_storage::{OrderId, Storage, Timestamp, VoucherId};

@@ -1,4 +1,6 @@
 //! Cancellation of unpaid orders at their deadline, in batches.
+//!
+//! Reasons and figures: `src/decisions/0010-overdue-orders-in-batches.md`.
 
 use std::time::{Duration, Instant};
 

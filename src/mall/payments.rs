@@ -1,4 +1,6 @@
 //! The payment gateway port, and a sandbox gateway with imaginary money.
+//!
+//! Reasons and figures: `src/decisions/0007-payments.md`.
 
 use std::sync::Arc;
 use std::time::Duration;

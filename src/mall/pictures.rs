@@ -1,4 +1,6 @@
 //! Uploaded pictures: re-encoded on upload, kept for as long as something refers to them.
+//!
+//! Reasons and figures: `src/decisions/0016-pictures-are-redrawn.md`.
 
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]

@@ -2,6 +2,8 @@
 //!
 //! A start reconciles everything. Where several processes form one mall, shared state outlives each process,
 //! and the surviving processes do not restart. So one process, the leader, reconciles periodically.
+//!
+//! Reasons and figures: `src/decisions/0009-many-instances.md`.
 
 use std::time::Duration;
 

@@ -1,4 +1,6 @@
 //! The exclusive lease on the terms of sales: held while changing terms or putting them into the sales store.
+//!
+//! Reasons and figures: `src/decisions/0009-many-instances.md`.
 
 use std::sync::Arc;
 use std::time::Duration;

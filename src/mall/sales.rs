@@ -1,4 +1,9 @@
 //! Flash sales: claiming units, and the public state of a sale.
+//!
+//! Checks of a claim, in order: known sale, window, pause, level, limit of the user, length of the log. A
+//! refused claim asks the store first whether the user holds a unit.
+//!
+//! Reasons and figures: `src/decisions/0004-checks-of-a-claim.md`.
 
 mod on;
 mod shown;

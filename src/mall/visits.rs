@@ -6,6 +6,8 @@
 //! Stored data neither identifies nor tracks anybody. An anonymous visitor is a hash of address and browser
 //! with a salt of the day, and an embedded mall never writes the salt to disk. So an anonymous visitor who
 //! comes on two days counts as two visitors of the span. A user counts as the same visitor on every day.
+//!
+//! Reasons and figures: `src/decisions/0015-visits.md`.
 
 mod gathering;
 

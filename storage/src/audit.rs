@@ -1,4 +1,6 @@
 //! Audit log: append-only, each entry chained to the previous entry by hash.
+//!
+//! Reasons and figures: `storage/decisions/0027-audit-chain.md`.
 
 use std::fmt;
 

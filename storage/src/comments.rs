@@ -1,4 +1,6 @@
 //! Comments on notes, and replies to comments.
+//!
+//! Reasons and figures: `storage/decisions/0025-notes-and-comments.md`.
 
 use async_trait::async_trait;
 

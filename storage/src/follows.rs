@@ -1,4 +1,6 @@
 //! Follow relations between users.
+//!
+//! Reasons and figures: `storage/decisions/0012-likes-and-follows-as-rows.md`.
 
 use async_trait::async_trait;
 

@@ -4,6 +4,8 @@
 //! Ports are shaped by the needs of the mall, not by the features of an engine. A missing item is an
 //! `Option`, a business refusal an enum inside `Ok`, and a failure a [`StoreError`].
 //! `storage/tests/contract/` verifies the documented contracts on every back end.
+//!
+//! Reasons and figures: `storage/decisions/0023-refusals-inside-ok.md`.
 
 mod day;
 mod error;

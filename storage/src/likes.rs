@@ -1,4 +1,6 @@
 //! Likes of notes and comments.
+//!
+//! Reasons and figures: `storage/decisions/0012-likes-and-follows-as-rows.md`.
 
 use async_trait::async_trait;
 

@@ -1,4 +1,6 @@
 //! Transactional outbox: follow-up actions of database changes.
+//!
+//! Reasons and figures: `storage/decisions/0011-outbox-for-units.md`.
 
 use async_trait::async_trait;
 

@@ -1,4 +1,6 @@
 //! Pictures uploaded by users.
+//!
+//! Reasons and figures: `storage/decisions/0014-uploads-as-rows.md`.
 
 use async_trait::async_trait;
 

@@ -1,4 +1,6 @@
 //! The storefront and the console in a real browser, each test with its own mall and profile.
+//!
+//! Reasons and figures: `src/decisions/0031-browser-tests.md`.
 
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
 

@@ -3,6 +3,8 @@
 //! A route cannot be added without a description ([`Calls`]). Parameters come from the handler's arguments
 //! ([`Input`]), responses from the handler's result ([`Output`]), and schemas from the deserialized and
 //! serialized types. Nothing is written twice, and the description cannot become outdated.
+//!
+//! Reasons and figures: `src/decisions/0003-routes-with-descriptions.md`.
 
 mod calls;
 mod document;

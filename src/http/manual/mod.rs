@@ -2,6 +2,8 @@
 //!
 //! Pages link to each other by file name, so that a forge shows working links; [`markdown`] turns file names
 //! into addresses of the mall.
+//!
+//! Reasons and figures: `src/decisions/0024-manual-as-markdown.md`.
 
 mod index;
 mod markdown;

@@ -3,6 +3,8 @@
 //! A browser's `EventSource` cannot send a header, and a token in the URL would end up in logs and histories.
 //! The call therefore reads the token from the header like every other call, and a page uses `fetch` with a
 //! streaming body.
+//!
+//! Reasons and figures: `src/decisions/0025-live-figures.md`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

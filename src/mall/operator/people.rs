@@ -1,4 +1,9 @@
 //! Users from the operator's side: roles and blocks.
+//!
+//! A block is written before the user's sessions end. A log-in begins the session before checking for a
+//! block. In either order one of the two sees the other.
+//!
+//! Reasons and figures: `src/decisions/0013-blocks-and-roles.md`.
 
 use std::sync::Arc;
 

@@ -1,4 +1,6 @@
 //! Vouchers from the operator's side: list and edits, on the shelf or not.
+//!
+//! Reasons and figures: `src/decisions/0006-price-of-a-running-sale.md`.
 
 use std::time::Duration;
 

@@ -1,4 +1,6 @@
 //! Receipt codes: order ids with a message authentication code, easy to type and hard to forge.
+//!
+//! Reasons and figures: `src/decisions/0014-receipt-codes.md`.
 
 use std::fmt;
 

@@ -3,6 +3,8 @@
 //! User ids are dense, so a bitmap is the smallest representation: less than one byte per buyer, against 15
 //! to 19 for a hash set and 29 to 37 for a map from buyer to order (`benches/buyers.rs`). The order of a
 //! buyer is looked up among the pending claims and in the database.
+//!
+//! Reasons and figures: `storage/decisions/0008-buyers-as-bitmaps.md`.
 
 use std::collections::HashMap;
 

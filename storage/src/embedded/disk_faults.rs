@@ -1,4 +1,6 @@
 //! Fault injection for the disk: shows how a mall, and its clients, cope with a full, slow or failing disk.
+//!
+//! Reasons and figures: `storage/decisions/0026-injected-disk-faults.md`.
 
 use std::fmt;
 use std::io;

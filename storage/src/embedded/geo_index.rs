@@ -5,6 +5,8 @@
 //! not matter. There is one tree of all shops and one per type, so a shop of a rare type is found as fast
 //! as any other. (With trees per type alone, a search of all types takes the nearest of each: ten times as
 //! long with ten types.)
+//!
+//! Reasons and figures: `storage/decisions/0021-shops-nearby.md`.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

@@ -4,6 +4,8 @@
 //! Memory is rebuilt at start, never trusted: pending claims and sessions from the journal, buyers and
 //! stock from pending claims and the database. The database's transactions record how far the log is
 //! settled, so log and database cannot disagree for long, and never silently.
+//!
+//! Reasons and figures: `storage/decisions/0001-sled-and-sqlite.md`.
 
 mod buyers;
 mod cache;

@@ -1,4 +1,11 @@
 //! The [`Sales`] port: stock and buyers in memory and the claim in the journal, in one atomic step.
+//!
+//! The step runs under the lock of the buyer's shard, so no user is ever seen as a buyer without an order,
+//! and nothing has to be undone. Results that rest on other claims wait until the group commit of those
+//! claims is durable.
+//!
+//! Reasons and figures: `storage/decisions/0006-atomic-claim.md`,
+//! `storage/decisions/0007-claims-visible-when-durable.md`.
 
 mod releases;
 

@@ -1,6 +1,8 @@
 //! Approximate count of distinct visitors: HyperLogLog++ over 2^14 registers.
 //!
 //! 3 bytes per visitor while visitors are few, and never above 17 KiB. The standard error is 0.81 %.
+//!
+//! Reasons and figures: `storage/decisions/0010-visitor-sketches.md`.
 
 use std::hash::{BuildHasher, Hasher};
 

@@ -2,6 +2,8 @@
 //!
 //! A single compare-and-set counter would be contended by every core. With several cells, a claim takes
 //! from its own thread's cell, and scans the other cells only when the own cell is empty.
+//!
+//! Reasons and figures: `storage/decisions/0006-atomic-claim.md`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

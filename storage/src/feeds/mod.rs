@@ -2,6 +2,8 @@
 //!
 //! [`Desk`](desk::Desk) assembles all feeds (fan-out on write with pull for large authors), from inboxes that
 //! may lose data and a database that does not. Each back end implements both.
+//!
+//! Reasons and figures: `storage/decisions/0013-feeds.md`.
 
 pub(crate) mod desk;
 mod inboxes;

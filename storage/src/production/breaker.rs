@@ -17,6 +17,8 @@
 //!
 //! No crate fits: `recloser` counts only errors, reads its own clock, and lets as many calls through
 //! half-open as its window has places; `failsafe` is unmaintained; tower's breakers wrap tower services.
+//!
+//! Reasons and figures: `storage/decisions/0019-one-connection-and-breakers.md`.
 
 use std::fmt::{self, Display};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,6 @@
 //! Replication epochs, kept in the database: they name the Redis server that may take and settle claims.
+//!
+//! Reasons and figures: `storage/decisions/0017-redis-epochs.md`.
 
 use std::time::Duration;
 

@@ -24,6 +24,8 @@
 //! ```
 //!
 //! The crate depends on no other crate of the workspace: a bug of the mall cannot hide in shared code.
+//!
+//! Reasons and figures: `src/decisions/0029-consistency-checker.md`.
 
 mod failover;
 mod history;

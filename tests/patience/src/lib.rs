@@ -4,6 +4,8 @@
 //! The machine is measured when a limit is about to decide, by a fixed amount of work on the waiting thread.
 //! A machine that becomes busy in the middle of a run is therefore noticed, an idle one keeps strict limits,
 //! and a successful wait measures nothing.
+//!
+//! Reasons and figures: `src/decisions/0030-time-limits-of-tests.md`.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};

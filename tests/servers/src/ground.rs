@@ -1,4 +1,6 @@
 //! A location for a test's mall on either back end.
+//!
+//! Reasons and figures: `src/decisions/0028-tests-on-both-back-ends.md`.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,9 @@
 //! A group commit of the journal, and its waiters.
+//!
+//! The journal wakes one waiter per thread, which wakes its neighbours on the same thread, also when
+//! dropped meanwhile: waking a task of another thread costs a system call.
+//!
+//! Reasons and figures: `storage/decisions/0003-batching-delay-and-wake-ups.md`.
 
 use std::future::Future;
 use std::pin::Pin;

@@ -1,5 +1,8 @@
 //! A damaged or missing log: salvage of readable claims, the count of lost claims, and a start without
 //! them.
+//!
+//! The count reads every store left in the directory, without snapshots of sled and from copies. Only the
+//! exact count, passed back with `--accept-lost-log`, starts the mall.
 
 use std::collections::BTreeMap;
 use std::fs;

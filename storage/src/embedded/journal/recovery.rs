@@ -1,4 +1,10 @@
 //! Recovery of the log at start: the expected contents against the contents found.
+//!
+//! A new log is made beside a damaged log, which is set aside afterwards: a power cut at any moment leaves
+//! a log to start from. Without room on the disk, a copy of the log on another file system is opened.
+//!
+//! Reasons and figures: `storage/decisions/0001-sled-and-sqlite.md`,
+//! `storage/decisions/0005-start-without-room.md`.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,5 +1,7 @@
 //! The sled store under the journal: sole owner of all sled handles, so that a store can be dropped and
 //! reopened.
+//!
+//! Reasons and figures: `storage/decisions/0002-small-sled-values.md`.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};

@@ -1,4 +1,10 @@
 //! The writer loop on the journal's thread.
+//!
+//! A busy writer delays the next commit by up to 250 µs to batch more claims. After a failed sync, and to
+//! compact a large log, the writer moves all unsettled claims to a new store.
+//!
+//! Reasons and figures: `storage/decisions/0003-batching-delay-and-wake-ups.md`,
+//! `storage/decisions/0004-new-store-after-failed-sync.md`.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

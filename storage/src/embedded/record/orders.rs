@@ -1,4 +1,9 @@
 //! The [`Orders`] port on SQLite.
+//!
+//! The unique index on user, voucher and slot is the second lock of a sale, finds a buyer's order, and
+//! lists the orders of a user.
+//!
+//! Reasons and figures: `storage/decisions/0015-one-index-on-orders.md`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

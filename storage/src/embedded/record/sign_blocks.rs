@@ -2,6 +2,8 @@
 //!
 //! Not rows: the start reads all sign-ins, and ten million rows take seconds where their bits take
 //! milliseconds. Not a bitmap per day either, because each sign-in would rewrite the whole bitmap.
+//!
+//! Reasons and figures: `storage/decisions/0009-sign-ins-as-bits.md`.
 
 use roaring::RoaringTreemap;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};

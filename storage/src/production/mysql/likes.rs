@@ -3,6 +3,8 @@
 //! During a rush on a note, separate transactions would run one by one, each holding the note's row lock
 //! during a disk sync. So a task per process batches the waiting changes. Each transaction locks the rows of
 //! all liked notes and comments, by id, applies the changes in memory in sequence, and writes the result.
+//!
+//! Reasons and figures: `storage/decisions/0012-likes-and-follows-as-rows.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -4,6 +4,8 @@
 //! An entry's hash counts the invalidations of the entry, and outlives an invalidation by a minute. A cache
 //! lease ([`CacheTicket`]) is that count. A lease expires after half a minute, so no count restarts while an
 //! older lease is valid.
+//!
+//! Reasons and figures: `storage/decisions/0020-cache-leases.md`.
 
 mod untold;
 

@@ -1,5 +1,7 @@
 //! Worker heartbeat and re-queue: sends heartbeats for this process's workers, and re-queues the claims of
 //! dead workers.
+//!
+//! Reasons and figures: `storage/decisions/0018-worker-heartbeats.md`.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;

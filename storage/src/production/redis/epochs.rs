@@ -11,6 +11,8 @@
 //! `release`, `reserve`, `put`, `forget`, and setting deadlines) read the id anew after the database has its
 //! part. A server loaded later already knows the settled orders, and a server loaded earlier has the id just
 //! read.
+//!
+//! Reasons and figures: `storage/decisions/0017-redis-epochs.md`.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};

@@ -7,6 +7,8 @@
 //! The sets in Redis are an index of the database, and are restored from there when missing. The restore runs
 //! in a task, independent of the call that detected the loss, because a million shops take longer than any
 //! caller waits. Data read earlier never overwrites shops put in the meantime.
+//!
+//! Reasons and figures: `storage/decisions/0021-shops-nearby.md`.
 
 use std::sync::Arc;
 use std::time::Duration;

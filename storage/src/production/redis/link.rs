@@ -2,6 +2,8 @@
 //!
 //! Each call first passes a [circuit breaker](crate::production::breaker). No call here blocks in Redis:
 //! subscribers use a dedicated connection without a circuit breaker.
+//!
+//! Reasons and figures: `storage/decisions/0019-one-connection-and-breakers.md`.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;

@@ -1,4 +1,6 @@
 //! The [`Locks`] port: a hash per lock, and pub/sub messages to waiters.
+//!
+//! Reasons and figures: `storage/decisions/0024-locks-and-sessions-in-redis.md`.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -12,6 +12,8 @@
 //! 4. **Open**: the server takes claims.
 //!
 //! Several instances may run each step concurrently and repeatedly. If an instance dies, any other continues.
+//!
+//! Reasons and figures: `storage/decisions/0017-redis-epochs.md`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

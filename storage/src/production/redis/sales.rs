@@ -1,4 +1,6 @@
 //! The [`Sales`] port. Each claim is one script on keys of one slot.
+//!
+//! Reasons and figures: `storage/decisions/0016-claims-on-redis.md`.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -11,6 +11,8 @@
 //!   the entry of a session that is just beginning could vanish before the session is written.
 //! - Ending and extending check that the session still belongs to the user. An ended session stays ended, and
 //!   a token that another user has by now is left alone.
+//!
+//! Reasons and figures: `storage/decisions/0024-locks-and-sessions-in-redis.md`.
 
 use std::time::Duration;
 

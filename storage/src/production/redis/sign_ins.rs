@@ -14,6 +14,8 @@
 //!   in [`known_server`](super::known_server). A load counts for only an hour. That bounds how long a sign-in
 //!   is missed if its process died before the note. It also bounds the memory in Redis, because days without
 //!   queries expire.
+//!
+//! Reasons and figures: `storage/decisions/0009-sign-ins-as-bits.md`.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Weak};
