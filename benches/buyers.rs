@@ -1,7 +1,7 @@
 //! Candidate structures for the set of buyers of a sale: time per claim and memory per buyer.
 //!
 //! `cargo bench --bench buyers` measures the times; the memory is printed first. The structure in use, and
-//! the reasons, are in `storage/src/embedded/buyers.rs`.
+//! the reasons, are in `storage/embedded/src/buyers.rs`.
 
 use std::collections::{HashMap, HashSet};
 use std::hint::black_box;

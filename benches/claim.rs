@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
-use mallbox_storage::{Claim, ClaimAnswer, EmbeddedOptions, OrderId, Place, Storage, UserId, VoucherId};
+use mallbox::place::Place;
+use mallbox_storage::{Claim, ClaimAnswer, OrderId, Storage, UserId, VoucherId};
+use mallbox_storage_embedded::EmbeddedOptions;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -30,7 +32,7 @@ impl Mall {
         // In the source directory: /tmp is in memory on many machines.
         let dir = TempDir::new_in(env!("CARGO_MANIFEST_DIR")).expect("a directory can be made");
         let place = Place::Embedded(EmbeddedOptions::new(dir.path()));
-        let storage = Storage::open(&place).await.expect("an empty directory opens");
+        let storage = place.open().await.expect("an empty directory opens");
         Self { storage, next: 0, _dir: dir }
     }
 

@@ -17,7 +17,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use mallbox::mall::{Mall, ManualClock, Means};
-use mallbox_storage::{EmbeddedOptions, Place, Storage, UserId, VoucherId};
+use mallbox::place::Place;
+use mallbox_storage::{UserId, VoucherId};
+use mallbox_storage_embedded::EmbeddedOptions;
 use tokio::task::JoinSet;
 
 use common::{NOON, insert_sale};
@@ -40,7 +42,7 @@ async fn run(orders: u64) {
     let clock = Arc::new(ManualClock::new(NOON));
     clock.run();
     let place = Place::Embedded(EmbeddedOptions::new(dir.path().join("mall")));
-    let storage = Storage::open(&place).await.unwrap();
+    let storage = place.open().await.unwrap();
     let mall = Mall::open(Means::simulated(storage, clock.clone()));
     let mall = mall.await.unwrap();
     let background = mall.start();

@@ -17,9 +17,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use mallbox_storage::{
-    EmbeddedOptions, ImportEnd, ImportRow, Phone, Place, Role, Shop, ShopId, ShopText, ShopType, ShopTypeId,
-    Storage, Timestamp, User, UserId,
+    ImportEnd, ImportRow, Phone, Role, Shop, ShopId, ShopText, ShopType, ShopTypeId, Timestamp, User, UserId,
 };
+use mallbox_storage_embedded::EmbeddedOptions;
 use server::Server;
 
 const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
@@ -67,7 +67,7 @@ fn main() {
 }
 
 async fn fill(data: &Path, count: u64) {
-    let storage = Storage::open(&Place::Embedded(EmbeddedOptions::new(data))).await.unwrap();
+    let storage = mallbox_storage_embedded::open(EmbeddedOptions::new(data)).await.unwrap();
     let mut import = storage.import.begin().await.unwrap().unwrap();
     let kind = ShopType { id: ShopTypeId::new(1), name: "美食".into(), icon: String::new(), sort: 0 };
     let rows = std::iter::once(ImportRow::ShopType(kind))

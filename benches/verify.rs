@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 use jiff::tz::TimeZone;
 use mallbox::mall::{Context, LedgerCheck, ManualClock, SaleCounter, Settings};
 use mallbox_storage::{
-    Cents, EmbeddedOptions, ImportEnd, ImportRow, ImportedOrder, ImportedSale, ImportedVoucher, OrderId,
-    OrderStatus, Phone, Place, Role, ShopId, Storage, Timestamp, User, UserId, VoucherId, VoucherStatus,
-    VoucherText,
+    Cents, ImportEnd, ImportRow, ImportedOrder, ImportedSale, ImportedVoucher, OrderId, OrderStatus, Phone,
+    Role, ShopId, Storage, Timestamp, User, UserId, VoucherId, VoucherStatus, VoucherText,
 };
+use mallbox_storage_embedded::EmbeddedOptions;
 
 const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 const SALES: u64 = 10;
@@ -30,7 +30,7 @@ fn main() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
         fill(&data, thousands * 1_000).await;
-        let storage = Storage::open(&Place::Embedded(EmbeddedOptions::new(&data))).await.unwrap();
+        let storage = mallbox_storage_embedded::open(EmbeddedOptions::new(&data)).await.unwrap();
         let zone = TimeZone::get("Asia/Shanghai").unwrap();
         let settings = Arc::new(Settings::default());
         let context = Context::new(storage.clone(), Arc::new(ManualClock::new(NOON)), zone, settings);
@@ -67,7 +67,7 @@ async fn counts_alone(storage: &Storage) {
 }
 
 async fn fill(data: &Path, count: u64) {
-    let storage = Storage::open(&Place::Embedded(EmbeddedOptions::new(data))).await.unwrap();
+    let storage = mallbox_storage_embedded::open(EmbeddedOptions::new(data)).await.unwrap();
     let mut import = storage.import.begin().await.unwrap().unwrap();
     let rows = (1..=SALES)
         .flat_map(|id| [voucher(id), sale(id)])

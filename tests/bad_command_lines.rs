@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use mallbox_storage::{EmbeddedOptions, Phone, Place, Storage, Timestamp};
+use mallbox_storage::{Phone, Timestamp};
+use mallbox_storage_embedded::EmbeddedOptions;
 
 /// Longer than any refusal takes.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -189,7 +190,7 @@ fn mallbox(arguments: &[String]) -> (i32, String) {
 fn make_mall(dir: &Path) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     runtime.block_on(async {
-        let storage = Storage::open(&Place::Embedded(EmbeddedOptions::new(dir))).await.unwrap();
+        let storage = mallbox_storage_embedded::open(EmbeddedOptions::new(dir)).await.unwrap();
         let phone = Phone::parse("13900000001").unwrap();
         storage.users.find_or_create(&phone, "somebody", NOON).await.unwrap();
         storage.upkeep.put_setting("zone", "Asia/Shanghai").await.unwrap();

@@ -18,8 +18,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
-use mallbox_storage::production::ProductionOptions;
-use mallbox_storage::{Place, Storage, VoucherId};
+use mallbox::place::Place;
+use mallbox_storage::{Storage, VoucherId};
+use mallbox_storage_production::ProductionOptions;
 use mallbox_test_checker::{History, State};
 use mallbox_test_patience as patience;
 use mallbox_test_servers::{Database, RedisOptions, WatchedRedis};
@@ -91,7 +92,7 @@ impl Round {
         let (redis, database) = (WatchedRedis::start(&plan.redis())?, Database::fresh());
         let place = place(&redis.url(), database.url());
         let (mall, operator) = mall::runtime()?.block_on(async {
-            let storage = Storage::open(&place).await?;
+            let storage = place.open().await?;
             let mall = mall::make_in(&storage, SIZE).await?;
             let operator = mall::appoint_operator_in(&storage, &mall).await?;
             storage.upkeep.close().await?;
@@ -148,7 +149,7 @@ impl Round {
     fn balanced(&self) -> anyhow::Result<()> {
         let (began, place) = (Instant::now(), place(&self.redis.url(), self.database.url()));
         let counted = mall::runtime()?.block_on(async {
-            let storage = Storage::open(&place).await?;
+            let storage = place.open().await?;
             let counted = loop {
                 match count(&storage, self.mall.sales[0]).await {
                     Ok(counted)
@@ -218,7 +219,7 @@ impl Watch {
         let place = place(&round.redis.url(), round.database.url());
         let thread = std::thread::spawn(move || {
             mall::runtime()?.block_on(async {
-                let storage = Storage::open(&place).await?;
+                let storage = place.open().await?;
                 let (mut compared, mut faults) = (0, Vec::new());
                 while !ended.load(Ordering::Relaxed) {
                     // An unavailable server is compared later.

@@ -13,8 +13,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
-use mallbox_storage::production::ProductionOptions;
-use mallbox_storage::{Place, Storage, VoucherId};
+use mallbox::place::Place;
+use mallbox_storage::VoucherId;
+use mallbox_storage_production::ProductionOptions;
 use mallbox_test_checker::History;
 use mallbox_test_patience::Deadline;
 use mallbox_test_servers::{MariaDb, Redis};
@@ -50,7 +51,7 @@ impl Fleet {
         let site = TempDir::new_in(env!("CARGO_TARGET_TMPDIR"))?;
         let place = Place::Production(ProductionOptions::new(redis.url(), mariadb.url("mall")));
         let (mall, operator) = mall::runtime()?.block_on(async {
-            let storage = Storage::open(&place).await?;
+            let storage = place.open().await?;
             let mall = mall::make_in(&storage, size).await?;
             let operator = mall::appoint_operator_in(&storage, &mall).await?;
             storage.upkeep.close().await?;
@@ -112,7 +113,7 @@ impl Fleet {
     fn drained(&self) -> anyhow::Result<()> {
         let place = self.place();
         mall::runtime()?.block_on(async {
-            let storage = Storage::open(&place).await?;
+            let storage = place.open().await?;
             let until = Deadline::after(PATIENCE);
             loop {
                 let state = storage.order_log.state().await;
@@ -224,7 +225,7 @@ fn operators_at_two_instances_change_the_units_while_people_buy_at_a_third() -> 
     fleet.drained()?;
     server::verify_on(&fleet.redis.url(), &fleet.mariadb.url("mall"))?;
     mall::runtime()?.block_on(async {
-        let storage = Storage::open(&fleet.place()).await?;
+        let storage = fleet.place().open().await?;
         let record = storage.vouchers.get(sale).await?.and_then(|voucher| voucher.sale).context("no sale")?;
         ensure!(record.added == added, "added is {}, and the changes say {added}", record.added);
         let counts = storage.orders.count(sale).await?;

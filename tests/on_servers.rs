@@ -13,8 +13,9 @@ use std::time::{Duration, Instant};
 
 use common::http::{self, Reply};
 use common::server::Server;
-use mallbox_storage::production::ProductionOptions;
-use mallbox_storage::{OrderId, Place, Reservation, Storage, UserId, VoucherId};
+use mallbox::place::Place;
+use mallbox_storage::{OrderId, Reservation, UserId, VoucherId};
+use mallbox_storage_production::ProductionOptions;
 use mallbox_test_patience::{self as patience, Deadline};
 use mallbox_test_servers::{MariaDb, Redis, RedisOptions};
 use serde_json::json;
@@ -55,7 +56,7 @@ impl Site {
     fn take_a_unit_for_nobody(&self, sale: u64) {
         common::mall::runtime().unwrap().block_on(async {
             let place = Place::Production(ProductionOptions::new(self.redis(), self.mysql()));
-            let storage = Storage::open(&place).await.unwrap();
+            let storage = place.open().await.unwrap();
             let (sale, order) = (VoucherId::new(sale), OrderId::new(16 * 99 + sale % 16));
             let taken = storage.sales.reserve(sale, UserId::new(999), order).await.unwrap();
             assert_eq!(taken, Reservation::Taken);

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::place::Place;
 use anyhow::{Context as _, bail};
 use indicatif::ProgressBar;
 use mallbox_storage::{
-    Cents, Health, NewSale, Phone, Place, ShopId, ShopText, ShopType, ShopTypeId, Storage, StoreError,
-    Timestamp, TokenHash, VoucherId, VoucherStatus, VoucherText,
+    Cents, Health, NewSale, Phone, ShopId, ShopText, ShopType, ShopTypeId, Storage, StoreError, Timestamp,
+    TokenHash, VoucherId, VoucherStatus, VoucherText,
 };
 use sha2::{Digest as _, Sha256};
 use tokio::task::JoinSet;
@@ -49,7 +50,7 @@ pub(super) async fn make(
     now: Timestamp,
     bar: &ProgressBar,
 ) -> anyhow::Result<(Crowd, Health)> {
-    let storage = Storage::open(place).await?;
+    let storage = place.open().await?;
     let (sales, sold_out) = open_sales(&storage, size, now).await?;
     let random = Random::system();
     let at_once = if place.dir().is_some() { AT_ONCE_IN_DIRECTORY } else { AT_ONCE_ON_SERVERS };

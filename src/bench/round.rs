@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use indicatif::ProgressBar;
-use mallbox_storage::production::ServerFigures;
 use mallbox_storage::{Health, Timestamp};
+use mallbox_storage_production::ServerFigures;
 
 use super::comparison::{Outcome, What};
 use super::drive::{drive, each, press, print_claims, print_rate, progress_bar};

@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::place::Place;
 use anyhow::{Context as _, bail};
-use mallbox_storage::production::{ProductionOptions, ServerFigures, Trial};
-use mallbox_storage::{Durability, EmbeddedOptions, Place};
+use mallbox_storage::Durability;
+use mallbox_storage_embedded::EmbeddedOptions;
+use mallbox_storage_production::{ProductionOptions, ServerFigures, Trial};
 use tokio::runtime::Runtime;
 
 /// Kind of location to run a bench on.

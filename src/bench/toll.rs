@@ -1,6 +1,6 @@
 //! Cost of claims and orders in Redis and MySQL.
 
-use mallbox_storage::production::ServerFigures;
+use mallbox_storage_production::ServerFigures;
 
 use super::comparison::What;
 

@@ -4,9 +4,10 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::place::Place;
 use clap::{Args, Subcommand, ValueEnum};
-use mallbox_storage::production::ProductionOptions;
-use mallbox_storage::{Durability, Place, VoucherId};
+use mallbox_storage::{Durability, VoucherId};
+use mallbox_storage_production::ProductionOptions;
 
 use super::words::{Hindrance, Misuse};
 use crate::bench::{self, Ground, SaleBench};

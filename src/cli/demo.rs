@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::place::Place;
 use clap::Args;
-use mallbox_storage::{EmbeddedOptions, Place};
+use mallbox_storage_embedded::EmbeddedOptions;
 
 use super::house::{self, Plan};
 use super::log;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use mallbox_storage::payment_mode_in;
+use mallbox_storage_embedded::payment_mode_in;
 use rustix::process::{Resource, getrlimit};
 
 use super::house;
@@ -35,7 +35,7 @@ type Finding = (Both, Result<String, String>);
 pub(super) fn run(doctor: &Doctor, l: Language) -> bool {
     let mut findings: Vec<Finding> =
         vec![(both("mallbox", "mallbox"), Ok(env!("CARGO_PKG_VERSION").to_owned()))];
-    let versions = mallbox_storage::versions().into_iter();
+    let versions = mallbox_storage_embedded::versions().into_iter();
     findings.extend(versions.map(|(name, version)| (both(name, name), Ok(version))));
     findings.extend([(both("目录", "directory"), directory(&doctor.data, l))]);
     // A directory without a mall has no payment mode.

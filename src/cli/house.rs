@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::place::Place;
 use jiff::tz::TimeZone;
-use mallbox_storage::{Durability, EmbeddedOptions, OpenError, PaymentMode, Place, Storage};
+use mallbox_storage::{Durability, OpenError, PaymentMode, Storage};
+use mallbox_storage_embedded::EmbeddedOptions;
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -45,6 +47,7 @@ const DEMO_MARK: &str = "DEMO";
 /// Signals closer together than this count as one request to stop, not as a request to exit immediately.
 const ONE_WISH: Duration = Duration::from_millis(500);
 /// How long a command waits for a free connection of the database.
+#[cfg(feature = "production")]
 const CONNECTION_WAIT_MAX: Duration = Duration::from_secs(10);
 /// Files kept open by the mall itself, with some to spare.
 const OWN_FILES: u64 = 128;
@@ -130,7 +133,7 @@ pub(super) async fn open(plan: Plan) -> anyhow::Result<House> {
     if let Some(dir) = &dir {
         make_dir(dir)?;
     }
-    let storage = Storage::open(&plan.place).await?;
+    let storage = plan.place.open().await?;
     let (mut zone, new) = zone_of(&storage, plan.zone.clone()).await?;
     if let Some(name) = new {
         if !plan.may_found {
@@ -399,11 +402,15 @@ fn check_is_mall(dir: &Path) -> anyhow::Result<()> {
 }
 
 /// Limits the wait for a free database connection, for commands run at a terminal.
-pub(super) fn at_a_terminal(mut place: Place) -> Place {
-    if let Place::Production(options) = &mut place {
-        options.connection_wait = Some(CONNECTION_WAIT_MAX);
+pub(super) fn at_a_terminal(place: Place) -> Place {
+    match place {
+        Place::Embedded(_) => place,
+        #[cfg(feature = "production")]
+        Place::Production(mut options) => {
+            options.connection_wait = Some(CONNECTION_WAIT_MAX);
+            Place::Production(options)
+        }
     }
-    place
 }
 
 async fn open_to_ask(place: Place) -> anyhow::Result<House> {

@@ -5,12 +5,12 @@ use std::io::{self, IsTerminal as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::place::Place;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::tz::TimeZone;
-use mallbox_storage::{
-    EmbeddedOptions, Importing, PaymentMode, Place, Storage, StoreError, UnpaidOrders, geo_index,
-};
+use mallbox_storage::{Importing, PaymentMode, Storage, StoreError, UnpaidOrders, geo_index};
+use mallbox_storage_embedded::EmbeddedOptions;
 
 use super::words::{Hindrance, Misuse};
 use super::{house, log};
@@ -223,7 +223,7 @@ async fn into_mall(
 ) -> anyhow::Result<Report> {
     let new_dir = target.place.dir().filter(|dir| !house::is_mall(dir));
     let had_pictures = target.uploads.as_ref().is_some_and(|uploads| uploads.exists());
-    let storage = Storage::open(&house::at_a_terminal(target.place.clone())).await?;
+    let storage = house::at_a_terminal(target.place.clone()).open().await?;
     let done = take_in(import, target, dump, &storage, &mut progress).await;
     progress.end();
     let closed = storage.upkeep.close().await;

@@ -1,6 +1,7 @@
 //! The command line: one file per subcommand.
 
 mod audit;
+#[cfg(feature = "production")]
 mod bench;
 mod copied;
 mod demo;
@@ -68,6 +69,7 @@ enum Command {
     /// Prints a page of the manual, or the list of topics.
     Manual(manual::Manual),
     /// Measures load and compares.
+    #[cfg(feature = "production")]
     #[command(subcommand)]
     Bench(bench::Bench),
 }
@@ -107,6 +109,7 @@ fn run(command: Command, l: Language, asked: Option<Spoken>) -> anyhow::Result<b
             fixture::run(fixture, asked.map_or(Language::Zh, Language::from)).map(|()| true)
         }
         Command::Manual(manual) => manual::run(&manual, l).map(|()| true),
+        #[cfg(feature = "production")]
         Command::Bench(bench) => bench::run(bench),
     }
 }

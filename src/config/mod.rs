@@ -7,9 +7,11 @@ mod place;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use crate::place::Place;
 use clap::{Args, ValueEnum};
 use jiff::tz::TimeZone;
-use mallbox_storage::{Durability, EmbeddedOptions, PaymentMode, Place};
+use mallbox_storage::{Durability, PaymentMode};
+use mallbox_storage_embedded::EmbeddedOptions;
 
 use crate::http::Profile;
 use crate::mall::Settings;
@@ -191,6 +193,7 @@ impl ServeConfig {
                 accept_lost_log: self.accept_lost_log.flatten(),
                 ..options
             })),
+            #[cfg(feature = "production")]
             production @ Place::Production(_) => {
                 let foreign = [
                     ("--durability", self.durability.is_some()),

@@ -4,10 +4,12 @@ use std::fmt;
 use std::path::PathBuf;
 
 use clap::Args;
-use mallbox_storage::production::ProductionOptions;
-use mallbox_storage::{EmbeddedOptions, Place};
+use mallbox_storage_embedded::EmbeddedOptions;
+#[cfg(feature = "production")]
+use mallbox_storage_production::ProductionOptions;
 
 use crate::language::{Language, sentence};
+use crate::place::Place;
 
 /// The flags that locate a mall: either the directory, or both servers.
 #[derive(Args, Clone, Debug)]
@@ -29,7 +31,9 @@ pub struct PlaceConfig {
 
 /// The URL of a server. The URL may contain a password, so `Debug` hides the value.
 #[derive(Clone)]
-pub struct ServerUrl(String);
+pub struct ServerUrl(
+    #[cfg_attr(not(feature = "production"), expect(dead_code, reason = "only servers have a URL"))] String,
+);
 
 impl From<&str> for ServerUrl {
     fn from(url: &str) -> Self {
@@ -48,6 +52,8 @@ impl fmt::Debug for ServerUrl {
 pub enum PlaceMistake {
     /// No location at all.
     Missing,
+    /// Servers, by a binary built without the back end for servers.
+    NotBuilt,
     /// Two locations: a directory and servers.
     Both,
     /// Only one of the two servers.
@@ -72,6 +78,12 @@ impl PlaceMistake {
                 l,
                 "请指明商城的位置：--data 目录，或同时给出--redis URL和--mysql URL",
                 "say where the mall is: --data DIR, or --redis URL and --mysql URL"
+            ),
+            Self::NotBuilt => sentence!(
+                l,
+                "本程序未编译Redis和MySQL后端；请使用--data，或以cargo的production特性重新编译",
+                "this binary was built without the back end for Redis and MySQL: use --data, or build it with the feature \
+                 production"
             ),
             Self::Both => sentence!(
                 l,
@@ -114,6 +126,9 @@ impl PlaceConfig {
                 Err(PlaceMistake::OnlyOnServers("--redis-prefix"))
             }
             (Some(dir), None, None) => Ok(Place::Embedded(EmbeddedOptions::new(dir))),
+            #[cfg(not(feature = "production"))]
+            (None, Some(_), Some(_)) => Err(PlaceMistake::NotBuilt),
+            #[cfg(feature = "production")]
             (None, Some(redis), Some(mysql)) => {
                 let mut options = ProductionOptions::new(&redis.0, &mysql.0);
                 if let Some(prefix) = &self.redis_prefix {

@@ -23,7 +23,9 @@ use jiff::tz::TimeZone;
 use mallbox_storage::{ImportEnd, ImportRow, Importing, PaymentMode, StoreError, Timestamp, UnpaidOrders};
 
 pub use pictures::PictureCounts;
-pub use remote::{Fetched, fetch};
+pub use remote::Fetched;
+#[cfg(feature = "https")]
+pub use remote::fetch;
 pub use report::{Counts, Report};
 
 use self::dump::{Dump, DumpError, Position};

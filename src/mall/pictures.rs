@@ -165,6 +165,7 @@ impl PictureAlbum {
 /// picture is too large.
 ///
 /// Takes some tenths of a second and up to 160 MB.
+#[cfg(feature = "https")]
 pub(crate) fn draw_anew(file: &[u8]) -> Option<(PictureKind, Vec<u8>)> {
     redraw(file).ok().map(|Drawn { kind, content }| (kind, content))
 }

@@ -102,14 +102,15 @@ fn lost(why: &str) -> StoreError {
 
 #[cfg(test)]
 mod tests {
-    use mallbox_storage::{EmbeddedOptions, Place, Storage};
+
+    use mallbox_storage_embedded::EmbeddedOptions;
 
     use super::*;
 
     #[tokio::test]
     async fn a_busy_instance_lets_others_in_between() {
         let dir = tempfile::tempdir().unwrap();
-        let storage = Storage::open(&Place::Embedded(EmbeddedOptions::new(dir.path()))).await.unwrap();
+        let storage = mallbox_storage_embedded::open(EmbeddedOptions::new(dir.path())).await.unwrap();
         let instance = || {
             let turns = SaleTurns::new(Arc::clone(&storage.locks));
             Arc::new(SaleTurns { head_start: HEAD_START, ..turns })

@@ -85,23 +85,25 @@ pub struct AuditCheck {
 }
 
 /// Verifier of the chain: reads entries one by one from the first.
-pub(crate) struct ChainWalk {
+pub struct ChainWalk {
     check: AuditCheck,
 }
 
 impl ChainWalk {
-    pub(crate) fn new() -> Self {
+    /// Starts before the first entry.
+    #[must_use]
+    pub fn new() -> Self {
         Self { check: AuditCheck { entries: 0, head: AuditEntry::BEGINNING, fault: None } }
     }
 
     /// Returns the sequence number expected next.
-    pub(crate) fn next(&self) -> u64 {
+    pub fn next(&self) -> u64 {
         self.check.entries + 1
     }
 
     /// Checks the next entry; `None` for an unreadable entry, which no mall writes. Returns `false` if the
     /// entry is invalid and verification is over.
-    pub(crate) fn meets(&mut self, number: u64, entry: Option<&AuditEntry>) -> bool {
+    pub fn meets(&mut self, number: u64, entry: Option<&AuditEntry>) -> bool {
         let fits =
             entry.filter(|entry| number == self.next() && entry.hash == entry.hash_after(&self.check.head));
         match fits {
@@ -113,7 +115,7 @@ impl ChainWalk {
     }
 
     /// Finishes after the last entry. `head` is the separately stored number and hash of the last entry.
-    pub(crate) fn end(mut self, head: (u64, [u8; 32])) -> AuditCheck {
+    pub fn end(mut self, head: (u64, [u8; 32])) -> AuditCheck {
         if self.check.fault.is_some() {
             return self.check;
         }

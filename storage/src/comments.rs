@@ -128,6 +128,6 @@ pub trait Comments: Send + Sync {
 }
 
 /// Returns the change of a note's comment count when the visibility of one comment changes.
-pub(crate) fn change_of_count(was: Visibility, is: Visibility) -> i64 {
+pub fn change_of_count(was: Visibility, is: Visibility) -> i64 {
     i64::from(is.is_seen()) - i64::from(was.is_seen())
 }

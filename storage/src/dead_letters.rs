@@ -42,13 +42,13 @@ impl DeadReason {
     /// Returns whether the dead letter takes a unit of the database's stock, to match the unit taken in
     /// [`Sales`](crate::Sales). False if no unit is left, or if the user's live order already accounts for
     /// one; the unit in `Sales` is then released.
-    pub(crate) fn takes_unit(self) -> bool {
+    pub fn takes_unit(self) -> bool {
         !matches!(self, Self::Double | Self::Oversold)
     }
 
     /// Returns the text stored with the dead letter. `owner` is the user and voucher of the stored order with
     /// the same id, if any.
-    pub(crate) fn detail(self, owner: Option<(UserId, VoucherId)>) -> String {
+    pub fn detail(self, owner: Option<(UserId, VoucherId)>) -> String {
         match (self, owner) {
             (Self::IdClash, Some((user, voucher))) => {
                 format!("the order of user {user} for voucher {voucher} has this id")

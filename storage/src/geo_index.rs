@@ -92,13 +92,13 @@ impl Around {
     }
 
     /// Returns the number of nearest shops to determine.
-    pub(crate) fn wanted(&self) -> usize {
+    pub fn wanted(&self) -> usize {
         self.skip.saturating_add(self.max)
     }
 
     /// Sorts and cuts candidates, given in any order, to the requested page. The candidates must include at
     /// least the nearest [`wanted`](Self::wanted) shops within the radius.
-    pub(crate) fn cut(&self, mut candidates: Vec<NearShop>) -> Vec<NearShop> {
+    pub fn cut(&self, mut candidates: Vec<NearShop>) -> Vec<NearShop> {
         candidates.retain(|near| near.metres <= self.radius_m());
         candidates.sort_unstable_by(|one, other| {
             one.metres.total_cmp(&other.metres).then(one.shop.cmp(&other.shop))

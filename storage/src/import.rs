@@ -224,7 +224,7 @@ impl ImportEnd {
     }
 
     /// Returns the finding and the deadline for unpaid orders that are not cancelled.
-    pub(crate) fn unpaid_that_stay(&self, payment: PaymentMode) -> (ImportFinding, Timestamp) {
+    pub fn unpaid_that_stay(&self, payment: PaymentMode) -> (ImportFinding, Timestamp) {
         match (payment, self.unpaid) {
             (PaymentMode::None, _) => (ImportFinding::UnpaidFinal, NO_DEADLINE),
             (_, UnpaidOrders::PayWithin(span)) => (ImportFinding::UnpaidTimed, self.now + span),

@@ -85,7 +85,7 @@ pub struct OrderPage {
 
 impl OrderPage {
     /// Merge-joins orders and payments, both sorted by order id.
-    pub(crate) fn join(
+    pub fn join(
         mut orders: Vec<OrderFacts>,
         payments: Vec<PaymentFacts>,
         more_after: Option<OrderId>,
@@ -195,7 +195,7 @@ impl OrderId {
 }
 
 /// Builds the query for [`OrderFacts`] from an id on. `slot_fits` is a condition in the engine's own SQL.
-pub(crate) fn select_orders(slot_fits: &str) -> String {
+pub fn select_orders(slot_fits: &str) -> String {
     format!(
         "SELECT o.id, o.user_id, o.voucher_id, o.status, o.payment_mode, o.pay_value, o.created_ms, o.deadline_ms,
            o.paid_ms, o.used_ms, o.refunded_ms, {slot_fits}, u.id IS NOT NULL, v.pay_value, v.updated_ms,
@@ -207,12 +207,11 @@ pub(crate) fn select_orders(slot_fits: &str) -> String {
 }
 
 /// Selects [`PaymentFacts`] between two order ids.
-pub(crate) const SELECT_PAYMENTS: &str =
-    "SELECT id, order_id, amount, state, updated_ms, needs_look FROM payments
+pub const SELECT_PAYMENTS: &str = "SELECT id, order_id, amount, state, updated_ms, needs_look FROM payments
     WHERE order_id >= ? AND order_id <= ? ORDER BY order_id, id";
 
 /// Selects [`LetterFacts`] above an id.
-pub(crate) const SELECT_LETTERS: &str = "SELECT d.entry, d.order_id, d.voucher_id, d.claimed_ms, d.reason, d.holds_unit,
+pub const SELECT_LETTERS: &str = "SELECT d.entry, d.order_id, d.voucher_id, d.claimed_ms, d.reason, d.holds_unit,
       d.state, d.closed_ms, u.id IS NOT NULL, s.voucher_id IS NOT NULL, o.id IS NOT NULL
     FROM dead_letters AS d LEFT JOIN users AS u ON u.id = d.user_id LEFT JOIN sales AS s ON s.voucher_id = d.voucher_id
       LEFT JOIN orders AS o ON o.id = d.order_id AND o.user_id = d.user_id AND o.voucher_id = d.voucher_id

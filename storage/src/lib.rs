@@ -2,8 +2,8 @@
 //! them.
 //!
 //! Ports are shaped by the needs of the mall, not by the features of an engine. A missing item is an
-//! `Option`, a business refusal an enum inside `Ok`, and a failure a [`StoreError`].
-//! `storage/tests/contract/` verifies the documented contracts on every back end.
+//! `Option`, a business refusal an enum inside `Ok`, and a failure a [`StoreError`]. `storage/contract/`
+//! verifies the documented contracts on every back end.
 //!
 //! Reasons and figures: `storage/decisions/0023-refusals-inside-ok.md`.
 
@@ -46,14 +46,9 @@ mod users;
 mod visitors;
 mod vouchers;
 
-mod embedded;
-pub mod production;
+pub mod backend;
 mod storage;
 mod stored;
-
-#[cfg(fuzzing)]
-#[doc(hidden)]
-pub use embedded::fuzzing;
 
 pub use audit::{Actor, Audit, AuditCheck, AuditEntry, AuditFault, AuditWrong};
 pub use cache::{Cache, CacheKey, CacheTicket, Kept, Looked};
@@ -61,7 +56,6 @@ pub use comments::{Comment, Commented, Comments, Thread};
 pub use day::{Day, DaySpan};
 pub use dead_letters::{DeadLetter, DeadLetters, DeadReason, DeadState, Replayed, Voided};
 pub use deadlines::Deadlines;
-pub use embedded::{DiskFaults, payment_mode_in};
 pub use error::{LogLoss, OpenError, Source, StoreError};
 pub use feeds::{FeedEntry, Feeds};
 pub use follows::{FollowCounts, Follows};
@@ -98,7 +92,7 @@ pub use sequences::Sequences;
 pub use sessions::{CodeCheck, CodeIssue, CodeRules, Sessions, TokenHash};
 pub use shops::{Shop, ShopArea, ShopOrder, ShopText, ShopType, ShopTypeEdit, Shops};
 pub use sign_ins::{MakeUp, SignIns, SignedDay};
-pub use storage::{EmbeddedOptions, Place, Storage};
+pub use storage::Storage;
 pub use time::Timestamp;
 pub use upkeep::{CircuitHealth, CircuitState, Durability, Health, PartHealth, Upkeep};
 pub use users::{Block, Card, LastOperator, RightsAnswer, RightsChange, Role, User, UserFilter, Users};
@@ -107,10 +101,3 @@ pub use vouchers::{
     NewSale, SaleRecord, StockChange, StockChanged, Voucher, VoucherEdit, VoucherFilter, VoucherStatus,
     VoucherText, Vouchers,
 };
-
-/// Returns the engines of the embedded back end with their versions, for `mallbox doctor`.
-#[must_use]
-pub fn versions() -> Vec<(&'static str, String)> {
-    // sled does not report its version; Cargo.toml pins exactly 0.34.7.
-    vec![("SQLite", rusqlite::version().to_owned()), ("sled", "0.34.7".to_owned())]
-}

@@ -19,7 +19,7 @@ pub enum LikeChange {
 
 impl LikeChange {
     /// Returns whether the user likes the post after the change.
-    pub(crate) fn after(self, likes: bool) -> bool {
+    pub fn after(self, likes: bool) -> bool {
         match self {
             Self::Like => true,
             Self::Unlike => false,

@@ -113,7 +113,7 @@ pub enum Step {
 
 impl Step {
     /// Returns the status required before the transition and the status after.
-    pub(crate) fn change(self, payment: PaymentMode) -> (OrderStatus, OrderStatus) {
+    pub fn change(self, payment: PaymentMode) -> (OrderStatus, OrderStatus) {
         match self {
             Self::StartRefund if payment == PaymentMode::None => (OrderStatus::Paid, OrderStatus::Refunded),
             Self::Pay(_) => (OrderStatus::Unpaid, OrderStatus::Paid),
@@ -195,7 +195,7 @@ const LATE_ORDER_MIN_TO_PAY: Duration = Duration::from_secs(5 * 60);
 
 /// Returns the payment deadline of a claim. An order is late if more than half of its time to pay has passed
 /// when the order is written.
-pub(crate) fn deadline(claimed: Timestamp, pay_within: Duration, now: Timestamp) -> Timestamp {
+pub fn deadline(claimed: Timestamp, pay_within: Duration, now: Timestamp) -> Timestamp {
     let deadline = claimed + pay_within;
     let is_late = now > claimed + pay_within / 2;
     if is_late { deadline.max(now + pay_within.min(LATE_ORDER_MIN_TO_PAY)) } else { deadline }
@@ -203,12 +203,7 @@ pub(crate) fn deadline(claimed: Timestamp, pay_within: Duration, now: Timestamp)
 
 impl PaymentMode {
     /// Returns the payment deadline of a claim; `None` if the mode requires no payment.
-    pub(crate) fn deadline(
-        self,
-        claimed: Timestamp,
-        pay_within: Duration,
-        now: Timestamp,
-    ) -> Option<Timestamp> {
+    pub fn deadline(self, claimed: Timestamp, pay_within: Duration, now: Timestamp) -> Option<Timestamp> {
         match self {
             Self::None => None,
             Self::Sandbox => Some(deadline(claimed, pay_within, now)),

@@ -13,7 +13,7 @@ pub enum Post {
 
 impl Post {
     /// Returns kind and id, as stored in a row.
-    pub(crate) fn in_row(self) -> (i64, u64) {
+    pub fn in_row(self) -> (i64, u64) {
         match self {
             Self::Note(note) => (0, note.get()),
             Self::Comment(comment) => (1, comment.get()),
@@ -21,7 +21,7 @@ impl Post {
     }
 
     /// Converts a stored kind and id; `None` for a kind never written.
-    pub(crate) fn from_row(kind: i64, id: u64) -> Option<Self> {
+    pub fn from_row(kind: i64, id: u64) -> Option<Self> {
         match kind {
             0 => Some(Self::Note(NoteId::new(id))),
             1 => Some(Self::Comment(CommentId::new(id))),
@@ -30,7 +30,7 @@ impl Post {
     }
 
     /// Returns the table of the post. Posts with `status` 0 and 1 are visible.
-    pub(crate) fn table(self) -> &'static str {
+    pub fn table(self) -> &'static str {
         match self {
             Self::Note(_) => "notes",
             Self::Comment(_) => "note_comments",

@@ -57,7 +57,7 @@ pub enum CodeCheck {
 /// Returns the latest plausible expiry of a code with the given `ttl`. The factor of 2 tolerates callers
 /// whose clock is behind by up to one `ttl`.
 #[must_use]
-pub(crate) fn latest_expiry(ttl: Duration, now: Timestamp) -> Timestamp {
+pub fn latest_expiry(ttl: Duration, now: Timestamp) -> Timestamp {
     now + ttl.saturating_mul(2)
 }
 

@@ -87,7 +87,7 @@ pub trait SignIns: Send + Sync {
 }
 
 /// Returns the length of the longest run of consecutive days in an ascending sequence.
-pub(crate) fn longest_run(days: impl IntoIterator<Item = Day>) -> u32 {
+pub fn longest_run(days: impl IntoIterator<Item = Day>) -> u32 {
     let (mut longest, mut run, mut last) = (0, 0, None);
     for day in days {
         run = if last.is_some() && last == day.before() { run + 1 } else { 1 };
@@ -98,20 +98,22 @@ pub(crate) fn longest_run(days: impl IntoIterator<Item = Day>) -> u32 {
 }
 
 /// Computes the streak up to a day, or up to the day before, from signed days in descending order.
-pub(crate) struct StreakUpTo {
+pub struct StreakUpTo {
     up_to: Day,
     length: u32,
     next: Option<Day>,
 }
 
 impl StreakUpTo {
-    pub(crate) fn new(up_to: Day) -> Self {
+    /// Starts a streak that ends on `up_to`, or on the day before.
+    #[must_use]
+    pub fn new(up_to: Day) -> Self {
         Self { up_to, length: 0, next: Some(up_to) }
     }
 
     /// Adds a signed day. Returns whether the day belongs to the streak; after the first `false`, the length
     /// is final.
-    pub(crate) fn goes_on(&mut self, day: Day) -> bool {
+    pub fn goes_on(&mut self, day: Day) -> bool {
         let begins_late = self.length == 0 && Some(day) == self.up_to.before();
         if Some(day) != self.next && !begins_late {
             return false;
@@ -121,7 +123,9 @@ impl StreakUpTo {
         true
     }
 
-    pub(crate) fn length(&self) -> u32 {
+    /// Returns the days counted so far.
+    #[must_use]
+    pub fn length(&self) -> u32 {
         self.length
     }
 }

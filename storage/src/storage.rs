@@ -1,58 +1,12 @@
 //! The bundle of ports provided by a back end.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::production::ProductionOptions;
 use crate::{
-    Audit, Cache, Comments, DeadLetters, Deadlines, DiskFaults, Durability, Feeds, Follows, GeoIndex, Import,
-    LedgerRows, Likes, Locks, Notes, OpenError, OrderLog, Orders, Outbox, PaymentRows, Pictures, RateLimits,
-    Reports, Sales, Sequences, Sessions, Shops, SignIns, Upkeep, Users, Visitors, Vouchers, embedded,
-    production,
+    Audit, Cache, Comments, DeadLetters, Deadlines, Feeds, Follows, GeoIndex, Import, LedgerRows, Likes,
+    Locks, Notes, OrderLog, Orders, Outbox, PaymentRows, Pictures, RateLimits, Reports, Sales, Sequences,
+    Sessions, Shops, SignIns, Upkeep, Users, Visitors, Vouchers,
 };
-
-/// Location of a mall's data.
-#[derive(Clone, Debug)]
-pub enum Place {
-    /// A directory of this machine.
-    Embedded(EmbeddedOptions),
-    /// Redis and MySQL. Connections belong to the runtime that opened them, and end with the runtime.
-    Production(ProductionOptions),
-}
-
-impl Place {
-    /// Returns the data directory; `None` for servers.
-    #[must_use]
-    pub fn dir(&self) -> Option<&Path> {
-        match self {
-            Self::Embedded(options) => Some(&options.dir),
-            Self::Production(_) => None,
-        }
-    }
-}
-
-/// Options for opening a data directory.
-#[derive(Clone, Debug)]
-pub struct EmbeddedOptions {
-    /// The data directory; created if missing.
-    pub dir: PathBuf,
-    /// Durability of a call that has returned.
-    pub durability: Durability,
-    /// Starts although this number of accepted claims is lost from the order log. Must equal
-    /// [`LogLoss::number`](crate::LogLoss::number) from the error of a start without the option; other
-    /// numbers are refused.
-    pub accept_lost_log: Option<u64>,
-    /// Fault injection for the disk. `None`: only real faults occur.
-    pub disk_faults: Option<Arc<DiskFaults>>,
-}
-
-impl EmbeddedOptions {
-    /// Returns default options: durable against power cuts; refuses a damaged log.
-    #[must_use]
-    pub fn new(dir: impl Into<PathBuf>) -> Self {
-        Self { dir: dir.into(), durability: Durability::Power, accept_lost_log: None, disk_faults: None }
-    }
-}
 
 /// Storage of a mall: one handle per port. Cheap to clone.
 #[derive(Clone)]
@@ -115,17 +69,4 @@ pub struct Storage {
     pub import: Arc<dyn Import>,
     /// Maintenance and health of the back end.
     pub upkeep: Arc<dyn Upkeep>,
-}
-
-impl Storage {
-    /// Opens the back end at `place`. The only function that knows all back ends.
-    ///
-    /// # Errors
-    /// [`OpenError`], with a message that tells the operator what to do.
-    pub async fn open(place: &Place) -> Result<Self, OpenError> {
-        match place {
-            Place::Embedded(options) => embedded::open(options.clone()).await,
-            Place::Production(options) => production::open(options).await,
-        }
-    }
 }

@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Value stored as a number.
-pub(crate) trait Numbered: Copy {
+pub trait Numbered: Copy {
     /// Returns the stored number.
     fn number(self) -> i64;
 
@@ -46,7 +46,7 @@ numbered! {
 
 impl OrderStatus {
     /// Returns the order status of a stored number. No row is pending.
-    pub(crate) fn in_row(number: i64) -> Option<Self> {
+    pub fn in_row(number: i64) -> Option<Self> {
         let status = u8::try_from(number).ok().and_then(Self::numbered);
         status.filter(|status| *status != Self::Pending)
     }
@@ -69,7 +69,7 @@ impl OrderCounts {
 }
 
 /// Counts notes and comments whose like count differs from the number of like rows.
-pub(crate) const MISCOUNTED_LIKES: &str = "SELECT
+pub const MISCOUNTED_LIKES: &str = "SELECT
        (SELECT COUNT(*) FROM notes LEFT JOIN
           (SELECT target_id, COUNT(*) AS liked FROM likes WHERE kind = 0 GROUP BY target_id) AS counted
           ON target_id = id WHERE likes <> COALESCE(counted.liked, 0))
@@ -78,11 +78,11 @@ pub(crate) const MISCOUNTED_LIKES: &str = "SELECT
           ON target_id = id WHERE likes <> COALESCE(counted.liked, 0))";
 
 /// Converts a duration to whole milliseconds, saturating.
-pub(crate) fn span(span: Duration) -> i64 {
+pub fn span(span: Duration) -> i64 {
     i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// Builds a pattern for `LIKE … ESCAPE '!'` that matches texts containing `text`.
-pub(crate) fn holding(text: &str) -> String {
+pub fn holding(text: &str) -> String {
     format!("%{}%", text.replace('!', "!!").replace('%', "!%").replace('_', "!_"))
 }

@@ -39,7 +39,7 @@ pub enum RightsChange {
 
 impl RightsChange {
     /// Returns the user after the change.
-    pub(crate) fn of(&self, was: &User, now: Timestamp) -> User {
+    pub fn of(&self, was: &User, now: Timestamp) -> User {
         let mut is = was.clone();
         match self {
             Self::Role(role) => is.role = *role,
@@ -105,7 +105,7 @@ pub struct User {
 
 impl User {
     /// Returns whether the user is an active operator: not blocked.
-    pub(crate) fn acts(&self) -> bool {
+    pub fn acts(&self) -> bool {
         self.role == Role::Operator && self.blocked.is_none()
     }
 }

@@ -95,6 +95,6 @@ pub trait Visitors: Send + Sync {
 }
 
 /// Returns whether visits of `day` are within the retention.
-pub(crate) fn is_kept(day: Day, today: Day) -> bool {
+pub fn is_kept(day: Day, today: Day) -> bool {
     today.number() - day.number() < VISITS_KEPT
 }

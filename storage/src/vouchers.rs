@@ -125,7 +125,7 @@ pub struct StockChange {
 impl StockChange {
     /// Returns the effective change of units, and the sale after the change. `None` if the sale is unlimited,
     /// or the sum would overflow.
-    pub(crate) fn of(&self, sale: &SaleRecord) -> Option<(i64, SaleRecord)> {
+    pub fn of(&self, sale: &SaleRecord) -> Option<(i64, SaleRecord)> {
         let countable = |units: &u64| i64::try_from(*units).is_ok();
         let stock = sale.stock?;
         let by = self.by.max(-i64::try_from(stock).ok()?);

@@ -11,7 +11,7 @@ use mallbox_storage::{Limit, PictureRoom};
 use mallbox_test_servers::Ground;
 use serde_json::{Value, json};
 
-use super::world::{CUSTOMER, OTHER, Said, World, world};
+use super::world::{CUSTOMER, OTHER, Said, World, place, world};
 
 pub const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const BOUNDARY: &str = "----a1b2c3";
@@ -389,8 +389,7 @@ fn more_uploads_than_there_is_room_for_are_asked_to_come_again_and_slow_ones_are
 #[test]
 fn what_one_instance_took_another_shows_and_removes() {
     let ground = Ground::of_target(env!("CARGO_CRATE_NAME"));
-    let start =
-        |seed| Mall::builder().data(Data::Empty).seed(seed).place(ground.place().clone()).start().unwrap();
+    let start = |seed| Mall::builder().data(Data::Empty).seed(seed).place(place(&ground)).start().unwrap();
     let first = start(7);
     let token = first.log_in(CUSTOMER).unwrap().token;
     let sent = |mall: &Mall, token: &str| {

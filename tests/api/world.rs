@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use jiff::tz::TimeZone;
 use mallbox::fixture::{Builder, Data, Mall};
+use mallbox::place::Place;
 use mallbox_storage::{ShopType, ShopTypeId, Timestamp};
 use mallbox_test_patience::{self as patience, Deadline, until_ok};
 use mallbox_test_servers::Ground;
@@ -20,6 +21,14 @@ pub const OTHER: &str = "13900000003";
 const LONGEST: Duration = Duration::from_millis(1_500);
 /// Time limit for claims to become orders.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Returns where a fixture's mall is to be opened.
+pub fn place(ground: &Ground) -> Place {
+    match ground.production() {
+        Some(options) => options.clone().into(),
+        None => ground.embedded().expect("a directory").clone().into(),
+    }
+}
 
 pub struct World {
     pub mall: Mall,
@@ -68,7 +77,7 @@ impl World {
             .api_prefix(prefix)
             .workers(2);
         if let Some(ground) = &ground {
-            mall = mall.place(ground.place().clone());
+            mall = mall.place(place(ground));
         }
         let mall = choose(mall);
         let mall = until_ok(PATIENCE, || mall.clone().start()).unwrap();

@@ -78,7 +78,8 @@ fn order_outlives_a_killed_mall_and_the_page_finds_it_again() {
 )]
 fn customers_day_on_servers() {
     let ground = Ground::on_servers();
-    let mall = Mall::builder().place(ground.place().clone()).start().unwrap();
+    let place = ground.production().expect("servers").clone();
+    let mall = Mall::builder().place(place.into()).start().unwrap();
     let page = Browser::at(&mall.url()).open("/");
     finds_and_buys(&page);
     pays_and_finds_it_again(&page);

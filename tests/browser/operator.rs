@@ -162,7 +162,8 @@ fn reads_what_was_done(page: &Page) {
 }
 
 fn operators_day(ground: &Ground) {
-    let mall = Mall::builder().place(ground.place().clone()).start().unwrap();
+    let place = ground.production().expect("servers").clone();
+    let mall = Mall::builder().place(place.into()).start().unwrap();
     let page = Browser::at(&mall.url()).on(Screen::Desktop).open("/console");
     log_in_by_code(&page, OPERATOR);
     page.heading("实时数据").is_there();

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, ensure};
 use mallbox::mall::{Clock as _, Random, SystemClock};
 use mallbox_storage::{
-    Cents, EmbeddedOptions, LastOperator, NewSale, Phone, Place, RightsAnswer, RightsChange, Role, ShopId,
-    ShopText, ShopType, ShopTypeId, Storage, StoreError, Timestamp, TokenHash, UserId, VoucherId,
-    VoucherStatus, VoucherText,
+    Cents, LastOperator, NewSale, Phone, RightsAnswer, RightsChange, Role, ShopId, ShopText, ShopType,
+    ShopTypeId, Storage, StoreError, Timestamp, TokenHash, UserId, VoucherId, VoucherStatus, VoucherText,
 };
+use mallbox_storage_embedded::EmbeddedOptions;
 use sha2::{Digest as _, Sha256};
 use tokio::task::JoinSet;
 
@@ -46,7 +46,7 @@ pub struct Size {
 
 /// Opens a mall's storage without a server.
 pub async fn open(dir: &Path) -> anyhow::Result<Storage> {
-    Storage::open(&Place::Embedded(EmbeddedOptions::new(dir)))
+    mallbox_storage_embedded::open(EmbeddedOptions::new(dir))
         .await
         .with_context(|| format!("{} cannot be opened", dir.display()))
 }

@@ -41,7 +41,7 @@ pub async fn world() -> World {
 /// Returns a mall that sends codes through `sms`.
 pub async fn with_sms(sms: Arc<dyn SmsSender>, inbox: Arc<Inbox>) -> World {
     let ground = Ground::of_target(env!("CARGO_CRATE_NAME"));
-    let storage = Storage::open(ground.place()).await.unwrap();
+    let storage = ground.open().await;
     let clock = Arc::new(ManualClock::new(NOON));
     let context = Context::new(
         storage.clone(),

@@ -16,9 +16,10 @@ use mallbox::mall::{
     Settings, ShopDirectory, sale_chores,
 };
 use mallbox_storage::{
-    Actor, Cents, DiskFaults, NewSale, OrderId, OrderStatus, Phone, ShopId, Storage, Timestamp, UserId,
-    VoucherId, VoucherStatus, VoucherText, deadlines,
+    Actor, Cents, NewSale, OrderId, OrderStatus, Phone, ShopId, Storage, Timestamp, UserId, VoucherId,
+    VoucherStatus, VoucherText, deadlines,
 };
+use mallbox_storage_embedded::DiskFaults;
 use mallbox_test_patience::{self as patience, Deadline};
 use mallbox_test_servers::{Ground, Sql};
 use tokio::task::JoinHandle;
@@ -70,7 +71,7 @@ pub async fn with_settings(settings: Settings) -> World {
 }
 
 async fn open(ground: Ground, settings: Settings, now: Timestamp, gateway: Arc<Sandbox>) -> World {
-    let storage = Storage::open(ground.place()).await.unwrap();
+    let storage = ground.open().await;
     let clock = Arc::new(ManualClock::new(now));
     let context = Context::new(
         storage.clone(),

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mallbox_storage::{Durability, EmbeddedOptions, Phone, Place, Storage, Timestamp, VoucherId};
+use mallbox_storage::{Durability, Phone, Timestamp, VoucherId};
+use mallbox_storage_embedded::EmbeddedOptions;
 use tempfile::TempDir;
 
 use super::seed;
@@ -23,7 +24,7 @@ async fn demo() -> Demo {
     let options =
         EmbeddedOptions { durability: Durability::Memory, ..EmbeddedOptions::new(dir.path().join("mall")) };
     let clock = Arc::new(ManualClock::new(NOON));
-    let storage = Storage::open(&Place::Embedded(options)).await.unwrap();
+    let storage = mallbox_storage_embedded::open(options).await.unwrap();
     let mall = Mall::open(Means::simulated(storage, clock.clone()));
     Demo { mall: mall.await.unwrap(), clock, _dir: dir }
 }

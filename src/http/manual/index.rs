@@ -14,6 +14,7 @@ pub(crate) struct Topic {
     pub(crate) name: String,
     pub(crate) title: String,
     /// The content in a few words.
+    #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "the command line prints summaries"))]
     pub(crate) summary: String,
 }
 

@@ -10,7 +10,9 @@ mod markdown;
 mod pages;
 mod search;
 
-pub(crate) use index::{Topic, text, topics};
+#[cfg(feature = "cli")]
+pub(crate) use index::Topic;
+pub(crate) use index::{text, topics};
 pub(super) use pages::chapter;
 pub(super) use search::entries;
 

@@ -1,9 +1,12 @@
 //! Tests against local servers, unreachable for the production client.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::io;
 use std::io::{Cursor, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use image::{DynamicImage, ImageFormat};
@@ -13,7 +16,8 @@ use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{RootCertStore, ServerConfig, crypto};
 
-use super::client::Network;
+use super::client::{Client, Network};
+use super::fetch::fetch_by;
 use super::*;
 
 /// Host names with addresses, and the addresses permitted in a test.

@@ -122,7 +122,9 @@ impl<I: Listed> IdFilter<I> {
 
 #[cfg(test)]
 mod tests {
-    use mallbox_storage::{Cents, Durability, EmbeddedOptions, Place, Timestamp, VoucherStatus, VoucherText};
+
+    use mallbox_storage::{Cents, Durability, Timestamp, VoucherStatus, VoucherText};
+    use mallbox_storage_embedded::EmbeddedOptions;
     use tokio::task::JoinSet;
 
     use super::*;
@@ -153,7 +155,7 @@ mod tests {
     async fn what_is_there_always_passes_and_most_of_what_is_not_there_does_not() {
         let dir = tempfile::tempdir().unwrap();
         let options = EmbeddedOptions { durability: Durability::Memory, ..EmbeddedOptions::new(dir.path()) };
-        let storage = Storage::open(&Place::Embedded(options)).await.unwrap();
+        let storage = mallbox_storage_embedded::open(options).await.unwrap();
         let filter = IdFilter::<VoucherId>::default();
         assert!(filter.may_be(VoucherId::new(7)), "nothing is known yet");
         filter.fill(&storage).await.unwrap();

@@ -16,7 +16,7 @@ const COUNTS: usize = 1024;
 const BESIDE: usize = 200;
 
 /// Local cache bounded by total bytes; keeps frequently read entries.
-pub(crate) struct Memory {
+pub struct Memory {
     kept: moka::sync::Cache<CacheKey, Kept>,
     hasher: RandomState,
     /// Invalidation counters. Each is locked while an entry of its keys is stored or invalidated, so that no
@@ -26,7 +26,7 @@ pub(crate) struct Memory {
 
 impl Memory {
     /// Creates a cache of up to `bytes` bytes. `lives`: maximum age of an entry in real time, if bounded.
-    pub(crate) fn new(bytes: u64, lives: Option<Duration>) -> Self {
+    pub fn new(bytes: u64, lives: Option<Duration>) -> Self {
         let weight = |_: &CacheKey, kept: &Kept| u32::try_from(kept.bytes.len() + BESIDE).unwrap_or(u32::MAX);
         let kept = moka::sync::Cache::builder().max_capacity(bytes).weigher(weight);
         let kept = match lives {
@@ -37,18 +37,19 @@ impl Memory {
         Self { kept, hasher: RandomState::new(), forgotten }
     }
 
-    pub(crate) fn get(&self, key: &CacheKey, now: Timestamp) -> Option<Kept> {
+    /// Returns the entry of `key` unless it has expired at `now`.
+    pub fn get(&self, key: &CacheKey, now: Timestamp) -> Option<Kept> {
         self.kept.get(key).filter(|kept| now < kept.expires_at)
     }
 
     /// Returns the invalidation count for a lease.
-    pub(crate) fn count(&self, key: &CacheKey) -> u64 {
+    pub fn count(&self, key: &CacheKey) -> u64 {
         *self.count_of(key).lock()
     }
 
     /// Stores an entry. Returns `false` if the key was invalidated after `count` was read, or if the entry is
     /// too large.
-    pub(crate) fn put(&self, key: &CacheKey, count: u64, bytes: &Arc<[u8]>, expires_at: Timestamp) -> bool {
+    pub fn put(&self, key: &CacheKey, count: u64, bytes: &Arc<[u8]>, expires_at: Timestamp) -> bool {
         let now = self.count_of(key).lock();
         let is_good = *now == count && bytes.len() <= CacheTicket::MAX_BYTES;
         if is_good {
@@ -57,13 +58,15 @@ impl Memory {
         is_good
     }
 
-    pub(crate) fn forget(&self, key: &CacheKey) {
+    /// Evicts `key` and invalidates its leases.
+    pub fn forget(&self, key: &CacheKey) {
         let mut count = self.count_of(key).lock();
         *count += 1;
         self.kept.invalidate(key);
     }
 
-    pub(crate) fn clear(&self) {
+    /// Evicts all entries and invalidates all leases.
+    pub fn clear(&self) {
         // All counters are locked at once: no reader finds an old entry after its replacement was refused.
         let mut counts: Vec<_> = self.forgotten.iter().map(Mutex::lock).collect();
         for count in &mut counts {

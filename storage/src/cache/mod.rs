@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-pub(crate) use memory::Memory;
+pub use memory::Memory;
 
 use crate::{StoreError, Timestamp};
 
@@ -23,11 +23,13 @@ impl CacheKey {
     }
 
     /// Restores a key written by another process.
-    pub(crate) fn written(text: &str) -> Self {
+    pub fn written(text: &str) -> Self {
         Self(text.into())
     }
 
-    pub(crate) fn as_str(&self) -> &str {
+    /// Returns the key as back ends store it: `kind:id`.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
         &self.0
     }
 }
@@ -54,10 +56,10 @@ pub struct Kept {
 #[derive(Clone, Copy, Debug)]
 pub struct CacheTicket {
     /// Invalidation count of the key in this process; keys with equal hashes share a count.
-    pub(crate) near: u64,
+    pub near: u64,
     /// Invalidation count of the key across all processes, and the time of reading the count. `None` while
     /// the shared cache is unreachable.
-    pub(crate) shared: Option<(u64, tokio::time::Instant)>,
+    pub shared: Option<(u64, tokio::time::Instant)>,
 }
 
 /// Result of a lookup with a lease.

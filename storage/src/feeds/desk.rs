@@ -8,18 +8,19 @@ use super::{FeedEntry, FeedRows, Feeds, HOLDS, Inbox, Inboxes};
 use crate::{StoreError, Timestamp, UserId};
 
 /// Fan-out limit: notes of authors with more fans are not pushed, since one note would take a second.
-pub(crate) const PUSHED_TO: usize = 5_000;
+pub const PUSHED_TO: usize = 5_000;
 /// Fans per batch.
 const AT_ONCE: u32 = 1_000;
 
 /// Fan-out feeds, assembled from inboxes and the database.
-pub(crate) struct Desk<I> {
+pub struct Desk<I> {
     inboxes: I,
     rows: Arc<dyn FeedRows>,
 }
 
 impl<I: Inboxes> Desk<I> {
-    pub(crate) fn new(inboxes: I, rows: Arc<dyn FeedRows>) -> Self {
+    /// Fans out to `inboxes`, with the authors and followers in `rows`.
+    pub fn new(inboxes: I, rows: Arc<dyn FeedRows>) -> Self {
         Self { inboxes, rows }
     }
 

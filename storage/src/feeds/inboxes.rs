@@ -9,18 +9,18 @@ use crate::{StoreError, Timestamp, UserId};
 
 /// TTL of an inbox, counted from its fill. Readers inactive for longer receive no pushes, and an error in an
 /// inbox lasts no longer.
-pub(crate) const LIVES: Duration = Duration::from_secs(24 * 60 * 60);
+pub const LIVES: Duration = Duration::from_secs(24 * 60 * 60);
 /// Maximum entries of an inbox: a hundred pages.
-pub(crate) const HOLDS: u32 = 1_000;
+pub const HOLDS: u32 = 1_000;
 
 /// Contents of an inbox, as read.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Inbox {
+pub struct Inbox {
     /// Entries above the floor, in feed order.
-    pub(crate) entries: Vec<FeedEntry>,
+    pub entries: Vec<FeedEntry>,
     /// The inbox is complete for notes written after the floor; older notes must be read from the database.
     /// `None`: the inbox holds the whole feed.
-    pub(crate) floor: Option<Timestamp>,
+    pub floor: Option<Timestamp>,
 }
 
 /// Inboxes: the newest part of each feed, materialized for fast reads. Data may be lost at any time, except
@@ -29,7 +29,7 @@ pub(crate) struct Inbox {
 /// Filling takes three steps, and pushes may happen between them: `begin`, from which on the inbox accepts
 /// pushes; reading the database; `fill`. Dropping the inbox in between, or another `begin`, cancels the fill.
 #[async_trait]
-pub(crate) trait Inboxes: Send + Sync {
+pub trait Inboxes: Send + Sync {
     /// Returns up to `most` entries written at or before `from` and above the floor; `None` if there is no
     /// live inbox.
     async fn read(

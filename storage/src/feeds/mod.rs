@@ -5,7 +5,7 @@
 //!
 //! Reasons and figures: `storage/decisions/0013-feeds.md`.
 
-pub(crate) mod desk;
+pub mod desk;
 mod inboxes;
 mod rows;
 
@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 
 use async_trait::async_trait;
 
-pub(crate) use inboxes::{HOLDS, Inbox, Inboxes, LIVES};
+pub use inboxes::{HOLDS, Inbox, Inboxes, LIVES};
 pub use rows::FeedRows;
 
 use crate::{NoteId, StoreError, Timestamp, UserId};

@@ -14,7 +14,7 @@ macro_rules! checks {
             pub const ALL: &[Self] = &[$(Self::$check,)+];
 
             /// Returns the query for the ids of violating rows, one value per row.
-            pub(crate) const fn sql(self) -> &'static str {
+            pub const fn sql(self) -> &'static str {
                 match self { $(Self::$check => $sql,)+ }
             }
         }

@@ -31,14 +31,14 @@ impl Waiters {
     }
 
     /// Wakes a single waiter of the lock.
-    pub(crate) fn tell_one(&self, name: &str) {
+    pub fn tell_one(&self, name: &str) {
         if let Some(told) = self.by_name.lock().get(name) {
             told.notify_one();
         }
     }
 
     /// Wakes one waiter of every lock, after messages may have been missed.
-    pub(crate) fn tell_all(&self) {
+    pub fn tell_all(&self) {
         self.by_name.lock().values().for_each(|told| told.notify_one());
     }
 }

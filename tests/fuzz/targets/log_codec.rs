@@ -2,4 +2,4 @@
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| mallbox_storage::fuzzing::log_codec(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| mallbox_storage_embedded::fuzzing::log_codec(bytes));

@@ -1,12 +1,17 @@
-//! A location for a test's mall on either back end.
+//! Locations of the malls of tests, on either back end.
 //!
 //! Reasons and figures: `src/decisions/0028-tests-on-both-back-ends.md`.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
-use mallbox_storage::production::ProductionOptions;
-use mallbox_storage::{EmbeddedOptions, Place};
+use async_trait::async_trait;
+use mallbox_storage::{OpenError, Storage};
+use mallbox_storage_contract::BackEnd;
+use mallbox_storage_embedded::EmbeddedOptions;
+use mallbox_storage_production::ProductionOptions;
+use mallbox_test_patience::Deadline;
 use tempfile::TempDir;
 
 use crate::database::Database;
@@ -20,14 +25,13 @@ pub(crate) const MALL: &str = "mall";
 /// servers shared by all tests of the process.
 #[derive(Debug)]
 pub struct Ground {
-    place: Place,
     kind: Kind,
 }
 
 #[derive(Debug)]
 pub(crate) enum Kind {
-    Directory(TempDir),
-    Servers(Database),
+    Directory { options: EmbeddedOptions, _dir: TempDir },
+    Servers { options: ProductionOptions, database: Database },
 }
 
 impl Ground {
@@ -44,8 +48,8 @@ impl Ground {
     #[must_use]
     pub fn directory() -> Self {
         let dir = TempDir::new().expect("a place for temporary files");
-        let place = Place::Embedded(EmbeddedOptions::new(dir.path().join(MALL)));
-        Self { place, kind: Kind::Directory(dir) }
+        let options = EmbeddedOptions::new(dir.path().join(MALL));
+        Self { kind: Kind::Directory { options, _dir: dir } }
     }
 
     /// Returns a location on one Redis and one MariaDB, which end with the process.
@@ -83,26 +87,80 @@ impl Ground {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let mut options = ProductionOptions::new(redis, database.url());
         options.redis.prefix = format!("test-{}", NUMBER.fetch_add(1, Ordering::Relaxed));
-        let place = Place::Production(options);
-        Self { place, kind: Kind::Servers(database) }
+        Self { kind: Kind::Servers { options, database } }
     }
 
-    /// Returns the options to open a mall.
+    /// Opens the storage of a mall. Retries while a server is unreachable: on a busy machine servers respond
+    /// later than a start waits.
+    ///
+    /// # Panics
+    /// If the storage cannot be opened.
+    pub async fn open(&self) -> Storage {
+        let limit = Deadline::after(Duration::from_secs(20));
+        loop {
+            let opened = match &self.kind {
+                Kind::Directory { options, .. } => mallbox_storage_embedded::open(options.clone()).await,
+                Kind::Servers { options, .. } => mallbox_storage_production::open(options).await,
+            };
+            match opened {
+                Err(OpenError::Unreachable { .. }) if !limit.is_over() => {
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                }
+                opened => return opened.expect("an empty place opens"),
+            }
+        }
+    }
+
+    /// Returns the options that open the directory, unless the ground is on servers.
     #[must_use]
-    pub fn place(&self) -> &Place {
-        &self.place
+    pub fn embedded(&self) -> Option<&EmbeddedOptions> {
+        match &self.kind {
+            Kind::Directory { options, .. } => Some(options),
+            Kind::Servers { .. } => None,
+        }
     }
 
-    /// Returns the database of a location on servers.
+    /// Returns the options that open the servers, unless the ground is a directory.
+    #[must_use]
+    pub fn production(&self) -> Option<&ProductionOptions> {
+        match &self.kind {
+            Kind::Directory { .. } => None,
+            Kind::Servers { options, .. } => Some(options),
+        }
+    }
+
+    /// Returns the database on the server, unless the ground is a directory.
     #[must_use]
     pub fn database(&self) -> Option<&Database> {
         match &self.kind {
-            Kind::Directory(_) => None,
-            Kind::Servers(database) => Some(database),
+            Kind::Directory { .. } => None,
+            Kind::Servers { database, .. } => Some(database),
         }
     }
 
     pub(crate) fn kind(&self) -> &Kind {
         &self.kind
+    }
+}
+
+#[async_trait]
+impl BackEnd for Ground {
+    async fn open(&self) -> Storage {
+        Self::open(self).await
+    }
+
+    fn another(&self) -> Box<dyn BackEnd> {
+        Box::new(match &self.kind {
+            Kind::Directory { .. } => Self::directory(),
+            Kind::Servers { options, .. } => Self::on_redis(options.redis.url.clone()),
+        })
+    }
+
+    fn sql(&self, statement: &str) {
+        Self::sql(self, statement);
+    }
+
+    fn ends_sessions_by_clock(&self) -> bool {
+        matches!(self.kind, Kind::Directory { .. })
     }
 }

@@ -6,7 +6,7 @@ use mallbox_test_patience as patience;
 use mysql_async::prelude::Queryable as _;
 use rusqlite::Connection;
 
-use crate::ground::{Ground, Kind, MALL};
+use crate::ground::{Ground, Kind};
 
 /// File name of an embedded mall's database.
 const RECORD: &str = "mall.sqlite";
@@ -47,8 +47,8 @@ impl Ground {
     /// If a statement fails.
     pub fn sql_of_each(&self, sql: Sql<'_>) {
         match self.kind() {
-            Kind::Directory(_) => self.sqlite().execute_batch(sql.sqlite).expect(sql.sqlite),
-            Kind::Servers(database) => {
+            Kind::Directory { .. } => self.sqlite().execute_batch(sql.sqlite).expect(sql.sqlite),
+            Kind::Servers { database, .. } => {
                 database.run(sql.mysql).unwrap_or_else(|error| panic!("{:?}: {error}", sql.mysql));
             }
         }
@@ -84,12 +84,12 @@ impl Ground {
     /// If the transaction cannot be started.
     pub async fn keep_busy(&self) -> Busy {
         match self.kind() {
-            Kind::Directory(_) => {
+            Kind::Directory { .. } => {
                 let connection = self.sqlite();
                 connection.execute_batch("BEGIN IMMEDIATE").expect("a record that is written to");
                 Busy::Sqlite(connection)
             }
-            Kind::Servers(database) => {
+            Kind::Servers { database, .. } => {
                 let mut conn = database.conn().await;
                 for sql in ["START TRANSACTION", "SELECT * FROM sales FOR UPDATE"] {
                     conn.query_drop(sql).await.expect("a record that is written to");
@@ -100,8 +100,8 @@ impl Ground {
     }
 
     fn sqlite(&self) -> Connection {
-        let Kind::Directory(dir) = self.kind() else { panic!("its record is not in a file") };
-        let connection = Connection::open(dir.path().join(MALL).join(RECORD)).expect("a record");
+        let Kind::Directory { options, .. } = self.kind() else { panic!("its record is not in a file") };
+        let connection = Connection::open(options.dir.join(RECORD)).expect("a record");
         connection.busy_timeout(patience::scaled(PATIENCE)).expect("a time that fits");
         connection
     }

@@ -1,0 +1,126 @@
+//! Messages for errors of the operating system, of an import, of the server and of the storage.
+
+use std::io;
+
+use mallbox_storage::{LogLoss, OpenError};
+
+use crate::http::ServerError;
+use crate::import::{End, ImportError};
+use crate::language::{Language, sentence};
+
+/// Renders an error of the operating system. The most frequent kinds have Chinese texts; all others keep the
+/// system's text.
+pub(in crate::cli) fn of_system(error: &io::Error, l: Language) -> String {
+    let zh = match error.kind() {
+        io::ErrorKind::PermissionDenied => "权限不足",
+        io::ErrorKind::NotFound => "没有这个文件或目录",
+        io::ErrorKind::StorageFull => "磁盘已满",
+        io::ErrorKind::ReadOnlyFilesystem => "文件系统只读",
+        io::ErrorKind::NotADirectory => "不是目录",
+        io::ErrorKind::IsADirectory => "是目录，不是文件",
+        io::ErrorKind::InvalidData => "不是UTF-8文本",
+        _ => return error.to_string(),
+    };
+    match l {
+        Language::Zh => zh.to_owned(),
+        Language::En => error.to_string(),
+    }
+}
+
+pub(super) fn of_import(error: &ImportError, l: Language) -> String {
+    match error {
+        ImportError::Dump(error) => error.words(l),
+        ImportError::NotWhole(End::Cut { at, what }) => {
+            let (at, what) = (at.words(l), what.spoken(l));
+            sentence!(
+                l,
+                "{at}：{what}；若只要前面的内容，请加--cut-off-is-fine",
+                "{at}: {what}; add --cut-off-is-fine to import what comes before"
+            )
+        }
+        ImportError::NotWhole(End::Unsigned { at, why }) => {
+            let (at, why) = (at.words(l), why.spoken(l));
+            sentence!(
+                l,
+                "{at}：无法确定转储是否完整：{why}；若确知完整，请加--cut-off-is-fine",
+                "{at}: nothing shows that the dump is whole: {why}; if it is, add --cut-off-is-fine"
+            )
+        }
+        // Never constructed: `Whole` is not an error.
+        ImportError::NotWhole(End::Whole) => error.to_string(),
+        ImportError::Store(error) => error.to_string(),
+        ImportError::Pictures(_) => sentence!(l, "无法写入图片", "the pictures cannot be written"),
+    }
+}
+
+pub(super) fn of_server(error: &ServerError, l: Language) -> String {
+    match error {
+        ServerError::InUse(address) => sentence!(
+            l,
+            "{address}已被其他程序占用；请停止那个程序，或用--listen换一个地址",
+            "{address} is in use by another program; stop it, or choose another address with --listen"
+        ),
+        ServerError::NotAllowed(address) => sentence!(
+            l,
+            "当前用户不能监听{address}；请用--listen选择1023以上的端口",
+            "{address} may not be listened on by this user; choose a port above 1023 with --listen"
+        ),
+        ServerError::Other(address, error) => {
+            let why = of_system(error, l);
+            sentence!(l, "无法监听{address}：{why}", "cannot listen on {address}: {why}")
+        }
+        ServerError::Thread(error) => {
+            let why = of_system(error, l);
+            sentence!(l, "无法为服务启动线程：{why}", "cannot start a thread for the server: {why}")
+        }
+    }
+}
+
+fn of_loss(loss: Option<LogLoss>) -> String {
+    match loss {
+        None => String::new(),
+        Some(LogLoss { claims: 0, .. }) => {
+            "；或加上--accept-lost-log 0，用仍可读取的内容启动：目前没有发现丢失已接受的抢购".to_owned()
+        }
+        Some(LogLoss { commits, claims }) => format!(
+            "；或加上--accept-lost-log {claims}，舍弃丢失的部分启动：至少{claims}个已接受的抢购，涉及{commits}个不完整的提交"
+        ),
+    }
+}
+
+pub(super) fn of_store(error: &OpenError, l: Language) -> String {
+    let english = || error.to_string();
+    match (l, error) {
+        (Language::Zh, OpenError::InUse { path, owner }) => {
+            let owner = owner.map(|pid| format!("（进程{pid}）")).unwrap_or_default();
+            format!("{}正被另一个mallbox使用{owner}；请停止它，或换一个目录", path.display())
+        }
+        (Language::Zh, OpenError::Io { path, source, .. }) => {
+            format!("无法读写{}：{}", path.display(), of_system(source, l))
+        }
+        (Language::Zh, OpenError::NotOurs { path, detail }) => {
+            format!("{}不是这个版本的商城：{detail}", path.display())
+        }
+        (Language::Zh, OpenError::CannotLock { path, source }) => format!(
+            "{}所在的文件系统无法锁定目录（许多网络文件系统都是如此）；请改用本地磁盘上的目录：{}",
+            path.display(),
+            of_system(source, l)
+        ),
+        (Language::Zh, OpenError::LostLog { path, detail, loss }) => {
+            format!("{}里的订单日志已损坏：{detail}。请从备份恢复该目录{}", path.display(), of_loss(*loss))
+        }
+        (Language::Zh, OpenError::DamagedRecord { path, detail }) => {
+            format!("数据库{}已损坏：{detail}。请从备份恢复该目录", path.display())
+        }
+        (Language::Zh, OpenError::BadUrl { what, detail }) => format!("{what}的地址无法使用：{detail}"),
+        (Language::Zh, OpenError::Unreachable { server, source }) => format!("无法连接{server}：{source}"),
+        (Language::Zh, OpenError::NoConnection { server, waited, source }) => {
+            let waited_s = waited.as_secs();
+            format!(
+                "等了{waited_s}秒，{server}没有空闲连接：{source}。请调高它的max_connections，或调低共用它的进程的pool_max，或稍后再试"
+            )
+        }
+        (Language::Zh, OpenError::Unfit { server, detail }) => format!("{server}无法使用：{detail}"),
+        _ => english(),
+    }
+}

@@ -1,0 +1,91 @@
+//! `Outbox`: what a closed order asks for is there until it is done.
+
+use mallbox_storage::{Errand, OrderId, OrderStatus, Step, Stepped, UserId};
+
+use crate::world::{NOON, World, claim};
+
+crate::cases! {
+    an_order_that_is_closed_leaves_its_unit_to_be_released,
+    other_steps_leave_nothing,
+    an_ordinary_voucher_has_nothing_to_release,
+    what_is_done_is_gone_and_the_rest_stays_in_order,
+}
+
+async fn closed(w: &World, user: u64, voucher: mallbox_storage::VoucherId) -> Errand {
+    let attempt = claim(voucher, user, user);
+    assert_eq!(w.storage.sales.claim(attempt).await.unwrap(), mallbox_storage::ClaimAnswer::Accepted);
+    w.persist_all().await;
+    let stepped = w.storage.orders.step(attempt.order, Step::Cancel, NOON).await.unwrap();
+    assert!(matches!(stepped, Stepped::Done(_)), "{stepped:?}");
+    Errand::Release { voucher, user: UserId::new(user), order: attempt.order }
+}
+
+async fn an_order_that_is_closed_leaves_its_unit_to_be_released(w: &World) {
+    let voucher = w.sale(Some(9)).await;
+    let cancelled = closed(w, 1, voucher).await;
+    assert_eq!(w.storage.outbox.open(9).await.unwrap(), [cancelled]);
+    let Errand::Release { order, .. } = cancelled;
+    let again = w.storage.orders.step(order, Step::Cancel, NOON).await.unwrap();
+    assert!(matches!(again, Stepped::Stands(_)), "{again:?}");
+    assert_eq!(w.storage.outbox.open(9).await.unwrap(), [cancelled], "a repeat leaves no second one");
+
+    let attempt = claim(voucher, 2, 2);
+    assert_eq!(w.storage.sales.claim(attempt).await.unwrap(), mallbox_storage::ClaimAnswer::Accepted);
+    w.persist_all().await;
+    let payment =
+        w.storage.payments.start(attempt.order, mallbox_storage::Cents::new(1), NOON).await.unwrap();
+    for step in [Step::Pay(payment.id), Step::StartRefund, Step::FinishRefund] {
+        let stepped = w.storage.orders.step(attempt.order, step, NOON).await.unwrap();
+        assert!(matches!(stepped, Stepped::Done(_)), "{stepped:?}");
+    }
+    let refunded = Errand::Release { voucher, user: UserId::new(2), order: attempt.order };
+    assert_eq!(w.storage.outbox.open(9).await.unwrap(), [cancelled, refunded]);
+}
+
+async fn other_steps_leave_nothing(w: &World) {
+    let voucher = w.sale(Some(9)).await;
+    let attempt = claim(voucher, 1, 1);
+    assert_eq!(w.storage.sales.claim(attempt).await.unwrap(), mallbox_storage::ClaimAnswer::Accepted);
+    w.persist_all().await;
+    let payment =
+        w.storage.payments.start(attempt.order, mallbox_storage::Cents::new(1), NOON).await.unwrap();
+    for step in [Step::Pay(payment.id), Step::Use] {
+        let stepped = w.storage.orders.step(attempt.order, step, NOON).await.unwrap();
+        assert!(matches!(stepped, Stepped::Done(_)), "{stepped:?}");
+    }
+    assert_eq!(w.storage.outbox.open(9).await.unwrap(), []);
+}
+
+async fn an_ordinary_voucher_has_nothing_to_release(w: &World) {
+    let voucher = w.ordinary_voucher().await;
+    let order = mallbox_storage::Order {
+        id: OrderId::compose(NOON, 1, voucher).unwrap(),
+        voucher,
+        user: UserId::new(1),
+        status: OrderStatus::Unpaid,
+        pay_value: mallbox_storage::Cents::new(100),
+        pay_type: 1,
+        payment: mallbox_storage::PaymentMode::Sandbox,
+        created: NOON,
+        deadline: NOON,
+        paid: None,
+        used: None,
+        refunded: None,
+    };
+    w.storage.orders.insert(&order, None).await.unwrap();
+    let stepped = w.storage.orders.step(order.id, Step::Cancel, NOON).await.unwrap();
+    assert!(matches!(stepped, Stepped::Done(_)), "{stepped:?}");
+    assert_eq!(w.storage.outbox.open(9).await.unwrap(), []);
+}
+
+async fn what_is_done_is_gone_and_the_rest_stays_in_order(w: &World) {
+    let voucher = w.sale(Some(9)).await;
+    let mut errands = Vec::new();
+    for user in 1..=4 {
+        errands.push(closed(w, user, voucher).await);
+    }
+    assert_eq!(w.storage.outbox.open(2).await.unwrap(), errands[..2]);
+    w.storage.outbox.done(&[errands[1], errands[2]]).await.unwrap();
+    w.storage.outbox.done(&[errands[1]]).await.unwrap();
+    assert_eq!(w.storage.outbox.open(9).await.unwrap(), [errands[0], errands[3]]);
+}

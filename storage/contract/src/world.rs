@@ -1,0 +1,145 @@
+//! A fresh, empty back end per case, and the few things that many cases begin with.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use mallbox_storage::{
+    Cents, Claim, Logged, NewSale, OrderId, ShopId, Storage, Terms, Timestamp, UserId, VoucherId,
+    VoucherStatus, VoucherText,
+};
+
+/// Noon of 2026-11-21, UTC.
+pub const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
+/// An hour.
+pub const HOUR: Duration = Duration::from_secs(3600);
+/// The one worker of most cases.
+pub const WORKER: &str = "worker-1";
+
+/// Room for one mall on one back end, gone with this value.
+#[async_trait]
+pub trait BackEnd: Send + Sync {
+    /// Opens the storage: empty the first time, with what an earlier one left after that.
+    async fn open(&self) -> Storage;
+
+    /// Makes an empty back end of the same kind.
+    fn another(&self) -> Box<dyn BackEnd>;
+
+    /// Runs one SQL statement in the database, behind the ports.
+    fn sql(&self, statement: &str);
+
+    /// Whether sessions end by the mall's clock alone. A server lets a key go after its own time, which no clock moves.
+    fn ends_sessions_by_clock(&self) -> bool;
+}
+
+#[async_trait]
+impl<T: BackEnd + ?Sized> BackEnd for Arc<T> {
+    async fn open(&self) -> Storage {
+        (**self).open().await
+    }
+
+    fn another(&self) -> Box<dyn BackEnd> {
+        (**self).another()
+    }
+
+    fn sql(&self, statement: &str) {
+        (**self).sql(statement);
+    }
+
+    fn ends_sessions_by_clock(&self) -> bool {
+        (**self).ends_sessions_by_clock()
+    }
+}
+
+/// One back end with nothing in it, and the few things that many cases begin with.
+pub struct World {
+    /// The open ports.
+    pub storage: Storage,
+    back_end: Box<dyn BackEnd>,
+}
+
+impl World {
+    /// Opens a storage on `back_end`.
+    pub async fn on(back_end: Box<dyn BackEnd>) -> Self {
+        Self { storage: back_end.open().await, back_end }
+    }
+
+    /// Returns the back end below the storage.
+    #[must_use]
+    pub fn back_end(&self) -> &dyn BackEnd {
+        &*self.back_end
+    }
+
+    /// Stops the back end and opens what it left. Crashes are the business of the mall's own tests.
+    pub async fn reopen(self) -> Self {
+        let Self { storage, back_end } = self;
+        storage.upkeep.close().await.unwrap();
+        drop(storage);
+        Self::on(back_end).await
+    }
+
+    /// Opens another back end of the same kind with nothing in it: for a case that stops what is only lent to it.
+    pub async fn another(&self) -> Self {
+        Self::on(self.back_end.another()).await
+    }
+
+    /// A sale in the record, open from an hour before noon to an hour after, and put.
+    pub async fn sale(&self, units: Option<u64>) -> VoucherId {
+        self.put_sale(units, Duration::from_secs(900)).await
+    }
+
+    /// One without an end of units whose orders are to be paid within this time.
+    pub async fn sale_to_pay_within(&self, pay_within: Duration) -> VoucherId {
+        self.put_sale(None, pay_within).await
+    }
+
+    async fn put_sale(&self, units: Option<u64>, pay_within: Duration) -> VoucherId {
+        let sale = NewSale { units, begin: NOON - HOUR, end: NOON + HOUR, pay_within, min_level: 0 };
+        let voucher = self.storage.vouchers.insert(&noodles(), Some(&sale), NOON - 2 * HOUR).await.unwrap();
+        let terms = self.terms(voucher).await;
+        self.storage.sales.put(terms).await.unwrap();
+        voucher
+    }
+
+    /// A voucher in the record that is no sale.
+    pub async fn ordinary_voucher(&self) -> VoucherId {
+        self.storage.vouchers.insert(&noodles(), None, NOON - 2 * HOUR).await.unwrap()
+    }
+
+    /// A sale's terms as the record has them.
+    pub async fn terms(&self, voucher: VoucherId) -> Terms {
+        self.storage.vouchers.get(voucher).await.unwrap().unwrap().sale.unwrap().terms
+    }
+
+    /// Takes what waits in the log, writes it to the record and settles it, as an order worker does.
+    pub async fn persist_all(&self) -> Vec<Logged> {
+        let mut all = Vec::new();
+        loop {
+            let taken = self.storage.order_log.take(WORKER, 1000, Duration::ZERO).await.unwrap();
+            if taken.is_empty() {
+                return all;
+            }
+            self.storage.orders.persist(&taken, NOON).await.unwrap();
+            self.storage.order_log.done(WORKER, &taken).await.unwrap();
+            all.extend(taken);
+        }
+    }
+}
+
+fn noodles() -> VoucherText {
+    VoucherText {
+        shop: ShopId::new(1),
+        title: "One bowl of noodles".to_owned(),
+        sub_title: String::new(),
+        rules: String::new(),
+        pay_value: Cents::new(100),
+        actual_value: Cents::new(1000),
+        status: VoucherStatus::OnShelf,
+    }
+}
+
+/// A claim at noon whose order id is made of sale and number.
+pub fn claim(voucher: VoucherId, user: u64, number: u64) -> Claim {
+    let order = OrderId::compose(NOON, number, voucher).unwrap();
+    Claim { order, voucher, user: UserId::new(user), at: NOON }
+}

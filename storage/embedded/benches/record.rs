@@ -1,0 +1,113 @@
+//! SQLite as the database of orders: orders per second, the slowest batch, and the wait of a concurrent
+//! writer.
+//!
+//! `cargo bench -p mallbox-storage-embedded --bench record [-- ORDERS]`. Times whole runs on a fresh file in the
+//! system's temporary directory (set `TMPDIR` to choose the disk). The database grows through a run, so one
+//! run is one figure.
+#![expect(clippy::unwrap_used, reason = "a bench that cannot run has nothing to say")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use mallbox_storage::{
+    Card, Cents, Claim, LogPosition, Logged, NewSale, OrderId, Persisted, Phone, ShopId, Storage, Timestamp,
+    UserId, VoucherId, VoucherStatus, VoucherText,
+};
+use mallbox_storage_embedded::EmbeddedOptions;
+use rand::rngs::StdRng;
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+
+const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
+const SALES: u64 = 12;
+const USERS: u64 = 1_000_000;
+
+fn main() {
+    let orders = std::env::args().filter_map(|arg| arg.parse().ok()).next().unwrap_or(1_200_000_u64);
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    println!("{orders} orders of {SALES} sales one after another, users random of {USERS}");
+    println!("batch   rows/s   us/row   batch ms p50   p99   max   other write ms p50   p99   max");
+    for batch in [250, 500, 1000, 2000, 4000] {
+        runtime.block_on(run(orders, batch));
+    }
+}
+
+async fn run(orders: u64, batch: usize) {
+    let dir = tempfile::tempdir().unwrap();
+    let storage =
+        mallbox_storage_embedded::open(EmbeddedOptions::new(dir.path().join("mall"))).await.unwrap();
+    let claims = claims(&storage, orders).await;
+    let stop = Arc::new(AtomicBool::new(false));
+    let other = tokio::spawn(somebody_else(storage.clone(), Arc::clone(&stop)));
+    let (mut batches, began) = (Vec::new(), Instant::now());
+    for batch in claims.chunks(batch) {
+        let began = Instant::now();
+        let answers = storage.orders.persist(batch, NOON).await.unwrap();
+        assert!(answers.iter().all(|answer| matches!(answer, Persisted::Written { .. })));
+        batches.push(began.elapsed());
+    }
+    let took = began.elapsed().as_secs_f64();
+    stop.store(true, Ordering::Relaxed);
+    let rows = claims.len() as f64;
+    let (batches, other) = (spread(batches), spread(other.await.unwrap()));
+    println!("{batch:5} {:8.0} {:8.1}   {batches}   {other}", rows / took, took * 1e6 / rows);
+    storage.upkeep.close().await.unwrap();
+}
+
+/// Returns equally many claims for each sale. Users are distinct within a sale, in random order.
+async fn claims(storage: &Storage, orders: u64) -> Vec<Logged> {
+    let mut random = StdRng::seed_from_u64(1);
+    let mut users: Vec<u64> = (1..=USERS).collect();
+    let mut claims = Vec::new();
+    let per_sale = usize::try_from(orders / SALES).unwrap();
+    for _ in 0..SALES {
+        let voucher = sale(storage).await;
+        users.shuffle(&mut random);
+        for &user in users.iter().take(per_sale) {
+            let number = claims.len() as u64;
+            // 50,000 claims per second.
+            let at = NOON + Duration::from_micros(number * 20);
+            let order = OrderId::compose(at, number, voucher).unwrap();
+            let claim = Claim { order, voucher, user: UserId::new(user), at };
+            claims.push(Logged { position: LogPosition { major: 0, minor: number }, claim, attempts: 0 });
+        }
+    }
+    claims
+}
+
+async fn sale(storage: &Storage) -> VoucherId {
+    let text = VoucherText {
+        shop: ShopId::new(1),
+        title: String::new(),
+        sub_title: String::new(),
+        rules: String::new(),
+        pay_value: Cents::new(1),
+        actual_value: Cents::new(1),
+        status: VoucherStatus::OnShelf,
+    };
+    let pay_within = Duration::from_secs(900);
+    let sale = NewSale { units: Some(USERS), begin: NOON, end: Timestamp::MAX, pay_within, min_level: 0 };
+    storage.vouchers.insert(&text, Some(&sale), NOON).await.unwrap()
+}
+
+/// Writes about every 5 ms, as logins do. Returns the wait of each write.
+async fn somebody_else(storage: Storage, stop: Arc<AtomicBool>) -> Vec<Duration> {
+    let mut random = StdRng::seed_from_u64(2);
+    let phone = Phone::parse("13900000001").unwrap();
+    let user = storage.users.find_or_create(&phone, "a", NOON).await.unwrap().id;
+    let mut waits = Vec::new();
+    while !stop.load(Ordering::Relaxed) {
+        let began = Instant::now();
+        assert!(storage.users.put_card(user, "a", "", &Card::default(), NOON).await.unwrap());
+        waits.push(began.elapsed());
+        tokio::time::sleep(Duration::from_millis(random.random_range(1..10))).await;
+    }
+    waits
+}
+
+fn spread(mut times: Vec<Duration>) -> String {
+    times.sort_unstable();
+    let at = |percent: usize| times[(times.len() - 1) * percent / 100].as_secs_f64() * 1e3;
+    format!("{:12.1} {:6.1} {:6.1}", at(50), at(99), at(100))
+}

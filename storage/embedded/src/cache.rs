@@ -1,0 +1,52 @@
+//! The [`Cache`] port in the memory of this process, unshared.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use mallbox_storage::backend::Memory;
+use mallbox_storage::{Cache, CacheKey, CacheTicket, Kept, Looked, StoreError, Timestamp};
+
+/// Capacity in bytes: about a hundred thousand shops.
+const BYTES: u64 = 64 << 20;
+
+/// A cache in memory.
+pub(crate) struct EmbeddedCache(Memory);
+
+impl Default for EmbeddedCache {
+    fn default() -> Self {
+        Self(Memory::new(BYTES, None))
+    }
+}
+
+#[async_trait]
+impl Cache for EmbeddedCache {
+    async fn get(&self, key: &CacheKey, now: Timestamp) -> Result<Option<Kept>, StoreError> {
+        Ok(self.0.get(key, now))
+    }
+
+    async fn look(&self, key: &CacheKey, now: Timestamp) -> Result<Looked, StoreError> {
+        let ticket = CacheTicket { near: self.0.count(key), shared: None };
+        Ok(Looked { kept: self.0.get(key, now), ticket })
+    }
+
+    async fn put(
+        &self,
+        key: &CacheKey,
+        ticket: CacheTicket,
+        bytes: Arc<[u8]>,
+        expires_at: Timestamp,
+        _now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        Ok(self.0.put(key, ticket.near, &bytes, expires_at))
+    }
+
+    async fn forget(&self, keys: &[CacheKey]) -> Result<(), StoreError> {
+        keys.iter().for_each(|key| self.0.forget(key));
+        Ok(())
+    }
+
+    async fn clear(&self) -> Result<(), StoreError> {
+        self.0.clear();
+        Ok(())
+    }
+}

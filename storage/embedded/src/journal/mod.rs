@@ -1,0 +1,325 @@
+//! The order log's journal: group commit. One thread writes all collected claims, syncs once, and completes
+//! all waiters.
+//!
+//! - [`commit`]: a commit and its waiters. [`codec`]: claims as bytes. [`store`]: the sled store and its
+//!   sole owner.
+//! - [`recovery`]: the contents at start. [`files`]: the store's files without sled. [`loss`]: a damaged
+//!   log.
+//! - [`thread`]: the writer loop.
+//!
+//! The claims of a commit become one sled record (in parts below 4 KiB), since one sled insert costs as
+//! much CPU time as an entire HTTP request. After a failed write or sync nothing is rolled back: the commit
+//! is in doubt. Its claims stay in memory, and all unsettled claims are written to a new store before the
+//! journal accepts claims again.
+
+mod codec;
+pub(crate) mod commit;
+mod files;
+mod loss;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod properties;
+pub(crate) mod recovery;
+mod store;
+#[cfg(test)]
+mod tests;
+mod thread;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
+
+use mallbox_storage::{Claim, Durability, StoreError, VoucherId};
+use parking_lot::{Condvar, Mutex, MutexGuard, RwLock};
+
+use self::commit::{Commit, CommitState, Durable};
+use self::recovery::Recovered;
+pub(crate) use self::store::Change;
+pub(crate) use self::thread::logged;
+use crate::disk::Disk;
+use crate::disk_faults::Watcher;
+use crate::queue::Queue;
+use crate::settled::Settled;
+
+/// Group of the claims found in the log at start.
+pub(crate) const RECOVERED_GROUP: u64 = 0;
+
+/// Why writes are refused at present.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Trouble {
+    /// Too little free space on the disk.
+    Full(String),
+    /// A write or a sync failed.
+    Failed(String),
+    /// The mall is stopping.
+    Closed,
+}
+
+impl Trouble {
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Self::Full(detail) => format!("disk full: {detail}"),
+            Self::Failed(detail) => format!("the order log cannot be written: {detail}"),
+            Self::Closed => "the mall is stopping".to_owned(),
+        }
+    }
+
+    fn error(&self, op: &'static str) -> StoreError {
+        match self {
+            Self::Full(detail) => StoreError::Full { op, detail: detail.clone() },
+            Self::Failed(_) | Self::Closed => StoreError::Unavailable { op, source: self.text().into() },
+        }
+    }
+}
+
+/// Claims and changes collected for the next group commit.
+#[derive(Debug)]
+struct Gathering {
+    /// Group number, from 1 on without gaps. A failed group keeps its number when its claims are written
+    /// again.
+    group: u64,
+    commit: Arc<Commit>,
+    /// The preceding group commit: being written, or finished.
+    previous: Arc<Commit>,
+    claims: Vec<Claim>,
+    changes: Vec<Change>,
+    /// Number of waiters.
+    waiting: usize,
+    /// Number of waiters at which to wake the journal's sleeping thread.
+    wake_at: Option<usize>,
+    /// Pending requests for a check of the disk. The senders are dropped after the check.
+    looks: Vec<mpsc::Sender<()>>,
+    closing: bool,
+}
+
+impl Gathering {
+    fn new(group: u64, previous: Arc<Commit>) -> Self {
+        Self {
+            group,
+            commit: Commit::new(),
+            previous,
+            claims: Vec::new(),
+            changes: Vec::new(),
+            waiting: 0,
+            wake_at: None,
+            looks: Vec::new(),
+            closing: false,
+        }
+    }
+}
+
+/// State shared by the journal's thread and its callers.
+#[derive(Debug)]
+struct Shared {
+    gathering: Mutex<Gathering>,
+    gathered: Condvar,
+    trouble: RwLock<Option<Trouble>>,
+    /// Commits up to this number are settled and may be removed.
+    applied: AtomicU64,
+    /// The last durable commit.
+    last_commit: AtomicU64,
+    /// Every claim of every group commit up to this number is durable.
+    durable_group: AtomicU64,
+    /// Claims in doubt: group and sale of each claim whose group commit failed and is not yet written
+    /// again.
+    in_doubt: Mutex<Vec<(u64, VoucherId)>>,
+    disk: Disk,
+}
+
+impl Watcher for Shared {
+    fn look(&self) -> mpsc::Receiver<()> {
+        let (looked, has_looked) = mpsc::channel();
+        let mut gathering = self.gathering.lock();
+        if !gathering.closing {
+            gathering.looks.push(looked);
+            gathering.wake_at = None;
+            self.gathered.notify_one();
+        }
+        has_looked
+    }
+}
+
+/// Keeps a new journal from writing until an obstacle is gone.
+pub(crate) struct Held {
+    pub(crate) trouble: Trouble,
+    /// Preparation for the first write, repeated until it succeeds.
+    pub(crate) before_writing: Box<dyn Fn() -> Result<(), StoreError> + Send>,
+}
+
+/// Handle to the journal's thread.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    shared: Arc<Shared>,
+    thread: Mutex<Option<std::thread::JoinHandle<()>>>,
+}
+
+impl Journal {
+    /// Starts the journal's thread on a recovered log, in the disk's directory. Durable claims go to
+    /// `queue`. While the journal is `held`, all writes are refused.
+    pub(crate) fn start(
+        recovered: Recovered,
+        disk: Disk,
+        durability: Durability,
+        settled: Arc<Settled>,
+        queue: Arc<Queue>,
+        held: Option<Held>,
+    ) -> std::io::Result<Self> {
+        let shared = Arc::new(Shared {
+            gathering: Mutex::new(Gathering::new(RECOVERED_GROUP + 1, Commit::new())),
+            gathered: Condvar::new(),
+            trouble: RwLock::new(held.as_ref().map(|held| held.trouble.clone())),
+            applied: AtomicU64::new(0),
+            last_commit: AtomicU64::new(recovered.content.last_commit),
+            durable_group: AtomicU64::new(RECOVERED_GROUP),
+            in_doubt: Mutex::default(),
+            disk,
+        });
+        shared.disk.tell(&shared);
+        let writer = thread::Writer::new(Arc::clone(&shared), recovered, durability, settled, queue, held);
+        let thread = std::thread::Builder::new().name("journal".to_owned()).spawn(move || writer.run())?;
+        Ok(Self { shared, thread: Mutex::new(Some(thread)) })
+    }
+
+    /// Returns the reason for refused writes, if any, as an error of `op`. To be called before any change
+    /// in memory.
+    pub(crate) fn ready(&self, op: &'static str) -> Result<(), StoreError> {
+        self.shared.trouble.read().as_ref().map_or(Ok(()), |trouble| {
+            self.shared.disk.refused(1);
+            Err(trouble.error(op))
+        })
+    }
+
+    /// Appends a claim if `decide` accepts it. The claim is written whether or not anybody waits for the
+    /// result.
+    ///
+    /// `decide` receives the number of the claim's group commit and runs under the lock that closes the
+    /// group. `decide` must be quick, and must publish the group number before any other effect of the
+    /// claim: then every reader of an effect knows the group to wait for.
+    pub(crate) fn append_if(&self, claim: Claim, decide: impl FnOnce(u64) -> bool) -> Option<Durable> {
+        let mut gathering = self.shared.gathering.lock();
+        if !decide(gathering.group) {
+            return None;
+        }
+        gathering.claims.push(claim);
+        Some(self.join(gathering))
+    }
+
+    /// Changes entries, in order. The returned future completes with the group commit.
+    pub(crate) fn change(&self, changes: impl IntoIterator<Item = Change>) -> Durable {
+        let mut gathering = self.shared.gathering.lock();
+        gathering.changes.extend(changes);
+        self.join(gathering)
+    }
+
+    /// Changes an entry with the next commit, or within a second, without a waiter.
+    pub(crate) fn change_lazily(&self, change: Change) {
+        self.shared.gathering.lock().changes.push(change);
+    }
+
+    /// Waits for everything appended so far.
+    pub(crate) fn barrier(&self) -> Durable {
+        self.join(self.shared.gathering.lock())
+    }
+
+    fn join(&self, mut gathering: MutexGuard<'_, Gathering>) -> Durable {
+        gathering.waiting += 1;
+        let commit = Arc::clone(&gathering.commit);
+        let waiting = gathering.waiting;
+        let wake = gathering.wake_at.take_if(|wake_at| waiting >= *wake_at).is_some();
+        drop(gathering);
+        if wake {
+            self.shared.gathered.notify_one();
+        }
+        Durable::of(commit)
+    }
+
+    /// Returns whether every claim of group commit `group` is durable. One atomic load.
+    pub(crate) fn is_durable(&self, group: u64) -> bool {
+        group <= self.shared.durable_group.load(Ordering::Acquire)
+    }
+
+    /// Waits until group commit `group` is durable, for a reader of the group's claims.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] at once if the group failed and is not yet written again.
+    pub(crate) async fn until_durable(&self, op: &'static str, group: u64) -> Result<(), StoreError> {
+        if self.is_durable(group) {
+            return Ok(());
+        }
+        let (group, commit) = {
+            let gathering = self.shared.gathering.lock();
+            // A refused claim publishes the number of a group that may have no waiters and may never be
+            // written. Claims are appended under this lock, so the effects seen by the caller come from
+            // earlier groups.
+            let is_empty = gathering.group == group && gathering.claims.is_empty();
+            let group = if is_empty { group - 1 } else { group };
+            let commit = match gathering.group - group {
+                0 => Some(Arc::clone(&gathering.commit)),
+                1 => Some(Arc::clone(&gathering.previous)),
+                _ => None,
+            };
+            (group, commit)
+        };
+        if self.is_durable(group) {
+            return Ok(());
+        }
+        let state = match commit {
+            Some(commit) => Durable::of(commit).await,
+            None => CommitState::Failed,
+        };
+        // A failed group may have been written again in the meantime.
+        if self.is_durable(group) { Ok(()) } else { outcome(op, state) }
+    }
+
+    /// Counts the claims of a sale in doubt: their group commits, up to `group`, failed and are not yet
+    /// written again.
+    pub(crate) fn in_doubt(&self, voucher: VoucherId, group: u64) -> u64 {
+        let in_doubt = self.shared.in_doubt.lock();
+        in_doubt.iter().filter(|(failed, of)| *failed <= group && *of == voucher).count() as u64
+    }
+
+    /// Marks all commits up to `commit` as settled and removable.
+    pub(crate) fn settled_up_to(&self, commit: u64) {
+        self.shared.applied.fetch_max(commit, Ordering::Relaxed);
+    }
+
+    pub(crate) fn trouble(&self) -> Option<Trouble> {
+        self.shared.trouble.read().clone()
+    }
+
+    /// Returns the number of the last durable commit.
+    pub(crate) fn last_commit(&self) -> u64 {
+        self.shared.last_commit.load(Ordering::Acquire)
+    }
+
+    /// Writes all collected claims and ends the thread. Later claims and changes are refused.
+    pub(crate) fn close(&self) {
+        self.shared.gathering.lock().closing = true;
+        self.shared.gathered.notify_one();
+        if let Some(thread) = self.thread.lock().take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the journal's thread had panicked");
+        }
+    }
+}
+
+impl Drop for Journal {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// Waits for a commit and returns its state as a result.
+pub(crate) async fn durable(op: &'static str, waiting: Durable) -> Result<(), StoreError> {
+    outcome(op, waiting.await)
+}
+
+/// Converts a final state to a result. `Failed` means in doubt: the write may be on the disk.
+fn outcome(op: &'static str, state: CommitState) -> Result<(), StoreError> {
+    match state {
+        CommitState::Durable => Ok(()),
+        CommitState::Open | CommitState::Failed => Err(StoreError::Unavailable {
+            op,
+            source: "the order log could not be made durable; whether this was written shows later".into(),
+        }),
+    }
+}

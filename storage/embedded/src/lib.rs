@@ -1,0 +1,233 @@
+//! The embedded back end: sled for the order log and the sessions, SQLite for the database, memory for the
+//! rest.
+//!
+//! Memory is rebuilt at start, never trusted: pending claims and sessions from the journal, buyers and
+//! stock from pending claims and the database. The database's transactions record how far the log is
+//! settled, so log and database cannot disagree for long, and never silently.
+//!
+//! Reasons and figures: `storage/decisions/0001-sled-and-sqlite.md`.
+
+mod buyers;
+mod cache;
+mod deadlines;
+mod disk;
+mod disk_faults;
+#[cfg(test)]
+mod feed_tests;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
+mod geo_index;
+mod inboxes;
+mod journal;
+mod lane;
+mod lock;
+mod locks;
+mod options;
+mod order_log;
+mod pending;
+mod queue;
+mod rate_limits;
+mod record;
+mod sales;
+mod session_codec;
+mod sessions;
+mod settled;
+mod signed;
+mod sketch;
+mod stock;
+mod upkeep;
+
+use std::collections::HashSet;
+use std::hash::{BuildHasher, RandomState};
+use std::path::Path;
+use std::sync::Arc;
+
+use mallbox_storage::backend::Desk;
+use mallbox_storage::{Logged, OpenError, Storage, StoreError};
+
+use self::disk::Disk;
+pub use self::disk_faults::DiskFaults;
+use self::journal::recovery::{self, CleanStop, Content, Recovered, Witness};
+use self::journal::{Held, Journal, RECOVERED_GROUP, Trouble};
+pub use self::options::EmbeddedOptions;
+use self::pending::Pending;
+use self::queue::Queue;
+use self::record::Database;
+pub use self::record::payment_mode_in;
+use self::settled::Settled;
+
+const LOG_ID: &str = "order-log.id";
+
+/// Opens a data directory. Reads all of the files, on a blocking thread.
+pub async fn open(options: EmbeddedOptions) -> Result<Storage, OpenError> {
+    let dir = options.dir.clone();
+    let opened = tokio::task::spawn_blocking(move || open_here(&options)).await;
+    opened.unwrap_or_else(|error| {
+        Err(OpenError::Io { path: dir, what: "opening it was broken off", source: error.into() })
+    })
+}
+
+fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
+    let lock = lock::DirLock::take(&options.dir)?;
+    let log_dir = options.dir.join("log");
+    let record = options.dir.join("mall.sqlite");
+    let database = Database::open(&record, options.durability, options.disk_faults.clone())?;
+    let broken = |error: StoreError| unusable(&record, error);
+    let witness = witness(&database).map_err(broken)?;
+    let disk = Disk::new(&log_dir, options.disk_faults.clone());
+    let mut log =
+        recovery::recover(&disk, &witness, options.durability, options.accept_lost_log, random_id())?;
+    let held = expect_log(&log, &database).map_err(broken)?;
+
+    let entries = std::mem::take(&mut log.content.entries);
+    let (settled, pending, queue) = unsettled(&log.content, &witness, &database).map_err(broken)?;
+    let journal =
+        Journal::start(log, disk, options.durability, Arc::clone(&settled), Arc::clone(&queue), held)
+            .map(Arc::new)
+            .map_err(|source| OpenError::Io {
+                path: log_dir.clone(),
+                what: "cannot start the journal",
+                source,
+            })?;
+    let sessions = sessions::EmbeddedSessions::load(Arc::clone(&journal), &entries)
+        .map_err(|detail| OpenError::NotOurs { path: log_dir, detail })?;
+    let (sessions, rate_limits) = (Arc::new(sessions), Arc::new(rate_limits::EmbeddedRateLimits::default()));
+    let sign_ins = record::EmbeddedSignIns::load(database.clone()).map_err(broken)?;
+    let places = record::places(&database).map_err(broken)?;
+    let orders: Arc<dyn mallbox_storage::Orders> =
+        Arc::new(record::EmbeddedOrders::new(database.clone(), Arc::clone(&settled)));
+    let sequences: Arc<dyn mallbox_storage::Sequences> =
+        Arc::new(record::EmbeddedSequences::new(database.clone()));
+    let inboxes = inboxes::MemoryInboxes::default();
+    let feed_rows = Arc::new(record::EmbeddedFeedRows::load(database.clone()).map_err(broken)?);
+    Ok(Storage {
+        sales: Arc::new(sales::EmbeddedSales::new(
+            Arc::clone(&journal),
+            Arc::clone(&pending),
+            Arc::clone(&orders),
+            record::Holders::new(database.clone()),
+        )),
+        order_log: Arc::new(order_log::EmbeddedOrderLog {
+            journal: Arc::clone(&journal),
+            pending: Arc::clone(&pending),
+            queue,
+            settled,
+        }),
+        deadlines: Arc::new(deadlines::EmbeddedDeadlines::default()),
+        cache: Arc::new(cache::EmbeddedCache::default()),
+        locks: Arc::new(locks::EmbeddedLocks::new(Arc::clone(&sequences))),
+        sequences,
+        sessions: Arc::clone(&sessions) as _,
+        rate_limits: Arc::clone(&rate_limits) as _,
+        users: Arc::new(record::EmbeddedUsers::new(database.clone())),
+        follows: Arc::new(record::EmbeddedFollows::new(database.clone())),
+        feeds: Arc::new(Desk::new(inboxes, feed_rows)),
+        likes: Arc::new(record::EmbeddedLikes::new(database.clone())),
+        notes: Arc::new(record::EmbeddedNotes::new(database.clone())),
+        comments: Arc::new(record::EmbeddedComments::new(database.clone())),
+        reports: Arc::new(record::EmbeddedReports::new(database.clone())),
+        shops: Arc::new(record::EmbeddedShops::new(database.clone())),
+        geo_index: Arc::new(geo_index::EmbeddedGeoIndex::of(places)),
+        vouchers: Arc::new(record::EmbeddedVouchers::new(database.clone())),
+        ledger: Arc::new(record::EmbeddedLedgerRows::new(database.clone())),
+        outbox: Arc::new(record::EmbeddedOutbox::new(database.clone())),
+        dead_letters: Arc::new(record::EmbeddedDeadLetters::new(database.clone())),
+        payments: Arc::new(record::EmbeddedPayments::new(database.clone())),
+        pictures: Arc::new(record::EmbeddedPictures::new(database.clone())),
+        orders,
+        import: Arc::new(record::EmbeddedImport::new(database.clone(), sign_ins.signed())),
+        sign_ins: Arc::new(sign_ins),
+        visitors: Arc::new(record::EmbeddedVisitors::new(database.clone())),
+        audit: Arc::new(record::EmbeddedAudit::new(database.clone())),
+        upkeep: Arc::new(upkeep::EmbeddedUpkeep {
+            journal,
+            pending,
+            sessions,
+            rate_limits,
+            database,
+            durability: options.durability,
+            swept_ms: 0.into(),
+            _lock: lock,
+        }),
+    })
+}
+
+/// Returns the error for a database that was opened but then could not be read or written.
+fn unusable(record: &Path, error: StoreError) -> OpenError {
+    let path = record.to_owned();
+    if error.is_transient() {
+        let is_full = matches!(error, StoreError::Full { .. });
+        let kind = if is_full { std::io::ErrorKind::StorageFull } else { std::io::ErrorKind::Other };
+        let source = std::io::Error::new(kind, error);
+        return OpenError::Io { path, what: "cannot be read or written at present", source };
+    }
+    OpenError::DamagedRecord { path, detail: error.to_string() }
+}
+
+/// Records in the database that the log must exist from now on, and that the last stop no longer counts as
+/// clean. Runs before the first write to the log. If the disk has no room for the two rows, the log is held
+/// until there is room.
+fn expect_log(log: &Recovered, database: &Database) -> Result<Option<Held>, StoreError> {
+    let (database, log_id) = (database.clone(), log.log_id.to_string());
+    let expect = move || {
+        database.put_setting_blocking(LOG_ID, &log_id)?;
+        database.put_setting_blocking(upkeep::STOP, "")
+    };
+    let shortage = match &log.shortage {
+        Some(shortage) => shortage.clone(),
+        None => match expect() {
+            Err(StoreError::Full { detail, .. }) => detail,
+            expected => return expected.map(|()| None),
+        },
+    };
+    tracing::warn!(
+        shortage,
+        "too little free space on the disk: claims and logins are refused until there is more"
+    );
+    Ok(Some(Held { trouble: Trouble::Full(shortage), before_writing: Box::new(expect) }))
+}
+
+/// Reads the evidence about the log from the database.
+fn witness(database: &Database) -> Result<Witness, StoreError> {
+    let marks = database.log_marks()?;
+    let log_id = database.setting_blocking(LOG_ID)?.and_then(|text| text.parse().ok());
+    let stop = database.setting_blocking(upkeep::STOP)?;
+    let clean_stop = stop.as_deref().and_then(|text| text.split_once(' ')).and_then(|(last, pending)| {
+        Some(CleanStop { last_commit: last.parse().ok()?, pending: pending.parse().ok()? })
+    });
+    Ok(Witness { log_id, applied: marks.applied, seen: marks.acked, clean_stop })
+}
+
+/// Collects the claims of the log that are neither orders nor dead letters: counted, indexed, and queued
+/// for the workers.
+///
+/// Commits above the `applied` mark may be partly settled, up to the last commit seen by the database.
+fn unsettled(content: &Content, witness: &Witness, database: &Database) -> Result<Unsettled, StoreError> {
+    let settled = Arc::new(Settled::new(witness.applied));
+    let (pending, queue) = (Arc::new(Pending::default()), Arc::new(Queue::default()));
+    for (number, claims) in &content.commits {
+        let in_record =
+            if *number <= witness.seen { database.settled_among(claims)? } else { HashSet::default() };
+        let open: Vec<Logged> = journal::logged(*number, claims)
+            .filter(|logged| !in_record.contains(&logged.claim.order))
+            .collect();
+        settled.opened(*number, open.len());
+        open.iter().for_each(|logged| pending.insert(logged.claim, RECOVERED_GROUP));
+        queue.push(open);
+    }
+    Ok((settled, pending, queue))
+}
+
+type Unsettled = (Arc<Settled>, Arc<Pending>, Arc<Queue>);
+
+/// Returns a log id, unique by the random seed that the standard library draws from the system.
+fn random_id() -> u64 {
+    RandomState::new().hash_one(Path::new("order log")) >> 1
+}
+
+/// Returns the engines below the embedded back end with their versions, for `mallbox doctor`.
+#[must_use]
+pub fn versions() -> Vec<(&'static str, String)> {
+    // sled has no function that returns its version; Cargo.toml pins it to this one.
+    vec![("SQLite", rusqlite::version().to_owned()), ("sled", "0.34.7".to_owned())]
+}

@@ -1,0 +1,110 @@
+//! The [`Locks`] port in memory: all holders of a lock end with the process.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use mallbox_storage::backend::Waiters;
+use mallbox_storage::{FencingToken, LockAnswer, LockEntry, LockOwner, Locks, Sequences, StoreError};
+use parking_lot::Mutex;
+use tokio::sync::OnceCell;
+use tokio::time::Instant;
+
+/// Sequence of starts, drawn at the first use of locks after a start. Guarded resources may outlive the
+/// process, so fencing tokens must keep rising across restarts.
+const STARTS: &str = "lock";
+
+/// Locks in memory.
+pub(crate) struct EmbeddedLocks {
+    sequences: Arc<dyn Sequences>,
+    /// Number of the start, in the upper half of each token.
+    start: OnceCell<u64>,
+    /// Number of tokens issued since the start.
+    tokens: AtomicU64,
+    held: Mutex<HashMap<String, Held>>,
+    waiters: Waiters,
+}
+
+struct Held {
+    owner: LockOwner,
+    token: FencingToken,
+    entries: BTreeSet<u64>,
+    until: Instant,
+}
+
+impl EmbeddedLocks {
+    pub(crate) fn new(sequences: Arc<dyn Sequences>) -> Self {
+        let (start, tokens) = (OnceCell::new(), AtomicU64::new(0));
+        Self { sequences, start, tokens, held: Mutex::default(), waiters: Waiters::default() }
+    }
+
+    /// Returns the number of the start. While a full disk prevents its reservation, returns the highest
+    /// number that an earlier start may have reserved: above all used numbers, since a start uses one of
+    /// thousands, and below the start's own.
+    async fn start(&self) -> Result<u64, StoreError> {
+        match self.start.get_or_try_init(|| self.sequences.next(STARTS, 0)).await {
+            Ok(start) => Ok(*start),
+            Err(StoreError::Full { .. }) => Ok(self.sequences.high_water(STARTS, 0).await?.unwrap_or(0)),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+#[async_trait]
+impl Locks for EmbeddedLocks {
+    async fn enter(&self, name: &str, entry: LockEntry, lease: Duration) -> Result<LockAnswer, StoreError> {
+        let start = self.start().await?;
+        let now = Instant::now();
+        let mut all = self.held.lock();
+        if let Some(held) = all.get_mut(name).filter(|held| now < held.until) {
+            if held.owner != entry.owner {
+                return Ok(LockAnswer::Busy { left: held.until - now });
+            }
+            held.entries.insert(entry.number);
+            held.until = held.until.max(now + lease);
+            return Ok(LockAnswer::Held(held.token));
+        }
+        // Tokens start at 1: 0 stands for no token seen yet.
+        let token = FencingToken::new(start << 32 | (self.tokens.fetch_add(1, Ordering::Relaxed) + 1));
+        let (entries, until) = (BTreeSet::from([entry.number]), now + lease);
+        all.insert(name.to_owned(), Held { owner: entry.owner, token, entries, until });
+        Ok(LockAnswer::Held(token))
+    }
+
+    async fn renew(&self, name: &str, owner: LockOwner, lease: Duration) -> Result<bool, StoreError> {
+        let now = Instant::now();
+        let mut all = self.held.lock();
+        let held = all.get_mut(name).filter(|held| held.owner == owner && now < held.until);
+        Ok(held.map(|held| held.until = held.until.max(now + lease)).is_some())
+    }
+
+    async fn leave(&self, name: &str, entry: LockEntry) -> Result<bool, StoreError> {
+        let is_free = {
+            let mut all = self.held.lock();
+            let held = all.get_mut(name).filter(|held| held.owner == entry.owner);
+            let Some(held) = held.filter(|held| Instant::now() < held.until) else { return Ok(false) };
+            if !held.entries.remove(&entry.number) {
+                return Ok(false);
+            }
+            let is_free = held.entries.is_empty();
+            if is_free {
+                all.remove(name);
+            }
+            is_free
+        };
+        if is_free {
+            self.waiters.tell_one(name);
+        }
+        Ok(true)
+    }
+
+    fn are_shared(&self) -> bool {
+        false
+    }
+
+    fn waiters(&self) -> &Waiters {
+        &self.waiters
+    }
+}

@@ -1,0 +1,494 @@
+//! The [`Sales`] port: stock and buyers in memory and the claim in the journal, in one atomic step.
+//!
+//! The step runs under the lock of the buyer's shard, so no user is ever seen as a buyer without an order,
+//! and nothing has to be undone. Results that rest on other claims wait until the group commit of those
+//! claims is durable.
+//!
+//! Reasons and figures: `storage/decisions/0006-atomic-claim.md`,
+//! `storage/decisions/0007-claims-visible-when-durable.md`.
+
+mod releases;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use crossbeam::sync::ShardedLock;
+use foldhash::fast::RandomState;
+use mallbox_storage::{
+    Claim, ClaimAnswer, OrderId, Orders, Release, Reservation, Sales, StoreError, Terms, Timestamp, Units,
+    UserId, VoucherId,
+};
+use parking_lot::Mutex;
+
+use super::buyers::{Buyer, Buyers};
+use super::journal::commit::Durable;
+use super::journal::{Journal, RECOVERED_GROUP, durable};
+use super::lane::lane;
+use super::pending::Pending;
+use super::record::Holders;
+use super::stock::Stock;
+
+const CLAIM: &str = "sales.claim";
+const UNITS: &str = "sales.units";
+/// Retries, and the delay between retries, while the order of a buyer is neither pending nor live in the
+/// database: closed, but not released yet.
+const LOOKS: usize = 50;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
+
+/// A sale in memory.
+struct Sale {
+    /// Terms and stock. Claims and releases hold the read lock, so a change of the terms never falls into
+    /// the middle of a claim.
+    standing: ShardedLock<Standing>,
+    buyers: Buyers,
+    /// The last group commit with a claim of the sale. Stored before the claim takes its unit: every
+    /// observer of the taken unit also observes the group.
+    group: AtomicU64,
+}
+
+struct Standing {
+    terms: Terms,
+    /// Units left; unused while the sale is unlimited.
+    stock: Stock,
+    /// Units taken, counted only while the sale is unlimited.
+    taken: AtomicU64,
+}
+
+impl Standing {
+    fn new(terms: Terms, taken: u64) -> Self {
+        let units = terms.units.map(|units| units.max(taken));
+        Self {
+            terms: Terms { units, ..terms },
+            stock: Stock::new(units.unwrap_or(0).saturating_sub(taken), cells()),
+            taken: AtomicU64::new(taken),
+        }
+    }
+
+    fn is_sold_out(&self) -> bool {
+        self.terms.units.is_some() && self.stock.is_empty()
+    }
+
+    fn take(&self) -> bool {
+        match self.terms.units {
+            Some(_) => self.stock.take(lane()),
+            None => {
+                self.taken.fetch_add(1, Ordering::AcqRel);
+                true
+            }
+        }
+    }
+
+    fn give_back(&self) {
+        match self.terms.units {
+            Some(_) => self.stock.give(1, lane()),
+            None => drop(self.taken.fetch_sub(1, Ordering::AcqRel)),
+        }
+    }
+
+    fn units(&self) -> Units {
+        let taken = match self.terms.units {
+            Some(units) => units.saturating_sub(self.stock.left()),
+            None => self.taken.load(Ordering::Acquire),
+        };
+        Units { units: self.terms.units, taken }
+    }
+}
+
+/// Returns the number of stock cells: one per core. More cells would only lengthen the scan of a nearly
+/// empty stock.
+fn cells() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Outcome of the atomic step of a claim.
+enum Taken {
+    /// A unit is taken, and the claim is on its way to the disk.
+    Now(Durable),
+    /// The user holds a unit already.
+    Before,
+    /// No unit is left, by claims up to this group commit.
+    SoldOut(u64),
+    Refused(ClaimAnswer),
+}
+
+/// The port. The state is in [`Memory`], which a blocking thread may share while loading a sale.
+pub(crate) struct EmbeddedSales {
+    memory: Arc<Memory>,
+}
+
+struct Memory {
+    journal: Arc<Journal>,
+    pending: Arc<Pending>,
+    orders: Arc<dyn Orders>,
+    holders: Holders,
+    sales: ShardedLock<HashMap<VoucherId, Arc<Sale>, RandomState>>,
+    /// Held during a load, so that a sale's buyers are read once.
+    loading: Mutex<()>,
+    /// The sale being loaded.
+    reading: Mutex<Option<Reading>>,
+}
+
+struct Reading {
+    voucher: VoucherId,
+    /// Whether a unit was released or taken during the load, so that the result may be outdated.
+    is_stale: bool,
+}
+
+/// Orders by which a user holds units of a sale: unsettled claims, and orders in the database. A claim
+/// being settled is in both sets.
+struct Held {
+    pending: HashSet<OrderId>,
+    recorded: HashSet<OrderId>,
+}
+
+impl Held {
+    fn count(&self) -> u64 {
+        self.pending.union(&self.recorded).count() as u64
+    }
+}
+
+impl EmbeddedSales {
+    pub(crate) fn new(
+        journal: Arc<Journal>,
+        pending: Arc<Pending>,
+        orders: Arc<dyn Orders>,
+        holders: Holders,
+    ) -> Self {
+        let (sales, loading, reading) = (ShardedLock::default(), Mutex::default(), Mutex::default());
+        Self { memory: Arc::new(Memory { journal, pending, orders, holders, sales, loading, reading }) }
+    }
+}
+
+impl Memory {
+    fn sale(&self, voucher: VoucherId) -> Option<Arc<Sale>> {
+        self.sales.read().unwrap_or_else(PoisonError::into_inner).get(&voucher).map(Arc::clone)
+    }
+
+    /// Reserves a unit and appends the claim: the atomic step. Never waits; the lock on the user's shard
+    /// excludes concurrent claims of the shard.
+    fn take(&self, claim: Claim) -> Taken {
+        let Some(sale) = self.sale(claim.voucher) else { return Taken::Refused(ClaimAnswer::Unknown) };
+        let standing = sale.standing.read().unwrap_or_else(PoisonError::into_inner);
+        let mut buyer = sale.buyers.lock(claim.user);
+        if buyer.has_bought() {
+            return Taken::Before;
+        }
+        if let Some(closed) = standing.terms.closed(claim.at) {
+            return Taken::Refused(closed.into());
+        }
+        // First without the journal's lock: most callers find nothing left.
+        if standing.is_sold_out() {
+            return Taken::SoldOut(sale.group());
+        }
+        let appended = self.journal.append_if(claim, |group| {
+            sale.joined(group);
+            let takes = standing.take();
+            if takes {
+                self.pending.insert(claim, group);
+            }
+            takes
+        });
+        match appended {
+            Some(waiting) => {
+                buyer.insert();
+                Taken::Now(waiting)
+            }
+            None => Taken::SoldOut(sale.group()),
+        }
+    }
+
+    /// Returns the answer for a user who holds a unit: the order is pending or in the database. `None` if
+    /// the last order is closed, and its unit not released yet.
+    async fn bought_before(&self, claim: Claim) -> Result<Option<ClaimAnswer>, StoreError> {
+        let held = match self.pending.holdings(claim.voucher, claim.user).first() {
+            Some(held) => {
+                self.journal.until_durable(CLAIM, held.group).await?;
+                Some(held.claim.order)
+            }
+            None => self.orders.holding(claim.voucher, claim.user).await?,
+        };
+        Ok(held.map(|order| {
+            if order == claim.order { ClaimAnswer::Accepted } else { ClaimAnswer::AlreadyBought(order) }
+        }))
+    }
+
+    /// Returns the units of a sale according to durable claims: waits for group commits in progress, and
+    /// excludes claims in doubt.
+    async fn durable_units(&self, sale: &Sale, voucher: VoucherId) -> Units {
+        let (units, group) = sale.units();
+        if self.journal.until_durable(UNITS, group).await.is_ok() {
+            return units;
+        }
+        // A group failed: counted again between claims, so that all subtracted claims are in the count.
+        let (units, group) = sale.units_between_claims();
+        match self.journal.until_durable(UNITS, group).await {
+            Ok(()) => units,
+            Err(_) => {
+                let in_doubt = self.journal.in_doubt(voucher, group);
+                Units { taken: units.taken.saturating_sub(in_doubt), ..units }
+            }
+        }
+    }
+
+    /// Loads a sale into memory, with all holders of its units. Repeated while a unit changes during the
+    /// load.
+    fn load(&self, terms: Terms) -> Result<Units, StoreError> {
+        let _one = self.loading.lock();
+        if let Some(sale) = self.sale(terms.voucher) {
+            return Ok(sale.put(terms));
+        }
+        loop {
+            *self.reading.lock() = Some(Reading { voucher: terms.voucher, is_stale: false });
+            let read = self.read(terms);
+            let mut reading = self.reading.lock();
+            let is_stale = reading.take().is_some_and(|reading| reading.is_stale);
+            let sale = read?;
+            if !is_stale {
+                let units = sale.standing.read().unwrap_or_else(PoisonError::into_inner).units();
+                let mut sales = self.sales.write().unwrap_or_else(PoisonError::into_inner);
+                sales.insert(terms.voucher, Arc::new(sale));
+                return Ok(units);
+            }
+        }
+    }
+
+    /// Runs `act` on a user's units together with the claims and orders that account for the units. No
+    /// other call can change the user's shard in between.
+    async fn account<T>(
+        &self,
+        sale: &Sale,
+        (voucher, user): (VoucherId, UserId),
+        act: impl Fn(&Standing, &mut Buyer<'_>, Held) -> T,
+    ) -> Result<T, StoreError> {
+        let pending_claims = || -> Vec<Claim> {
+            self.pending.holdings(voucher, user).into_iter().map(|in_flight| in_flight.claim).collect()
+        };
+        let look = |buyer: &Buyer<'_>| (buyer.units(), buyer.removals(), pending_claims());
+        loop {
+            let before = look(&sale.buyers.lock(user));
+            // Read first: a claim settled after this read is found in the database by the next.
+            let pending = self.holders.unsettled(before.2.clone()).await?;
+            let recorded = self.orders.holdings(voucher, user).await?;
+            let standing = sale.standing.read().unwrap_or_else(PoisonError::into_inner);
+            let mut buyer = sale.buyers.lock(user);
+            // Equal units and no removal imply no purchase meanwhile, so the database was read between two
+            // equal states. Every further round requires a release in the shard or a settled claim, so the
+            // loop ends.
+            if look(&buyer) == before {
+                let recorded = HashSet::from_iter(recorded);
+                return Ok(act(&standing, &mut buyer, Held { pending, recorded }));
+            }
+        }
+    }
+
+    /// Returns the sale in memory for a change of its units. If the sale is being loaded, marks the load as
+    /// stale.
+    fn sale_to_change(&self, voucher: VoucherId) -> Option<Arc<Sale>> {
+        if let Some(sale) = self.sale(voucher) {
+            return Some(sale);
+        }
+        let mut reading = self.reading.lock();
+        // The load may have finished since the first check.
+        let sale = self.sale(voucher);
+        if let (None, Some(reading)) = (&sale, &mut *reading) {
+            reading.is_stale |= reading.voucher == voucher;
+        }
+        sale
+    }
+
+    /// Reads the holders of units: pending claims first, then the database, so that a claim in transit is
+    /// seen at least once.
+    fn read(&self, terms: Terms) -> Result<Sale, StoreError> {
+        let buyers = Buyers::new();
+        let in_flight = self.pending.of_voucher(terms.voucher);
+        let group = in_flight.iter().map(|in_flight| in_flight.group).max().unwrap_or(RECOVERED_GROUP);
+        let pending: Vec<Claim> = in_flight.iter().map(|in_flight| in_flight.claim).collect();
+        let taken = self.holders.each(terms.voucher, &pending, &mut |user| buyers.lock(user).insert())?;
+        let standing = Standing::new(terms, taken);
+        if let Some(units) = terms.units
+            && taken > units
+        {
+            tracing::error!(
+                voucher = terms.voucher.get(),
+                units,
+                taken,
+                "more units of a sale are taken than exist"
+            );
+        }
+        Ok(Sale { standing: ShardedLock::new(standing), buyers, group: group.into() })
+    }
+}
+
+impl Sale {
+    /// Returns the last group commit with a claim of the sale. Must be read after the state that depends on
+    /// the group.
+    fn group(&self) -> u64 {
+        self.group.load(Ordering::Acquire)
+    }
+
+    /// Records that a claim of `group` is about to take a unit. Groups arrive in order: the journal's lock
+    /// is held.
+    fn joined(&self, group: u64) {
+        if self.group.load(Ordering::Relaxed) != group {
+            self.group.store(group, Ordering::Release);
+        }
+    }
+
+    /// Returns the units, and the group commit that makes all counted claims durable.
+    fn units(&self) -> (Units, u64) {
+        let units = self.standing.read().unwrap_or_else(PoisonError::into_inner).units();
+        (units, self.group())
+    }
+
+    /// Returns [`units`](Self::units) while no claim is between its unit and its group.
+    fn units_between_claims(&self) -> (Units, u64) {
+        let standing = self.standing.write().unwrap_or_else(PoisonError::into_inner);
+        (standing.units(), self.group())
+    }
+
+    fn put(&self, terms: Terms) -> Units {
+        let mut standing = self.standing.write().unwrap_or_else(PoisonError::into_inner);
+        *standing = Standing::new(terms, standing.units().taken);
+        standing.units()
+    }
+}
+
+#[async_trait]
+impl Sales for EmbeddedSales {
+    async fn claim(&self, claim: Claim) -> Result<ClaimAnswer, StoreError> {
+        self.memory.journal.ready(CLAIM)?;
+        for _ in 0..LOOKS {
+            match self.memory.take(claim) {
+                Taken::Refused(answer) => return Ok(answer),
+                Taken::SoldOut(group) => {
+                    self.memory.journal.until_durable(CLAIM, group).await?;
+                    return Ok(ClaimAnswer::SoldOut);
+                }
+                Taken::Now(waiting) => {
+                    durable(CLAIM, waiting).await?;
+                    return Ok(ClaimAnswer::Accepted);
+                }
+                Taken::Before => {
+                    if let Some(answer) = self.memory.bought_before(claim).await? {
+                        return Ok(answer);
+                    }
+                }
+            }
+            // Closed in the database, and not released yet.
+            tokio::time::sleep(BETWEEN_LOOKS).await;
+        }
+        Err(StoreError::Unavailable {
+            op: CLAIM,
+            source: "the user's last order is still being closed".into(),
+        })
+    }
+
+    async fn held(&self, voucher: VoucherId, user: UserId) -> Result<Option<OrderId>, StoreError> {
+        let Some(sale) = self.memory.sale(voucher) else { return Ok(None) };
+        if !sale.buyers.lock(user).has_bought() {
+            return Ok(None);
+        }
+        // No order has this id, so the answer always names another order.
+        let nobodys = Claim { order: OrderId::new(0), voucher, user, at: Timestamp::from_millis(0) };
+        Ok(match self.memory.bought_before(nobodys).await? {
+            Some(ClaimAnswer::AlreadyBought(order)) => Some(order),
+            _ => None,
+        })
+    }
+
+    async fn put(&self, terms: Terms) -> Result<Units, StoreError> {
+        if let Some(sale) = self.memory.sale(terms.voucher) {
+            return Ok(sale.put(terms));
+        }
+        // Reading half a million buyers takes some 50 ms: not on a thread of the async runtime.
+        let memory = Arc::clone(&self.memory);
+        let loaded = tokio::task::spawn_blocking(move || memory.load(terms)).await;
+        loaded.map_err(|error| StoreError::Unavailable { op: "sales.put", source: error.into() })?
+    }
+
+    async fn release(&self, voucher: VoucherId, user: UserId, order: OrderId) -> Result<Release, StoreError> {
+        let Some(sale) = self.memory.sale_to_change(voucher) else { return Ok(Release::NotHeld) };
+        if !sale.buyers.lock(user).has_bought() {
+            return Ok(Release::NotHeld);
+        }
+        self.memory
+            .account(&sale, (voucher, user), |standing, buyer, mut held| {
+                held.pending.remove(&order);
+                if buyer.units() <= held.count() {
+                    return Release::NotHeld;
+                }
+                buyer.remove();
+                standing.give_back();
+                Release::Released
+            })
+            .await
+    }
+
+    async fn release_all(&self, closed: &[(VoucherId, UserId, OrderId)]) -> Result<(), StoreError> {
+        let memory = &self.memory;
+        let looked: Vec<_> = closed.iter().filter_map(|unit| memory.look_at(*unit)).collect();
+        let buyers = looked.iter().map(|look| (look.voucher, look.user)).collect();
+        let holdings = memory.holders.holdings(buyers).await?;
+        let mut removals = HashMap::new();
+        let mut others = Vec::new();
+        for (look, recorded) in looked.iter().zip(holdings) {
+            let own = removals.entry((look.voucher, Buyers::shard_of(look.user))).or_insert(0);
+            match look.release(&memory.pending, &recorded, *own) {
+                Some(was_released) => *own += u64::from(was_released),
+                None => others.push((look.voucher, look.user, look.order)),
+            }
+        }
+        for (voucher, user, order) in others {
+            let _ = self.release(voucher, user, order).await?;
+        }
+        Ok(())
+    }
+
+    async fn reserve(
+        &self,
+        voucher: VoucherId,
+        user: UserId,
+        order: OrderId,
+    ) -> Result<Reservation, StoreError> {
+        let Some(sale) = self.memory.sale_to_change(voucher) else { return Ok(Reservation::Held) };
+        let reservation = self
+            .memory
+            .account(&sale, (voucher, user), |standing, buyer, mut held| {
+                held.recorded.insert(order);
+                if buyer.units() >= held.count() {
+                    return Reservation::Held;
+                }
+                if !standing.take() {
+                    return Reservation::SoldOut;
+                }
+                buyer.insert();
+                Reservation::Taken
+            })
+            .await?;
+        if reservation == Reservation::SoldOut {
+            self.memory.journal.until_durable("sales.reserve", sale.group()).await?;
+        }
+        Ok(reservation)
+    }
+
+    async fn units(&self, voucher: VoucherId) -> Result<Option<Units>, StoreError> {
+        match self.memory.sale(voucher) {
+            Some(sale) => Ok(Some(self.memory.durable_units(&sale, voucher).await)),
+            None => Ok(None),
+        }
+    }
+
+    async fn without_unit(&self, voucher: VoucherId, users: &[UserId]) -> Result<Vec<UserId>, StoreError> {
+        let Some(sale) = self.memory.sale(voucher) else { return Ok(users.to_vec()) };
+        let lacks = |user: &UserId| !sale.buyers.lock(*user).has_bought();
+        Ok(users.iter().copied().filter(lacks).collect())
+    }
+
+    async fn forget(&self, voucher: VoucherId) -> Result<(), StoreError> {
+        self.memory.sales.write().unwrap_or_else(PoisonError::into_inner).remove(&voucher);
+        Ok(())
+    }
+}

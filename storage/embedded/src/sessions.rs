@@ -1,0 +1,332 @@
+//! The [`Sessions`] port: maps in memory, every change in the journal.
+
+use std::collections::HashMap;
+use std::hash::RandomState;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use mallbox_storage::backend::{EXTENSION_STEP, latest_expiry};
+use mallbox_storage::{
+    CodeCheck, CodeIssue, CodeRules, Phone, Sessions, StoreError, Timestamp, TokenHash, UserId,
+};
+use parking_lot::Mutex;
+
+use super::journal::{Change, Journal, durable};
+use super::session_codec::{self, Entry};
+
+const SHARDS: usize = 64;
+/// Period of the limit on codes per phone.
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+/// Tolerance for a clock that ran ahead. Unused sessions set by such a clock stay in memory longer by at
+/// most this much.
+const AHEAD_MAX: Duration = DAY;
+
+/// A session in memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Session {
+    pub(super) user: UserId,
+    pub(super) expires: Timestamp,
+    /// The TTL behind `expires`; `None` if an older version stored the session.
+    pub(super) ttl: Option<Duration>,
+    /// The expiry on the disk, or on its way there.
+    pub(super) written: Timestamp,
+}
+
+impl Session {
+    fn new(user: UserId, ttl: Duration, now: Timestamp) -> Self {
+        Self { user, expires: now + ttl, ttl: Some(ttl), written: now + ttl }
+    }
+
+    /// Lets the session end `ttl` after `now`.
+    fn count_from(&mut self, now: Timestamp, ttl: Duration) {
+        (self.expires, self.ttl) = (now + ttl, Some(ttl));
+    }
+
+    /// Extends the session to `now + ttl`. A session set by a wrong clock is counted from `now` instead.
+    fn slide(&mut self, ttl: Duration, now: Timestamp) {
+        let own = self.ttl.unwrap_or(ttl);
+        if self.expires - own > now + EXTENSION_STEP {
+            self.count_from(now, own.max(ttl));
+        } else if self.expires < now + ttl {
+            self.count_from(now, ttl);
+        }
+    }
+
+    /// Counts the session from `now` if a clock ahead by more than [`AHEAD_MAX`] has set it. Returns
+    /// whether the session changed.
+    fn cut(&mut self, now: Timestamp) -> bool {
+        let Some(ttl) = self.ttl.filter(|ttl| self.expires - *ttl > now + AHEAD_MAX) else { return false };
+        self.count_from(now, ttl);
+        true
+    }
+
+    /// Returns whether the expiry on the disk is off by [`EXTENSION_STEP`] or more and must be rewritten.
+    fn is_unwritten(&self) -> bool {
+        self.expires.since(self.written).max(self.written.since(self.expires)) >= EXTENSION_STEP
+    }
+}
+
+/// The codes of one phone.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Code {
+    /// `None` after use, or after too many wrong tries.
+    pub(super) live: Option<LiveCode>,
+    pub(super) issued: Timestamp,
+    /// Begin of the day over which codes are counted.
+    pub(super) day_began: Timestamp,
+    pub(super) issued_that_day: u32,
+}
+
+impl Code {
+    /// Moves the counters back to `now`: a clock set back must not lock out a phone for longer than the
+    /// rules say.
+    fn set_back(&mut self, now: Timestamp) {
+        self.issued = self.issued.min(now);
+        self.day_began = self.day_began.min(now);
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct LiveCode {
+    pub(super) code: String,
+    pub(super) expires: Timestamp,
+    pub(super) wrong_tries: u32,
+}
+
+/// Sessions and login codes.
+pub(crate) struct EmbeddedSessions {
+    journal: Arc<Journal>,
+    sessions: Box<[Mutex<HashMap<TokenHash, Session, RandomState>>]>,
+    /// One lock: codes are requested far less often than sessions are checked.
+    codes: Mutex<HashMap<Phone, Code>>,
+}
+
+impl EmbeddedSessions {
+    /// Loads all sessions and codes from the journal's entries.
+    pub(crate) fn load(journal: Arc<Journal>, entries: &[(Vec<u8>, Vec<u8>)]) -> Result<Self, String> {
+        let sessions = Self {
+            journal,
+            sessions: (0..SHARDS).map(|_| Mutex::default()).collect(),
+            codes: Mutex::default(),
+        };
+        for (key, value) in entries {
+            match session_codec::decode(key, value)? {
+                Entry::Session(token, session) => drop(sessions.shard(token).lock().insert(token, session)),
+                Entry::Code(phone, code) => drop(sessions.codes.lock().insert(phone, code)),
+            }
+        }
+        Ok(sessions)
+    }
+
+    fn shard(&self, token: TokenHash) -> &Mutex<HashMap<TokenHash, Session, RandomState>> {
+        // A token is a hash already.
+        &self.sessions[usize::from(token.0[0]) % SHARDS]
+    }
+
+    /// Removes expired sessions and codes from memory and disk, and shortens sessions prolonged by a wrong
+    /// clock.
+    pub(crate) fn sweep(&self, now: Timestamp) {
+        for shard in &self.sessions {
+            shard.lock().retain(|token, session| {
+                let live = now < session.expires;
+                if !live {
+                    self.journal
+                        .change_lazily(Change { key: session_codec::session_key(*token), value: None });
+                } else if session.cut(now) {
+                    session.written = session.expires;
+                    self.journal.change_lazily(session_codec::session_change(*token, session));
+                }
+                live
+            });
+        }
+        self.codes.lock().retain(|phone, code| {
+            let counts =
+                now.since(code.day_began) < DAY || code.live.as_ref().is_some_and(|live| now < live.expires);
+            if !counts {
+                self.journal.change_lazily(Change { key: session_codec::code_key(phone), value: None });
+            }
+            counts
+        });
+    }
+}
+
+#[async_trait]
+impl Sessions for EmbeddedSessions {
+    async fn issue_code(
+        &self,
+        phone: &Phone,
+        code: &str,
+        rules: &CodeRules,
+        now: Timestamp,
+    ) -> Result<CodeIssue, StoreError> {
+        const OP: &str = "sessions.issue_code";
+        self.journal.ready(OP)?;
+        let written = {
+            let mut codes = self.codes.lock();
+            let before = codes.get_mut(phone).map(|before| {
+                before.set_back(now);
+                &*before
+            });
+            if let Some(refusal) = before.and_then(|before| too_soon(before, rules, now)) {
+                return Ok(refusal);
+            }
+            let same_day = before.filter(|before| now.since(before.day_began) < DAY);
+            let fresh = Code {
+                live: Some(LiveCode { code: code.to_owned(), expires: now + rules.lives, wrong_tries: 0 }),
+                issued: now,
+                day_began: same_day.map_or(now, |before| before.day_began),
+                issued_that_day: same_day.map_or(0, |before| before.issued_that_day) + 1,
+            };
+            let written = self.journal.change([session_codec::code_change(phone, &fresh)]);
+            codes.insert(phone.clone(), fresh);
+            written
+        };
+        durable(OP, written).await?;
+        Ok(CodeIssue::Issued)
+    }
+
+    async fn check_code(
+        &self,
+        phone: &Phone,
+        code: &str,
+        rules: &CodeRules,
+        now: Timestamp,
+    ) -> Result<CodeCheck, StoreError> {
+        const OP: &str = "sessions.check_code";
+        self.journal.ready(OP)?;
+        let (check, written) = {
+            let mut codes = self.codes.lock();
+            let Some(known) = codes.get_mut(phone) else { return Ok(CodeCheck::NoCode) };
+            let Some(live) = known
+                .live
+                .as_mut()
+                .filter(|live| now < live.expires && live.expires <= latest_expiry(rules.lives, now))
+            else {
+                return Ok(CodeCheck::NoCode);
+            };
+            let check = if same(live.code.as_bytes(), code.as_bytes()) {
+                known.live = None;
+                CodeCheck::Right
+            } else {
+                live.wrong_tries += 1;
+                if live.wrong_tries >= rules.tries {
+                    known.live = None;
+                }
+                CodeCheck::Wrong
+            };
+            (check, self.journal.change([session_codec::code_change(phone, known)]))
+        };
+        durable(OP, written).await?;
+        Ok(check)
+    }
+
+    async fn begin(
+        &self,
+        token: TokenHash,
+        user: UserId,
+        ttl: Duration,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        const OP: &str = "sessions.begin";
+        self.journal.ready(OP)?;
+        let session = Session::new(user, ttl, now);
+        let written = {
+            let mut shard = self.shard(token).lock();
+            shard.insert(token, session);
+            self.journal.change([session_codec::session_change(token, &session)])
+        };
+        durable(OP, written).await
+    }
+
+    async fn find(
+        &self,
+        token: TokenHash,
+        ttl: Duration,
+        now: Timestamp,
+    ) -> Result<Option<UserId>, StoreError> {
+        let mut shard = self.shard(token).lock();
+        let Some(session) = shard.get_mut(&token).filter(|session| now < session.expires) else {
+            return Ok(None);
+        };
+        if !ttl.is_zero() {
+            session.slide(ttl, now);
+        }
+        if session.is_unwritten() {
+            session.written = session.expires;
+            self.journal.change_lazily(session_codec::session_change(token, session));
+        }
+        Ok(Some(session.user))
+    }
+
+    async fn end(&self, token: TokenHash) -> Result<(), StoreError> {
+        const OP: &str = "sessions.end";
+        self.journal.ready(OP)?;
+        let written = {
+            let mut shard = self.shard(token).lock();
+            if shard.remove(&token).is_none() {
+                return Ok(());
+            }
+            self.journal.change([Change { key: session_codec::session_key(token), value: None }])
+        };
+        durable(OP, written).await
+    }
+
+    async fn end_all(&self, user: UserId) -> Result<u64, StoreError> {
+        const OP: &str = "sessions.end_all";
+        self.journal.ready(OP)?;
+        let mut ended = 0;
+        for shard in &self.sessions {
+            shard.lock().retain(|token, session| {
+                let stays = session.user != user;
+                if !stays {
+                    ended += 1;
+                    self.journal
+                        .change_lazily(Change { key: session_codec::session_key(*token), value: None });
+                }
+                stays
+            });
+        }
+        durable(OP, self.journal.barrier()).await?;
+        Ok(ended)
+    }
+}
+
+fn too_soon(before: &Code, rules: &CodeRules, now: Timestamp) -> Option<CodeIssue> {
+    let gap = rules.gap.saturating_sub(now.since(before.issued));
+    if !gap.is_zero() {
+        return Some(CodeIssue::TooSoon { retry_after: gap });
+    }
+    let day = now.since(before.day_began);
+    if rules.per_day > 0 && day < DAY && before.issued_that_day >= rules.per_day {
+        return Some(CodeIssue::TooMany { retry_after: DAY - day });
+    }
+    None
+}
+
+/// Compares in constant time, for equal lengths.
+fn same(left: &[u8], right: &[u8]) -> bool {
+    left.len() == right.len() && left.iter().zip(right).fold(0, |unlike, (l, r)| unlike | (l ^ r)) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
+    const TTL: Duration = Duration::from_secs(1_800);
+
+    #[test]
+    fn a_session_that_an_older_version_stored_without_a_ttl_takes_that_of_the_first_look() {
+        for begun in [NOON - TTL + EXTENSION_STEP, NOON, NOON + 1_000 * DAY] {
+            let mut session = Session { ttl: None, ..Session::new(UserId::new(7), TTL, begun) };
+            assert!(!session.cut(NOON), "nobody knows how long it was to last");
+            session.slide(TTL, NOON);
+            assert_eq!(
+                (session.expires, session.ttl.unwrap_or(TTL)),
+                (NOON + TTL, TTL),
+                "begun at {begun:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! The [`Upkeep`] port.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use async_trait::async_trait;
+use mallbox_storage::{Durability, Health, PartHealth, StoreError, Timestamp, Upkeep};
+
+use super::journal::{Journal, Trouble};
+use super::lock::DirLock;
+use super::pending::Pending;
+use super::rate_limits::EmbeddedRateLimits;
+use super::record::Database;
+use super::sessions::EmbeddedSessions;
+
+/// Interval of the sweep for expired sessions and rate limits, in milliseconds: a sweep visits every
+/// session.
+const SWEEP_EVERY_MS: i64 = 60_000;
+
+pub(crate) struct EmbeddedUpkeep {
+    pub(crate) journal: Arc<Journal>,
+    pub(crate) pending: Arc<Pending>,
+    pub(crate) sessions: Arc<EmbeddedSessions>,
+    pub(crate) rate_limits: Arc<EmbeddedRateLimits>,
+    pub(crate) database: Database,
+    pub(crate) durability: Durability,
+    pub(crate) swept_ms: AtomicI64,
+    /// Held while any file of the mall is open.
+    pub(crate) _lock: DirLock,
+}
+
+/// Setting for a clean stop: `<last commit> <claims pending>`, empty while the mall runs.
+pub(crate) const STOP: &str = "order-log.stop";
+
+#[async_trait]
+impl Upkeep for EmbeddedUpkeep {
+    async fn health(&self) -> Health {
+        let part = |name, durability: Option<Durability>, trouble: Option<String>| PartHealth {
+            name,
+            address: None,
+            durability: durability.map(Durability::name),
+            troubles: trouble.into_iter().collect(),
+            circuits: Vec::new(),
+        };
+        let (full, of_log) = match self.journal.trouble() {
+            Some(trouble @ Trouble::Full(_)) => (Some(trouble.text()), None),
+            trouble => (None, trouble.map(|trouble| trouble.text())),
+        };
+        let in_force = Some(self.durability);
+        let parts = vec![
+            part("disk", None, full),
+            part("order log", in_force, of_log),
+            part("SQLite", in_force, self.database.trouble()),
+        ];
+        Health { backend: "embedded", durability: self.durability, parts, clock: None }
+    }
+
+    async fn sweep(&self, now: Timestamp) -> Result<(), StoreError> {
+        let last = self.swept_ms.load(Ordering::Relaxed);
+        if (now.as_millis() - last).abs() >= SWEEP_EVERY_MS {
+            self.swept_ms.store(now.as_millis(), Ordering::Relaxed);
+            self.sessions.sweep(now);
+            self.rate_limits.sweep(now);
+        }
+        Ok(())
+    }
+
+    async fn setting(&self, name: &str) -> Result<Option<String>, StoreError> {
+        self.database.setting(name).await
+    }
+
+    async fn put_setting(&self, name: &str, value: &str) -> Result<(), StoreError> {
+        self.database.put_setting(name, value).await
+    }
+
+    async fn keep_setting(&self, name: &str, value: &str) -> Result<String, StoreError> {
+        self.database.keep_setting(name, value).await
+    }
+
+    async fn close(&self) -> Result<(), StoreError> {
+        let journal = Arc::clone(&self.journal);
+        let closed = tokio::task::spawn_blocking(move || journal.close()).await;
+        let in_order = closed.is_ok() && self.journal.trouble() == Some(Trouble::Closed);
+        if in_order {
+            let stop = format!("{} {}", self.journal.last_commit(), self.pending.len());
+            self.database.put_setting(STOP, &stop).await?;
+        }
+        self.database.close(in_order).await
+    }
+}

@@ -1,0 +1,10 @@
+//! The contract of the storage ports, held to the embedded back end.
+
+use std::process::ExitCode;
+
+use mallbox_storage_contract::{SetUp, run};
+use mallbox_test_servers::Ground;
+
+fn main() -> ExitCode {
+    run(&[SetUp { name: "embedded", fresh: || Box::new(Ground::directory()), ignored: None }])
+}

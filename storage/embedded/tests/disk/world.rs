@@ -1,0 +1,194 @@
+//! A mall with one sale, in a directory, on a disk that can be troubled.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mallbox_storage::{
+    Cents, Claim, ClaimAnswer, Durability, Logged, NewSale, OpenError, OrderId, ShopId, Storage, StoreError,
+    Timestamp, UserId, VoucherId, VoucherStatus, VoucherText,
+};
+use mallbox_storage_embedded::{DiskFaults, EmbeddedOptions};
+use tempfile::TempDir;
+
+/// Noon of 2026-11-21, UTC.
+pub const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
+pub const HOUR: Duration = Duration::from_secs(3600);
+/// The one order worker.
+pub const WORKER: &str = "worker-1";
+
+/// A mall, its one sale, and the troubles of its disk.
+pub struct World {
+    pub storage: Storage,
+    pub voucher: VoucherId,
+    pub faults: Arc<DiskFaults>,
+    options: EmbeddedOptions,
+    /// Goes with this value.
+    _home: TempDir,
+}
+
+impl World {
+    /// A new one, with a sale of more units than anybody asks for.
+    pub async fn open(durability: Durability) -> Self {
+        Self::selling(durability, 1_000_000).await
+    }
+
+    /// A new one, with a sale of this many units.
+    pub async fn selling(durability: Durability, units: u64) -> Self {
+        let home = TempDir::new().unwrap();
+        let faults = Arc::new(DiskFaults::default());
+        let options = EmbeddedOptions {
+            durability,
+            disk_faults: Some(Arc::clone(&faults)),
+            ..EmbeddedOptions::new(home.path().join("mall"))
+        };
+        let storage = mallbox_storage_embedded::open(options.clone()).await.unwrap();
+        let sale = NewSale {
+            units: Some(units),
+            begin: NOON - HOUR,
+            end: NOON + HOUR,
+            pay_within: Duration::from_secs(900),
+            min_level: 0,
+        };
+        let voucher = storage.vouchers.insert(&noodles(), Some(&sale), NOON - HOUR).await.unwrap();
+        put(&storage, voucher).await;
+        Self { storage, voucher, faults, options, _home: home }
+    }
+
+    /// Stops it and opens what it left.
+    pub async fn reopen(self) -> Self {
+        self.closed().await.open().await
+    }
+
+    /// Stops it.
+    pub async fn closed(self) -> Closed {
+        self.storage.upkeep.close().await.unwrap();
+        let Self { voucher, faults, options, _home: home, .. } = self;
+        Closed { voucher, faults, options, home }
+    }
+
+    /// A copy of its directory as it is now, while nothing is being written: what a crash would leave.
+    pub fn image(&self) -> Closed {
+        let home = TempDir::new().unwrap();
+        let dir = home.path().join("copy");
+        copy_dir(&self.options.dir, &dir);
+        let faults = Arc::new(DiskFaults::default());
+        let disk_faults = Some(Arc::clone(&faults));
+        let options = EmbeddedOptions { dir, disk_faults, ..self.options.clone() };
+        Closed { voucher: self.voucher, faults, options, home }
+    }
+
+    /// Stops it in order, copies what it left to another directory, and opens the copy as one that must not lose anything.
+    pub async fn copied(self) -> Self {
+        let mut closed = self.closed().await;
+        let home = TempDir::new().unwrap();
+        let dir = home.path().join("copy");
+        copy_dir(&closed.options.dir, &dir);
+        closed.options = EmbeddedOptions { dir, durability: Durability::Power, ..closed.options };
+        closed.home = home;
+        closed.open().await
+    }
+
+    /// One unit for a user, whose number is the order's too.
+    pub async fn claim(&self, user: u64) -> Result<ClaimAnswer, StoreError> {
+        claim(&self.storage, self.voucher, user).await
+    }
+
+    /// What waits for an order worker.
+    pub async fn take(&self, max: usize) -> Vec<Logged> {
+        self.storage.order_log.take(WORKER, max, Duration::ZERO).await.unwrap()
+    }
+
+    /// Units of the sale that are taken.
+    pub async fn taken(&self) -> u64 {
+        self.storage.sales.units(self.voucher).await.unwrap().unwrap().taken
+    }
+
+    /// What does not work, as the operator is told.
+    pub async fn troubles(&self) -> Vec<String> {
+        self.storage.upkeep.health().await.troubles().cloned().collect()
+    }
+}
+
+/// What a mall left behind.
+pub struct Closed {
+    pub faults: Arc<DiskFaults>,
+    voucher: VoucherId,
+    options: EmbeddedOptions,
+    home: TempDir,
+}
+
+impl Closed {
+    /// The mall again.
+    pub async fn open(self) -> World {
+        let storage = self.try_open().await.unwrap();
+        put(&storage, self.voucher).await;
+        let Self { faults, voucher, options, home } = self;
+        World { storage, voucher, faults, options, _home: home }
+    }
+
+    /// Where it is.
+    pub fn dir(&self) -> &Path {
+        &self.options.dir
+    }
+
+    /// Accepts the loss of that many claims from here on.
+    pub fn accept(&mut self, claims: u64) {
+        self.options.accept_lost_log = Some(claims);
+    }
+
+    /// The mall again, or why not.
+    pub async fn try_open(&self) -> Result<Storage, OpenError> {
+        mallbox_storage_embedded::open(self.options.clone()).await
+    }
+}
+
+/// A claim that a task of its own may make.
+pub async fn claim(storage: &Storage, voucher: VoucherId, user: u64) -> Result<ClaimAnswer, StoreError> {
+    claim_as(storage, voucher, user, order(voucher, user)).await
+}
+
+/// The same by another order.
+pub async fn claim_as(
+    storage: &Storage,
+    voucher: VoucherId,
+    user: u64,
+    order: OrderId,
+) -> Result<ClaimAnswer, StoreError> {
+    storage.sales.claim(Claim { order, voucher, user: UserId::new(user), at: NOON }).await
+}
+
+/// The order of this number.
+pub fn order(voucher: VoucherId, number: u64) -> OrderId {
+    OrderId::compose(NOON, number, voucher).unwrap()
+}
+
+async fn put(storage: &Storage, voucher: VoucherId) {
+    let terms = storage.vouchers.get(voucher).await.unwrap().unwrap().sale.unwrap().terms;
+    storage.sales.put(terms).await.unwrap();
+}
+
+fn noodles() -> VoucherText {
+    VoucherText {
+        shop: ShopId::new(1),
+        title: "One bowl of noodles".to_owned(),
+        sub_title: String::new(),
+        rules: String::new(),
+        pay_value: Cents::new(100),
+        actual_value: Cents::new(1000),
+        status: VoucherStatus::OnShelf,
+    }
+}
+
+fn copy_dir(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy_dir(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! [`Audit`] in MySQL.
+
+use async_trait::async_trait;
+use mallbox_storage::backend::ChainWalk;
+use mallbox_storage::{Actor, Audit, AuditCheck, AuditEntry, StoreError, Timestamp, UserId};
+use mysql_async::Conn;
+
+use super::columns::{Columns, all, execute, first};
+use super::database::Database;
+use super::job::run;
+use super::trouble::Fault;
+
+pub(super) struct MysqlAudit(pub(super) Database);
+
+/// Start of every query for entries; [`entry`] reads the columns from the second on.
+const SELECT: &str = "SELECT number, at_ms, user_id, action, subject, detail, hash FROM audit";
+/// Entries per page of a chain verification.
+const STRETCH: u64 = 5_000;
+
+/// Number and hash of an entry.
+type Place = (u64, [u8; 32]);
+
+#[async_trait]
+impl Audit for MysqlAudit {
+    async fn append(
+        &self,
+        at: Timestamp,
+        actor: Actor,
+        action: &str,
+        subject: &str,
+        detail: &str,
+    ) -> Result<AuditEntry, StoreError> {
+        self.0
+            .write("append to audit log", |conn| {
+                run(async move {
+                    let (last, previous) = end(conn).await?;
+                    let number =
+                        last.checked_add(1).ok_or_else(|| Fault::refused("the audit log is full"))?;
+                    let (action, subject, detail) =
+                        (action.to_owned(), subject.to_owned(), detail.to_owned());
+                    let mut entry = AuditEntry { number, at, actor, action, subject, detail, hash: [0; 32] };
+                    entry.hash = entry.hash_after(&previous);
+                    insert(conn, &entry).await?;
+                    Ok(entry)
+                })
+            })
+            .await
+    }
+
+    async fn page(&self, before: Option<u64>, max: u32) -> Result<Vec<AuditEntry>, StoreError> {
+        let sql: &str = &format!("{SELECT} WHERE number < ? ORDER BY number DESC LIMIT ?");
+        let which = (before.unwrap_or(u64::MAX), max);
+        self.0.read("audit log", |conn| run(async move { all(conn, sql, which, numbered).await })).await
+    }
+
+    async fn verify(&self) -> Result<AuditCheck, StoreError> {
+        self.0.look("verify audit log", |conn| run(verify(conn))).await
+    }
+}
+
+/// Returns the place that the next entry follows, and keeps other appends out until the transaction ends.
+/// Where head and entries disagree, the greater number counts, and the head if the numbers are equal: an
+/// append never repairs the traces of tampering.
+async fn end(conn: &mut Conn) -> Result<Place, Fault> {
+    // Inserts the head if missing, and locks the row.
+    let sql = "INSERT INTO audit_head (one, number, hash) VALUES (1, 0, ?) ON DUPLICATE KEY UPDATE one = one";
+    execute(conn, sql, (AuditEntry::BEGINNING.as_slice(),)).await?;
+    let last = "SELECT number, hash FROM audit ORDER BY number DESC LIMIT 1";
+    let last = first(conn, last, (), place).await?.unwrap_or((0, AuditEntry::BEGINNING));
+    let head = head(conn).await?;
+    Ok(if last.0 > head.0 { last } else { head })
+}
+
+async fn head(conn: &mut Conn) -> Result<Place, Fault> {
+    let head = first(conn, "SELECT number, hash FROM audit_head", (), place).await?;
+    Ok(head.unwrap_or((0, AuditEntry::BEGINNING)))
+}
+
+/// Reads any stored value: a hash of the wrong length must not stop the log, and then matches no entry.
+fn place(row: &mut Columns) -> Result<Place, Fault> {
+    let (number, hash): (u64, Vec<u8>) = (row.next()?, row.next()?);
+    Ok((number, hash.try_into().unwrap_or(AuditEntry::BEGINNING)))
+}
+
+async fn insert(conn: &mut Conn, entry: &AuditEntry) -> Result<(), Fault> {
+    let user = match entry.actor {
+        Actor::User(user) => Some(user.get()),
+        Actor::CommandLine => None,
+    };
+    let AuditEntry { number, at, action, subject, detail, hash, .. } = entry;
+    let sql = "INSERT INTO audit (number, at_ms, user_id, action, subject, detail, hash) VALUES (?, ?, ?, ?, ?, ?, ?)";
+    let row = (number, at.as_millis(), user, action, subject, detail, hash.as_slice());
+    execute(conn, sql, row).await?;
+    let sql = "UPDATE audit_head SET number = ?, hash = ? WHERE one = 1";
+    execute(conn, sql, (number, hash.as_slice())).await.map(drop)
+}
+
+async fn verify(conn: &mut Conn) -> Result<AuditCheck, Fault> {
+    let mut walk = ChainWalk::new();
+    let sql = format!("{SELECT} WHERE number >= ? ORDER BY number LIMIT ?");
+    let mut from = 0;
+    loop {
+        let stretch = all(conn, &*sql, (from, STRETCH), |row| {
+            let number: u64 = row.next()?;
+            Ok((number, entry(number, row).ok()))
+        });
+        let stretch = stretch.await?;
+        let all_fit = stretch.iter().all(|(number, entry)| walk.meets(*number, entry.as_ref()));
+        if !all_fit || (stretch.len() as u64) < STRETCH {
+            return Ok(walk.end(head(conn).await?));
+        }
+        from = walk.next();
+    }
+}
+
+fn numbered(row: &mut Columns) -> Result<AuditEntry, Fault> {
+    let number = row.next()?;
+    entry(number, row)
+}
+
+fn entry(number: u64, row: &mut Columns) -> Result<AuditEntry, Fault> {
+    Ok(AuditEntry {
+        number,
+        at: row.time()?,
+        actor: match row.next::<Option<u64>>()? {
+            None => Actor::CommandLine,
+            Some(user) => Actor::User(UserId::new(user)),
+        },
+        action: row.next()?,
+        subject: row.next()?,
+        detail: row.next()?,
+        hash: match <[u8; 32]>::try_from(row.next::<Vec<u8>>()?) {
+            Ok(hash) => hash,
+            Err(other) => return Err(row.unreadable_last(format_args!("{} bytes", other.len()))),
+        },
+    })
+}

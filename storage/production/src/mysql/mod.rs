@@ -1,0 +1,362 @@
+//! The MySQL half of the production back end: the database of users, shops, vouchers, orders and payments,
+//! and the counter of order numbers.
+//!
+//! [`Database`] is the connection pool. Every port in this module hands a few statements to the pool. Any
+//! number of processes write at once. Unique keys and row locks prevent double writes. Row locks are always
+//! taken in the order order, payment, sale. The exception is a batch with something unusual in it: the batch
+//! locks only sales, by id, before reading anything else.
+//!
+//! # MySQL 8
+//!
+//! All tests run on MariaDB 10.11; **on MySQL 8 the module is unproven**, though written to suit both:
+//!
+//! - generated columns are `STORED`, with a unique index over them; expressions use only `CASE`;
+//! - the collation is named: `utf8mb4_bin`. On both servers, a comparison pads the shorter text with spaces;
+//! - no `RETURNING`, no `INSERT … SET`, no sequences, no `FOR UPDATE OF`, no `SKIP LOCKED`;
+//! - no `VALUES()` and no alias of a new row in `ON DUPLICATE KEY UPDATE` (each is either deprecated or known
+//!   to only one of the two servers): values are bound twice;
+//! - the isolation level is set by `SET … TRANSACTION ISOLATION LEVEL`, since the variable has two names;
+//!   with a binary log, READ COMMITTED wants `binlog_format` ROW (the default of MySQL) or MIXED (the default
+//!   of MariaDB);
+//! - `GET_LOCK` and the locks of an import hold on one server. With several writable servers (Galera, group
+//!   replication), start or import with one process first;
+//! - the error numbers of a violated check (3819 and 4025), of a snapshot that is too old (1020, MariaDB) and
+//!   of a full disk differ; `trouble` has both;
+//! - `caching_sha2_password` without TLS asks the server for its public key; the driver does so
+//!   automatically.
+
+mod address;
+mod apart;
+mod audit;
+mod burial;
+mod columns;
+mod comments;
+mod counts;
+mod database;
+mod dead_letters;
+mod epochs;
+mod feed_rows;
+mod figures;
+mod follows;
+mod form;
+mod holders;
+mod import;
+mod job;
+mod ledger;
+mod likes;
+mod many;
+mod migrations;
+mod notes;
+mod orders;
+mod outbox;
+mod payments;
+mod persist;
+mod pictures;
+mod purchases;
+mod reports;
+mod sale_rows;
+mod sequences;
+mod shops;
+mod sign_ins;
+mod steps;
+mod stock_changes;
+mod trouble;
+mod upkeep;
+mod users;
+mod verdict;
+mod vouchers;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mallbox_storage::backend::FeedRows;
+use mallbox_storage::{
+    Audit, Comments, DeadLetters, Durability, Follows, Import, LedgerRows, Likes, Notes, OpenError, Orders,
+    Outbox, PaymentRows, Pictures, Reports, Sequences, Shops, StoreError, Users, Vouchers,
+};
+use mysql_async::prelude::Queryable as _;
+use mysql_async::{Conn, Error, Opts};
+use tokio::time::{Instant, sleep, timeout};
+
+use self::address::{Address, STATEMENTS};
+use self::database::Database;
+pub use self::figures::MysqlFigures;
+use self::migrations::Unfit;
+use self::trouble::Fault;
+pub use self::upkeep::MysqlUpkeep;
+use super::{EpochRows, Holders, SignRows};
+
+/// Longest wait for the first connection to a server.
+const FIRST_CONNECTION: Duration = Duration::from_secs(5);
+/// Pause between attempts while the server has no free connection.
+const CROWDED_PAUSE: Duration = Duration::from_millis(200);
+/// Interval between log entries about the wait for a connection.
+const CROWDED_LOGGED_EVERY: Duration = Duration::from_secs(10);
+const NO_SUCH_DATABASE: u16 = 1049;
+
+/// The ports that MySQL implements.
+pub struct MysqlPorts {
+    /// Users, their cards and their rights.
+    pub users: Arc<dyn Users>,
+    /// Followers and followees of users.
+    pub follows: Arc<dyn Follows>,
+    /// Follows and notes, from which feeds are built. Redis caches the newest entries.
+    pub feed_rows: Arc<dyn FeedRows>,
+    /// Likes of notes and comments.
+    pub likes: Arc<dyn Likes>,
+    /// Notes and their moderation.
+    pub notes: Arc<dyn Notes>,
+    /// Comments on notes.
+    pub comments: Arc<dyn Comments>,
+    /// Readers' reports of notes and comments.
+    pub reports: Arc<dyn Reports>,
+    /// Shops and shop types.
+    pub shops: Arc<dyn Shops>,
+    /// Vouchers and their sales.
+    pub vouchers: Arc<dyn Vouchers>,
+    /// Orders of all vouchers.
+    pub orders: Arc<dyn Orders>,
+    /// Rows for the ledger check.
+    pub ledger: Arc<dyn LedgerRows>,
+    /// Outbox entries of closed orders: units to release in Redis.
+    pub outbox: Arc<dyn Outbox>,
+    /// Claims that could not become orders.
+    pub dead_letters: Arc<dyn DeadLetters>,
+    /// Payments of orders.
+    pub payments: Arc<dyn PaymentRows>,
+    /// Pictures uploaded by users.
+    pub pictures: Arc<dyn Pictures>,
+    /// The audit log of operators' actions.
+    pub audit: Arc<dyn Audit>,
+    /// Import of a whole mall.
+    pub import: Arc<dyn Import>,
+    /// Counters, reserved in blocks.
+    pub sequences: Arc<dyn Sequences>,
+    /// Replication epochs: the Redis server in force.
+    pub epochs: Arc<dyn EpochRows>,
+    /// Holders of a sale's units, for the resync of Redis.
+    pub holders: Arc<dyn Holders>,
+    /// Sign-ins of users, for the resync of Redis.
+    pub sign_rows: Arc<dyn SignRows>,
+    /// Settings, health and shutdown of the database.
+    pub upkeep: MysqlUpkeep,
+}
+
+/// Connects, creates the database if it does not exist, and migrates the schema to this version. The current
+/// runtime drives the connections from then on, and has to outlive the ports.
+///
+/// `url` is described at [`ProductionOptions`](super::ProductionOptions). While the server has no free
+/// connection, this call waits without a limit, as the calls of an open mall do. The wait is logged at once
+/// and every ten seconds.
+///
+/// # Errors
+/// [`OpenError`]: the URL is invalid, the server does not respond or refuses the login, or the database
+/// belongs to another program or to a newer mallbox.
+pub async fn connect(url: &str) -> Result<MysqlPorts, OpenError> {
+    connect_within(url, None).await
+}
+
+/// Connects like [`connect`], but waits at most `wait` for a free connection; `None` means no limit.
+///
+/// # Errors
+/// The errors of [`connect`]; [`OpenError::NoConnection`] after `wait`.
+pub async fn connect_within(url: &str, wait: Option<Duration>) -> Result<MysqlPorts, OpenError> {
+    let address = Address::parse(url)?;
+    let unreachable =
+        |error: Fault| OpenError::Unreachable { server: address.shown(), source: error.to_string().into() };
+    let mut crowd = Crowd { server: address.shown(), began: Instant::now(), wait_max: wait, logged: None };
+    let mut conn = loop {
+        match first_connection(&address).await {
+            Ok(conn) => break conn,
+            Err(fault) => crowd.wait(fault).await?,
+        }
+    };
+    migrations::apply(&mut conn).await.map_err(|unfit| match unfit {
+        Unfit::Because(detail) => OpenError::Unfit { server: address.shown(), detail },
+        Unfit::Trouble(fault) => unreachable(fault),
+    })?;
+    let durability = durability(&mut conn).await.map_err(unreachable)?;
+    let (room, taken) = room(&mut conn).await.map_err(unreachable)?;
+    if let Some(words) = crowding(room, taken, address.opts.pool_opts().constraints().max()) {
+        tracing::warn!(server = address.shown(), "{words}");
+    }
+    drop(conn);
+    let database = Database::new(address.opts.clone(), address.place());
+    // The pool keeps the connection, so that the first reads of a starting mall find one.
+    while let Err(fault) = database.first_call().await {
+        crowd.wait(fault).await?;
+    }
+    Ok(MysqlPorts {
+        users: Arc::new(users::MysqlUsers(database.clone())),
+        follows: Arc::new(follows::MysqlFollows(database.clone())),
+        feed_rows: Arc::new(feed_rows::MysqlFeedRows(database.clone())),
+        likes: Arc::new(likes::MysqlLikes::new(database.clone())),
+        notes: Arc::new(notes::MysqlNotes(database.clone())),
+        comments: Arc::new(comments::MysqlComments(database.clone())),
+        reports: Arc::new(reports::MysqlReports(database.clone())),
+        shops: Arc::new(shops::MysqlShops(database.clone())),
+        vouchers: Arc::new(vouchers::MysqlVouchers(database.clone())),
+        orders: Arc::new(orders::MysqlOrders(database.clone())),
+        ledger: Arc::new(ledger::MysqlLedgerRows(database.clone())),
+        outbox: Arc::new(outbox::MysqlOutbox(database.clone())),
+        dead_letters: Arc::new(dead_letters::MysqlDeadLetters(database.clone())),
+        payments: Arc::new(payments::MysqlPayments(database.clone())),
+        pictures: Arc::new(pictures::MysqlPictures(database.clone())),
+        audit: Arc::new(audit::MysqlAudit(database.clone())),
+        import: Arc::new(import::MysqlImport(database.clone())),
+        sequences: Arc::new(sequences::MysqlSequences::new(database.clone())),
+        epochs: Arc::new(epochs::MysqlEpochs(database.clone())),
+        holders: Arc::new(holders::MysqlHolders(database.clone())),
+        sign_rows: Arc::new(sign_ins::MysqlSignIns(database.clone())),
+        upkeep: MysqlUpkeep { database, address: address.place(), durability },
+    })
+}
+
+/// The state of a startup that waits for a free connection.
+struct Crowd {
+    server: String,
+    began: Instant,
+    wait_max: Option<Duration>,
+    logged: Option<Instant>,
+}
+
+impl Crowd {
+    /// Returns when the next attempt is due.
+    ///
+    /// # Errors
+    /// [`OpenError::Unreachable`] with the fault, unless the fault is a lack of free connections;
+    /// [`OpenError::NoConnection`] after `wait_max`.
+    async fn wait(&mut self, fault: Fault) -> Result<(), OpenError> {
+        let (server, waited) = (self.server.clone(), self.began.elapsed());
+        if !fault.is_crowded() {
+            return Err(OpenError::Unreachable { server, source: fault.to_string().into() });
+        }
+        if self.wait_max.is_some_and(|wait_max| waited >= wait_max) {
+            return Err(OpenError::NoConnection { server, waited, source: fault.to_string().into() });
+        }
+        if self.logged.is_none_or(|logged| logged.elapsed() >= CROWDED_LOGGED_EVERY) {
+            let waited_s = waited.as_secs();
+            tracing::warn!(server, waited_s, %fault, "waiting for a free connection: raise max_connections of the server, or lower pool_max of other processes");
+            self.logged = Some(Instant::now());
+        }
+        sleep(CROWDED_PAUSE).await;
+        Ok(())
+    }
+}
+
+async fn first_connection(address: &Address) -> Result<Conn, Fault> {
+    match open(address.opts.clone()).await {
+        Err(Fault::Driver(Error::Server(said))) if said.code == NO_SUCH_DATABASE => {
+            let mut conn = open(address.of_server()).await?;
+            let name = quoted(&address.database);
+            let sql = format!(
+                "CREATE DATABASE IF NOT EXISTS {name} DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
+            );
+            conn.query_drop(sql).await?;
+            open(address.opts.clone()).await
+        }
+        other => other,
+    }
+}
+
+/// Quotes a database name, because a name cannot be bound. Between backticks only the backtick has a meaning.
+fn quoted(database: &str) -> String {
+    format!("`{}`", database.replace('`', "``"))
+}
+
+/// Returns `url` with another database name.
+pub(super) fn with_database(url: &str, database: &str) -> Result<String, OpenError> {
+    // Ensures that the part cut off below is a database name.
+    let _ = Address::parse(url)?;
+    let (place, query) = url.split_once('?').map_or((url, None), |(place, query)| (place, Some(query)));
+    let server = place.rsplit_once('/').map_or(place, |(server, _)| server);
+    let url = format!("{server}/{database}");
+    Ok(query.map_or(url.clone(), |query| format!("{url}?{query}")))
+}
+
+/// Returns the server's counters since its start.
+pub(super) async fn figures_of(url: &str) -> Result<MysqlFigures, StoreError> {
+    let asked = async { figures::figures(&mut open(server_of(url)?.0).await?).await };
+    asked.await.map_err(|fault: Fault| fault.explain("figures"))
+}
+
+/// Drops the database, without a time limit.
+pub(super) async fn drop_database(url: &str) -> Result<(), StoreError> {
+    let dropped = async {
+        let (server, database) = server_of(url)?;
+        let mut conn = open(server).await?;
+        Ok(conn.query_drop(format!("DROP DATABASE IF EXISTS {}", quoted(&database))).await?)
+    };
+    dropped.await.map_err(|fault: Fault| fault.explain("drop database"))
+}
+
+/// Returns the options for the server, and the database name from the URL.
+fn server_of(url: &str) -> Result<(Opts, String), Fault> {
+    let address = Address::parse(url).map_err(|error| Fault::refused(error.to_string()))?;
+    Ok((address.of_server(), address.database))
+}
+
+async fn open(opts: Opts) -> Result<Conn, Fault> {
+    let conn = timeout(FIRST_CONNECTION, Conn::new(opts)).await;
+    Ok(conn.map_err(|_| Fault::Silence(FIRST_CONNECTION))??)
+}
+
+/// Returns the number of connections for which the server has room, given [`STATEMENTS`] prepared statements
+/// on each of ours, and the number of other connections at present.
+async fn room(conn: &mut Conn) -> Result<(usize, usize), Fault> {
+    let limits: Option<(usize, usize)> =
+        conn.query_first("SELECT @@max_connections, @@max_prepared_stmt_count").await?;
+    let connected: Option<(String, usize)> =
+        conn.query_first("SHOW GLOBAL STATUS LIKE 'Threads_connected'").await?;
+    let room = limits.map_or(usize::MAX, |(connections, prepared)| connections.min(prepared / STATEMENTS));
+    // The connection of this check is closed before the pool opens its first.
+    Ok((room, connected.map_or(0, |(_, connections)| connections.saturating_sub(1))))
+}
+
+/// Returns a warning for a pool that may not get all its connections. Other processes may open more
+/// connections later: their number is unknown.
+fn crowding(room: usize, taken: usize, pool: usize) -> Option<String> {
+    (taken + pool > room).then(|| {
+        format!(
+            "MySQL has room for {room} connections; {taken} are taken, and this process may need {pool}: raise \
+             max_connections or max_prepared_stmt_count ({STATEMENTS} a connection) there, or lower pool_max in the URL"
+        )
+    })
+}
+
+/// Returns the durability of an acknowledged commit on this server. InnoDB's log has to be on the disk, and
+/// the binary log too where enabled: the server rolls back at its start any transaction missing from the
+/// binary log.
+async fn durability(conn: &mut Conn) -> Result<Durability, Fault> {
+    let sql = "SELECT @@innodb_flush_log_at_trx_commit, @@log_bin, @@sync_binlog";
+    let found = columns::first(conn, sql, (), |row| Ok((row.next()?, row.next()?, row.next()?)));
+    Ok(match found.await? {
+        Some((1 | 3, 0, _) | (1 | 3, _, 1)) => Durability::Power,
+        Some((0, _, _)) | None => Durability::Relaxed,
+        Some((_, _, _)) => Durability::Process,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pool_that_may_not_find_room_is_said() {
+        for (room, taken, pool, is_said) in
+            [(151, 135, 16, false), (151, 136, 16, true), (15, 0, 16, true), (0, 0, 1, true)]
+        {
+            let words = crowding(room, taken, pool);
+            assert_eq!(words.is_some(), is_said, "{room}, {taken}, {pool}: {words:?}");
+        }
+        assert!(crowding(151, 144, 16).unwrap().contains("room for 151 connections; 144 are taken"));
+    }
+
+    /// One connection more than the server's own limits allow fails for want of a connection, not of
+    /// statements.
+    #[test]
+    fn connections_run_out_before_prepared_statements_do() {
+        const OF_A_SERVER: (usize, usize) = (151, 16_382);
+        assert!(OF_A_SERVER.1 / STATEMENTS > OF_A_SERVER.0);
+    }
+}

@@ -1,0 +1,224 @@
+//! [`Orders`] in MySQL.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use mallbox_storage::{
+    Cents, DeadReason, Logged, Order, OrderCounts, OrderFilter, OrderId, Orders, Page, Persisted, Step,
+    Stepped, StoreError, Timestamp, UserId, VoucherId,
+};
+use mysql_async::{Conn, Value, params};
+
+use super::columns::{Columns, all, first};
+use super::database::Database;
+use super::job::run;
+use super::trouble::Fault;
+use super::{burial, counts, holders, persist, purchases, steps};
+
+pub(super) struct MysqlOrders(pub(super) Database);
+
+/// Start of every query for orders; read by [`order`].
+pub(super) const SELECT: &str =
+    "SELECT id, voucher_id, user_id, status, pay_value, pay_type, created_ms, deadline_ms, paid_ms,
+    used_ms, refunded_ms, payment_mode FROM orders";
+
+#[async_trait]
+impl Orders for MysqlOrders {
+    /// Returns 50 ms. Other calls have connections of their own, and wait at most for the row of a sale,
+    /// locked only at the end of a batch. The fixed cost of a batch (a dozen round trips and a sync of the
+    /// disk) should be a small part of the time. Meanwhile, a buyer sees the order as pending.
+    fn batch_takes(&self) -> Duration {
+        Duration::from_millis(50)
+    }
+
+    async fn persist(&self, claims: &[Logged], now: Timestamp) -> Result<Vec<Persisted>, StoreError> {
+        persist::persist(&self.0, claims, now).await
+    }
+
+    async fn bury(
+        &self,
+        claim: &Logged,
+        reason: DeadReason,
+        detail: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.0
+            .write("bury", |conn| {
+                run(async move {
+                    match burial::bury(conn, claim, reason, detail, now).await {
+                        // An unknown sale has no row to lock: a concurrent call was quicker.
+                        Err(fault) if fault.is_taken_key() => Ok(()),
+                        done => done,
+                    }
+                })
+            })
+            .await
+    }
+
+    async fn insert(&self, order: &Order, request: Option<&str>) -> Result<OrderId, StoreError> {
+        self.0
+            .write("insert order", |conn| run(async move { purchases::insert(conn, order, request).await }))
+            .await
+    }
+
+    async fn requested(
+        &self,
+        user: UserId,
+        voucher: VoucherId,
+        request: &str,
+    ) -> Result<Option<OrderId>, StoreError> {
+        self.0
+            .read("requested order", |conn| {
+                run(async move { purchases::find(conn, user, voucher, request).await })
+            })
+            .await
+    }
+
+    async fn get(&self, which: OrderId) -> Result<Option<Order>, StoreError> {
+        self.0.read("order", |conn| run(by_id(conn, which))).await
+    }
+
+    async fn of_user(&self, user: UserId, page: Page) -> Result<Vec<Order>, StoreError> {
+        let sql: &str = &format!("{SELECT} WHERE user_id = ? ORDER BY id DESC LIMIT ? OFFSET ?");
+        let params = (user.get(), page.size(), page.skipped());
+        self.0.read("orders of user", |conn| run(async move { all(conn, sql, params, order).await })).await
+    }
+
+    async fn find(&self, filter: OrderFilter, page: Page) -> Result<(Vec<Order>, u64), StoreError> {
+        self.0.look("find orders", |conn| run(async move { find(conn, &filter, page).await })).await
+    }
+
+    async fn holding(&self, voucher: VoucherId, user: UserId) -> Result<Option<OrderId>, StoreError> {
+        self.0
+            .read("holding", |conn| {
+                run(async move {
+                    let sql = "SELECT id FROM orders WHERE user_id = ? AND voucher_id = ? AND is_live = 1";
+                    let key = (user.get(), voucher.get());
+                    match first(conn, sql, key, Columns::next::<u64>).await? {
+                        Some(live) => Ok(Some(OrderId::new(live))),
+                        None => burial::holding(conn, voucher, user).await,
+                    }
+                })
+            })
+            .await
+    }
+
+    async fn holdings(&self, voucher: VoucherId, user: UserId) -> Result<Vec<OrderId>, StoreError> {
+        let sql = "SELECT id FROM orders WHERE user_id = :user AND voucher_id = :voucher AND is_live = 1
+                   UNION ALL SELECT order_id FROM dead_letters
+                   WHERE user_id = :user AND voucher_id = :voucher AND holds_unit = 1";
+        self.0
+            .read("holdings", |conn| {
+                run(async move {
+                    let key = params! { "user" => user.get(), "voucher" => voucher.get() };
+                    all(conn, sql, key, |row| row.next().map(OrderId::new)).await
+                })
+            })
+            .await
+    }
+
+    async fn step(&self, order: OrderId, step: Step, now: Timestamp) -> Result<Stepped, StoreError> {
+        self.0.write("step", |conn| run(async move { steps::step(conn, order, step, now).await })).await
+    }
+
+    async fn cancel(&self, orders: &[OrderId], _: Timestamp) -> Result<Vec<Stepped>, StoreError> {
+        self.0.write("cancel", |conn| run(async move { steps::cancel(conn, orders).await })).await
+    }
+
+    async fn unpaid(&self, after: OrderId, max: u32) -> Result<Vec<(OrderId, Timestamp)>, StoreError> {
+        let sql = "SELECT id, deadline_ms FROM orders WHERE status = 1 AND id > ? ORDER BY id LIMIT ?";
+        self.0
+            .read("unpaid orders", |conn| {
+                run(async move {
+                    all(conn, sql, (after.get(), max), |row| Ok((OrderId::new(row.next()?), row.time()?)))
+                        .await
+                })
+            })
+            .await
+    }
+
+    async fn count(&self, voucher: VoucherId) -> Result<OrderCounts, StoreError> {
+        let counted = self
+            .0
+            .look("count orders", |conn| {
+                run(async move { counts::count(conn, Some(voucher), counts::ALL).await })
+            })
+            .await?;
+        Ok(counted.get(&voucher).copied().unwrap_or_default())
+    }
+
+    async fn tally(&self, voucher: VoucherId) -> Result<OrderCounts, StoreError> {
+        let counted = self
+            .0
+            .look("tally orders", |conn| {
+                run(async move {
+                    // Without a first order, the range is empty.
+                    let ends = holders::ends(conn, voucher).await?.unwrap_or((1, 0));
+                    counts::count(conn, Some(voucher), ends).await
+                })
+            })
+            .await?;
+        Ok(counted.get(&voucher).copied().unwrap_or_default())
+    }
+
+    async fn count_all(&self) -> Result<BTreeMap<VoucherId, OrderCounts>, StoreError> {
+        self.0
+            .look("count all orders", |conn| run(async move { counts::count(conn, None, counts::ALL).await }))
+            .await
+    }
+
+    async fn highest_counts(&self) -> Result<Vec<(u64, u64)>, StoreError> {
+        self.0.look("highest counts", |conn| run(counts::highest(conn))).await
+    }
+}
+
+pub(super) async fn by_id(conn: &mut Conn, which: OrderId) -> Result<Option<Order>, Fault> {
+    first(conn, format!("{SELECT} WHERE id = ?"), (which.get(),), order).await
+}
+
+async fn find(conn: &mut Conn, filter: &OrderFilter, page: Page) -> Result<(Vec<Order>, u64), Fault> {
+    let (mut wheres, mut values) = (vec!["TRUE"], Vec::<Value>::new());
+    if let Some(user) = filter.user {
+        wheres.push("user_id = ?");
+        values.push(user.get().into());
+    }
+    if let Some(voucher) = filter.voucher {
+        wheres.push("voucher_id = ?");
+        values.push(voucher.get().into());
+        // An ordinary voucher has no first and last order, and a user's orders are found without them.
+        if filter.user.is_none()
+            && let Some((first, last)) = holders::ends(conn, voucher).await?
+        {
+            wheres.push("id BETWEEN ? AND ?");
+            values.extend([first.into(), last.into()]);
+        }
+    }
+    if let Some(status) = filter.status {
+        wheres.push("status = ?");
+        values.push((status as u8).into());
+    }
+    let wheres = wheres.join(" AND ");
+    let sql = format!("SELECT COUNT(*) FROM orders WHERE {wheres}");
+    let total = first(conn, sql, values.clone(), Columns::count).await?;
+    values.extend([page.size().into(), page.skipped().into()]);
+    let sql = format!("{SELECT} WHERE {wheres} ORDER BY id DESC LIMIT ? OFFSET ?");
+    Ok((all(conn, sql, values, order).await?, total.unwrap_or_default()))
+}
+
+pub(super) fn order(row: &mut Columns) -> Result<Order, Fault> {
+    Ok(Order {
+        id: OrderId::new(row.next()?),
+        voucher: VoucherId::new(row.next()?),
+        user: UserId::new(row.next()?),
+        status: row.status()?,
+        pay_value: Cents::new(row.next()?),
+        pay_type: row.next()?,
+        created: row.time()?,
+        deadline: row.time()?,
+        paid: row.time_if_any()?,
+        used: row.time_if_any()?,
+        refunded: row.time_if_any()?,
+        payment: row.known()?,
+    })
+}

@@ -1,0 +1,185 @@
+//! Turns claims into orders or dead letters: the second safeguard of every sale.
+//!
+//! Nearly every batch consists of new claims with sufficient stock. So the optimistic path runs first
+//! ([`write_all`]): it inserts the orders and takes the units, and unique keys and stock verify the
+//! assumption. The row of a sale stays locked only from the taking to the commit, so that many processes can
+//! write orders of one sale at once. If the assumption fails, the transaction is rolled back, and the batch
+//! is examined claim by claim ([`write_each`]), with its sales locked from the beginning.
+//!
+//! Reasons and figures: `storage/decisions/0022-mysql-transactions.md`.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use mallbox_storage::backend::Numbered as _;
+use mallbox_storage::{
+    Claim, DeadReason, Logged, OrderId, PaymentMode, Persisted, StoreError, Timestamp, UserId, VoucherId,
+};
+use mysql_async::{Conn, Value};
+
+use super::columns::{Columns, execute, first};
+use super::database::Database;
+use super::job::run;
+use super::sale_rows::{self, Lock, SaleRow, Taking};
+use super::trouble::Fault;
+use super::verdict::{self, Known};
+use super::{burial, many};
+
+/// Attempts at a batch claim by claim, when concurrent writers take its keys in between.
+const LOOKS: usize = 3;
+
+/// Writes the claims. Returns one outcome per claim, in the order of the claims.
+pub(super) async fn persist(
+    database: &Database,
+    claims: &[Logged],
+    now: Timestamp,
+) -> Result<Vec<Persisted>, StoreError> {
+    if claims.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut done = database.try_bulk(|conn| run(async move { write_all(conn, claims, now).await })).await;
+    for _ in 0..LOOKS {
+        if !matches!(done, Err(Fault::Overtaken)) {
+            break;
+        }
+        done = database.try_bulk(|conn| run(async move { write_each(conn, claims, now).await })).await;
+    }
+    done.map_err(|fault| fault.explain("persist"))
+}
+
+/// Writes the order of a dead-lettered claim, with a new payment deadline, and takes a unit unless the dead
+/// letter holds one. Returns the reason if the database does not allow the order; nothing is written then.
+/// Locks the sale, if any.
+pub(super) async fn revive(
+    conn: &mut Conn,
+    claim: &Claim,
+    holds_unit: bool,
+    now: Timestamp,
+) -> Result<Result<(), (DeadReason, String)>, Fault> {
+    let Some(sale) = sale_rows::get(conn, claim.voucher, Lock::Yes).await? else {
+        return Ok(Err((DeadReason::Refused, format!("voucher {} is no sale", claim.voucher))));
+    };
+    let row = (*claim, sale.payment.deadline(now, sale.pay_within, now));
+    let reason = match insert(conn, &[row], &BTreeMap::from([(claim.voucher, sale)])).await {
+        Ok(()) if holds_unit || sale_rows::take(conn, claim.voucher, Taking::one(claim.order)).await? => {
+            return Ok(Ok(()));
+        }
+        Ok(()) => {
+            execute(conn, "DELETE FROM orders WHERE id = ?", (claim.order.get(),)).await?;
+            DeadReason::Oversold
+        }
+        Err(fault) if fault.is_taken_key() => match owner(conn, claim.order).await? {
+            Some(_) => DeadReason::IdClash,
+            None => DeadReason::Double,
+        },
+        Err(fault) if fault.is_refusal() => return Ok(Err((DeadReason::Refused, fault.to_string()))),
+        Err(fault) => return Err(fault),
+    };
+    Ok(Err((reason, reason.detail(owner(conn, claim.order).await?))))
+}
+
+/// Returns the user and the voucher of an order.
+pub(super) async fn owner(conn: &mut Conn, order: OrderId) -> Result<Option<(UserId, VoucherId)>, Fault> {
+    let sql = "SELECT id, user_id, voucher_id FROM orders WHERE id = ?";
+    Ok(first(conn, sql, (order.get(),), owned).await?.map(|(_, owner)| owner))
+}
+
+/// Returns the users and vouchers of those ids that are orders.
+pub(super) async fn owners(
+    conn: &mut Conn,
+    orders: &[OrderId],
+) -> Result<HashMap<OrderId, (UserId, VoucherId)>, Fault> {
+    let ids: Vec<u64> = orders.iter().map(|order| order.get()).collect();
+    let sql = "SELECT id, user_id, voucher_id FROM orders WHERE id IN ({keys})";
+    Ok(many::look(conn, sql, &[], &ids, owned).await?.into_iter().collect())
+}
+
+/// Writes all claims on the assumption that each is new and that stock suffices; [`Fault::Overtaken`] if not.
+async fn write_all(conn: &mut Conn, claims: &[Logged], now: Timestamp) -> Result<Vec<Persisted>, Fault> {
+    let sales = sale_rows::of_claims(conn, claims, Lock::No).await?;
+    let mut orders = Vec::with_capacity(claims.len());
+    let mut takings: BTreeMap<VoucherId, Taking> = BTreeMap::new();
+    for Logged { claim, .. } in claims {
+        let Some(sale) = sales.get(&claim.voucher) else { continue };
+        orders.push((*claim, sale.payment.deadline(claim.at, sale.pay_within, now)));
+        takings.entry(claim.voucher).or_default().add(claim.order);
+    }
+    let answers = orders.iter().map(|(_, deadline)| Persisted::Written { deadline: *deadline }).collect();
+    // Sorted by id: inserts then fill the table from left to right, and two writers of the same orders do not
+    // wait for each other.
+    orders.sort_by_key(|(claim, _)| claim.order);
+    insert(conn, &orders, &sales).await.map_err(overtaken)?;
+    for (voucher, taking) in takings {
+        if !sale_rows::take(conn, voucher, taking).await? {
+            return Err(Fault::Overtaken);
+        }
+    }
+    // The sales are locked now, so no further claim can be dead-lettered.
+    if burial::any_among(conn, claims).await? { Err(Fault::Overtaken) } else { Ok(answers) }
+}
+
+async fn write_each(conn: &mut Conn, claims: &[Logged], now: Timestamp) -> Result<Vec<Persisted>, Fault> {
+    let sales = sale_rows::of_claims(conn, claims, Lock::Yes).await?;
+    let known = known(conn, claims).await?;
+    let verdict = verdict::decide(claims, &sales, known, now);
+    insert(conn, &verdict.orders, &sales).await.map_err(overtaken)?;
+    burial::insert(conn, &verdict.burials, now).await?;
+    for (voucher, taking) in verdict.takings {
+        if !sale_rows::take(conn, voucher, taking).await? {
+            return Err(Fault::refused(format!("the stock of sale {voucher} cannot be taken")));
+        }
+    }
+    Ok(verdict.answers)
+}
+
+async fn known(conn: &mut Conn, claims: &[Logged]) -> Result<Known, Fault> {
+    let ids: Vec<OrderId> = claims.iter().map(|logged| logged.claim.order).collect();
+    let mut users: BTreeMap<VoucherId, Vec<u64>> = BTreeMap::new();
+    for Logged { claim, .. } in claims {
+        users.entry(claim.voucher).or_default().push(claim.user.get());
+    }
+    let mut live = HashSet::new();
+    for (voucher, users) in users {
+        let sql = "SELECT user_id FROM orders WHERE voucher_id = ? AND is_live = 1 AND user_id IN ({keys})";
+        let found = many::look(conn, sql, &[voucher.get()], &users, Columns::next::<u64>).await?;
+        live.extend(found.into_iter().map(|user| (UserId::new(user), voucher)));
+    }
+    let dead = burial::among(conn, &ids).await?;
+    Ok(Known { owners: owners(conn, &ids).await?, live, dead })
+}
+
+async fn insert(
+    conn: &mut Conn,
+    orders: &[(Claim, Option<Timestamp>)],
+    sales: &BTreeMap<VoucherId, SaleRow>,
+) -> Result<(), Fault> {
+    let head = "INSERT INTO orders (id, user_id, voucher_id, pay_value, created_ms, deadline_ms, status, payment_mode, of_sale, pay_type)";
+    let rows: Vec<[Value; 8]> = orders
+        .iter()
+        .map(|(claim, deadline)| {
+            let (pay_value, payment) = sales
+                .get(&claim.voucher)
+                .map_or((0, PaymentMode::default()), |sale| (sale.pay_value, sale.payment));
+            [
+                claim.order.get().into(),
+                claim.user.get().into(),
+                claim.voucher.get().into(),
+                pay_value.into(),
+                claim.at.as_millis().into(),
+                deadline.unwrap_or(claim.at).as_millis().into(),
+                (payment.first_status() as u8).into(),
+                payment.number().into(),
+            ]
+        })
+        .collect();
+    many::insert(conn, head, "(?, ?, ?, ?, ?, ?, ?, ?, 1, 1)", &rows).await
+}
+
+/// A taken key means a concurrent writer since the batch was examined.
+fn overtaken(fault: Fault) -> Fault {
+    if fault.is_taken_key() || fault.is_collision() { Fault::Overtaken } else { fault }
+}
+
+fn owned(row: &mut Columns) -> Result<(OrderId, (UserId, VoucherId)), Fault> {
+    let (order, user, voucher) = (row.next()?, row.next()?, row.next()?);
+    Ok((OrderId::new(order), (UserId::new(user), VoucherId::new(voucher))))
+}

@@ -1,0 +1,175 @@
+//! [`Pictures`] in MySQL.
+
+use async_trait::async_trait;
+use mallbox_storage::backend::Numbered as _;
+use mallbox_storage::{
+    NewPicture, Picture, PicturePut, PictureRemoval, PictureRoom, PictureSweep, Pictures, StoreError,
+    Timestamp, UserId,
+};
+use mysql_async::Conn;
+
+use super::columns::{Columns, all, execute, first};
+use super::database::Database;
+use super::job::run;
+use super::many;
+use super::trouble::Fault;
+
+/// Whether any row shows picture `p`. Indexed references are checked first; the check of shops scans all
+/// rows.
+macro_rules! is_shown {
+    () => {
+        "(EXISTS (SELECT 1 FROM note_pictures WHERE note_pictures.name = p.name)
+          OR EXISTS (SELECT 1 FROM users WHERE icon IN (p.name, CONCAT('/imgs', p.name)))
+          OR EXISTS (SELECT 1 FROM shop_types WHERE icon IN (p.name, CONCAT('/imgs', p.name)))
+          OR EXISTS (SELECT 1 FROM shops WHERE LOCATE(p.name, images) > 0))"
+    };
+}
+
+pub(super) struct MysqlPictures(pub(super) Database);
+
+#[async_trait]
+impl Pictures for MysqlPictures {
+    async fn put(
+        &self,
+        picture: NewPicture,
+        most: PictureRoom,
+        now: Timestamp,
+    ) -> Result<PicturePut, StoreError> {
+        let picture = &picture;
+        self.0
+            .write("put picture", |conn| {
+                run(async move {
+                    // Of two uploads by one owner, the second waits here until the first is counted.
+                    let owner = picture.owner.get();
+                    first(conn, "SELECT id FROM users WHERE id = ? FOR UPDATE", (owner,), id).await?;
+                    let sql = "SELECT id FROM pictures WHERE name = ?";
+                    if first(conn, sql, (&picture.name,), id).await?.is_some() {
+                        return Ok(PicturePut::NameTaken);
+                    }
+                    let has = usage(conn, picture.owner).await?;
+                    if !has.with(picture.content.len()).is_within(most) {
+                        return Ok(PicturePut::NoRoom(has));
+                    }
+                    insert(conn, picture, now).await?;
+                    Ok(PicturePut::Put)
+                })
+            })
+            .await
+    }
+
+    async fn get(&self, name: &str) -> Result<Option<Picture>, StoreError> {
+        let sql =
+            "SELECT kind, content FROM pictures JOIN picture_contents ON picture_id = id WHERE name = ?";
+        self.0
+            .read("picture", |conn| {
+                run(async move {
+                    first(conn, sql, (name,), |row| Ok(Picture { kind: row.known()?, content: row.next()? }))
+                        .await
+                })
+            })
+            .await
+    }
+
+    async fn keep(&self, owner: UserId, names: &[String], now: Timestamp) -> Result<Vec<String>, StoreError> {
+        let sql = "UPDATE pictures SET touched_ms = ? WHERE name = ? AND owner_id = ?";
+        self.0
+            .write("keep pictures", |conn| {
+                run(async move {
+                    let mut not_theirs = Vec::new();
+                    for name in names {
+                        if execute(conn, sql, (now.as_millis(), name, owner.get())).await? == 0 {
+                            not_theirs.push(name.clone());
+                        }
+                    }
+                    Ok(not_theirs)
+                })
+            })
+            .await
+    }
+
+    async fn remove(&self, owner: UserId, name: &str) -> Result<PictureRemoval, StoreError> {
+        let sql = concat!("SELECT id, ", is_shown!(), " FROM pictures AS p WHERE name = ? AND owner_id = ?");
+        self.0
+            .write("remove picture", |conn| {
+                run(async move {
+                    let found = first(conn, sql, (name, owner.get()), with_mark).await?;
+                    let Some((picture, is_shown)) = found else { return Ok(PictureRemoval::NotTheirs) };
+                    if is_shown {
+                        return Ok(PictureRemoval::Shown);
+                    }
+                    many::change(conn, "DELETE FROM pictures WHERE id IN ({keys})", &[], &[picture]).await?;
+                    delete_contents(conn, &[picture]).await?;
+                    Ok(PictureRemoval::Removed)
+                })
+            })
+            .await
+    }
+
+    async fn usage(&self, owner: UserId) -> Result<PictureRoom, StoreError> {
+        self.0.read("picture usage", |conn| run(async move { usage(conn, owner).await })).await
+    }
+
+    async fn sweep(
+        &self,
+        untouched_since: Timestamp,
+        max: u32,
+        now: Timestamp,
+    ) -> Result<PictureSweep, StoreError> {
+        let sql = concat!(
+            "SELECT id, ",
+            is_shown!(),
+            " FROM pictures AS p WHERE touched_ms <= ? ORDER BY touched_ms, id LIMIT ?"
+        );
+        let since = untouched_since.as_millis();
+        self.0
+            .write("sweep pictures", |conn| {
+                run(async move {
+                    let old = all(conn, sql, (since, max), with_mark).await?;
+                    let has_more = old.len() as u64 == u64::from(max);
+                    let (shown, idle): (Vec<_>, Vec<_>) =
+                        old.into_iter().partition(|(_, is_shown)| *is_shown);
+                    let [shown, idle] =
+                        [shown, idle].map(|of| of.into_iter().map(|(id, _)| id).collect::<Vec<_>>());
+                    let sql = "UPDATE pictures SET touched_ms = ? WHERE id IN ({keys})";
+                    many::change(conn, sql, &[now.as_millis()], &shown).await?;
+                    // A picture touched since the query above stays.
+                    let sql = "DELETE FROM pictures WHERE touched_ms <= ? AND id IN ({keys})";
+                    let removed = many::change(conn, sql, &[since], &idle).await?;
+                    delete_contents(conn, &idle).await?;
+                    Ok(PictureSweep { removed, has_more })
+                })
+            })
+            .await
+    }
+}
+
+fn id(row: &mut Columns) -> Result<u64, Fault> {
+    row.next()
+}
+
+fn with_mark(row: &mut Columns) -> Result<(u64, bool), Fault> {
+    Ok((row.next()?, row.next()?))
+}
+
+async fn usage(conn: &mut Conn, owner: UserId) -> Result<PictureRoom, Fault> {
+    let sql = "SELECT COUNT(*), CAST(COALESCE(SUM(bytes), 0) AS UNSIGNED) FROM pictures WHERE owner_id = ?";
+    let read = |row: &mut Columns| Ok(PictureRoom { pictures: row.count()?, bytes: row.next()? });
+    Ok(first(conn, sql, (owner.get(),), read).await?.unwrap_or_default())
+}
+
+async fn insert(conn: &mut Conn, picture: &NewPicture, now: Timestamp) -> Result<(), Fault> {
+    let NewPicture { name, owner, kind, content } = picture;
+    let (bytes, now) = (content.len() as u64, now.as_millis());
+    let sql = "INSERT INTO pictures (name, owner_id, kind, bytes, created_ms, touched_ms) VALUES (?, ?, ?, ?, ?, ?)";
+    execute(conn, sql, (name, owner.get(), kind.number(), bytes, now, now)).await?;
+    let picture = conn.last_insert_id();
+    let sql = "INSERT INTO picture_contents (picture_id, content) VALUES (?, ?)";
+    execute(conn, sql, (picture, content)).await.map(drop)
+}
+
+/// Deletes the contents of all `pictures` without a row any more.
+async fn delete_contents(conn: &mut Conn, pictures: &[u64]) -> Result<(), Fault> {
+    let sql = "DELETE FROM picture_contents WHERE picture_id IN ({keys})
+               AND NOT EXISTS (SELECT 1 FROM pictures WHERE id = picture_id)";
+    many::change(conn, sql, &[], pictures).await.map(drop)
+}

@@ -1,0 +1,85 @@
+//! Orders of ordinary vouchers, and the request names that make a purchase idempotent.
+
+use mallbox_storage::backend::Numbered as _;
+use mallbox_storage::{Order, OrderId, Timestamp, UserId, VoucherId};
+use mysql_async::{Conn, params};
+
+use super::columns::{Columns, execute, first};
+use super::persist;
+use super::trouble::Fault;
+
+/// Writes an order in the caller's transaction, unless the request was made before. Returns the id of the
+/// order for the request.
+pub(super) async fn insert(conn: &mut Conn, order: &Order, request: Option<&str>) -> Result<OrderId, Fault> {
+    is_ordinary(conn, order.voucher).await?;
+    if let Some(request) = request {
+        // Of two concurrent requests with one name, the second waits here for the first.
+        let sql = "INSERT INTO purchases (user_id, voucher_id, request, order_id) VALUES (?, ?, ?, ?)";
+        let row = (order.user.get(), order.voucher.get(), request.as_bytes(), order.id.get());
+        match execute(conn, sql, row).await {
+            Err(fault) if fault.is_taken_key() => {
+                let before = find(conn, order.user, order.voucher, request).await?;
+                return before
+                    .ok_or_else(|| Fault::refused("a request of this name is there and cannot be read"));
+            }
+            done => done?,
+        };
+    }
+    match write(conn, order).await {
+        Err(fault) if fault.is_taken_key() => is_repeat(conn, order).await?,
+        done => done?,
+    }
+    Ok(order.id)
+}
+
+/// Returns the order of an earlier request with this name.
+pub(super) async fn find(
+    conn: &mut Conn,
+    user: UserId,
+    voucher: VoucherId,
+    request: &str,
+) -> Result<Option<OrderId>, Fault> {
+    let sql = "SELECT order_id FROM purchases WHERE user_id = ? AND voucher_id = ? AND request = ?";
+    let key = (user.get(), voucher.get(), request.as_bytes());
+    first(conn, sql, key, |row| row.next().map(OrderId::new)).await
+}
+
+async fn is_ordinary(conn: &mut Conn, voucher: VoucherId) -> Result<(), Fault> {
+    let sql = "SELECT voucher_id FROM vouchers LEFT JOIN sales ON voucher_id = id WHERE id = ?";
+    match first(conn, sql, (voucher.get(),), Columns::next::<Option<u64>>).await? {
+        Some(None) => Ok(()),
+        Some(Some(_)) => Err(Fault::refused("the voucher is a sale, which sells through claims alone")),
+        None => Err(Fault::refused("no such voucher")),
+    }
+}
+
+/// Accepts a repeated write of the same order, after a lost response. Refuses an id that belongs to another
+/// order.
+async fn is_repeat(conn: &mut Conn, order: &Order) -> Result<(), Fault> {
+    match persist::owner(conn, order.id).await? {
+        Some(owner) if owner == (order.user, order.voucher) => Ok(()),
+        _ => Err(Fault::refused("another order has this id")),
+    }
+}
+
+async fn write(conn: &mut Conn, order: &Order) -> Result<(), Fault> {
+    let sql = "INSERT INTO orders (id, user_id, voucher_id, of_sale, status, pay_value, pay_type, created_ms,
+                 deadline_ms, paid_ms, used_ms, refunded_ms, payment_mode)
+               VALUES (:id, :user, :voucher, 0, :status, :pay_value, :pay_type, :created, :deadline, :paid, :used,
+                 :refunded, :payment)";
+    let params = params! {
+        "id" => order.id.get(),
+        "user" => order.user.get(),
+        "voucher" => order.voucher.get(),
+        "status" => order.status as u8,
+        "pay_value" => order.pay_value.get(),
+        "pay_type" => order.pay_type,
+        "created" => order.created.as_millis(),
+        "deadline" => order.deadline.as_millis(),
+        "paid" => order.paid.map(Timestamp::as_millis),
+        "used" => order.used.map(Timestamp::as_millis),
+        "refunded" => order.refunded.map(Timestamp::as_millis),
+        "payment" => order.payment.number(),
+    };
+    execute(conn, sql, params).await.map(drop)
+}

@@ -1,0 +1,93 @@
+//! Steps in the lifecycle of an order: each a compare-and-set of the order's status, with all consequences in
+//! one transaction.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use mallbox_storage::{Order, OrderId, OrderStatus, PaymentId, Step, Stepped, Timestamp};
+use mysql_async::Conn;
+
+use super::columns::execute;
+use super::orders::{SELECT, order};
+use super::trouble::Fault;
+use super::{columns, many, payments, sale_rows};
+
+/// Takes the step in the caller's transaction. Locks the order, then its payment, then its sale.
+pub(super) async fn step(
+    conn: &mut Conn,
+    which: OrderId,
+    step: Step,
+    now: Timestamp,
+) -> Result<Stepped, Fault> {
+    let sql = format!("{SELECT} WHERE id = ? FOR UPDATE");
+    let Some(mut order) = columns::first(conn, sql, (which.get(),), order).await? else {
+        return Ok(Stepped::Unknown);
+    };
+    let (from, to) = step.change(order.payment);
+    if order.status != from {
+        return Ok(Stepped::Stands(order));
+    }
+    order.status = to;
+    match step {
+        Step::Pay(payment) => {
+            capture(conn, which, payment, now).await?;
+            order.paid = Some(now);
+        }
+        // Without a payment, nothing is refunded.
+        Step::StartRefund if to == OrderStatus::Refunded => order.refunded = Some(now),
+        Step::Cancel | Step::StartRefund => payments::mark_stray(conn, which).await?,
+        Step::Use => order.used = Some(now),
+        Step::FinishRefund => {
+            payments::refund(conn, which, now).await?;
+            order.refunded = Some(now);
+        }
+    }
+    write(conn, &order).await?;
+    if !to.is_live() {
+        sale_rows::give_back(conn, order.voucher, order.user, order.id).await?;
+    }
+    Ok(Stepped::Done(order))
+}
+
+/// Cancels the unpaid orders of `which`, with few statements for all. Locks orders, then payments, then
+/// sales, each by id.
+pub(super) async fn cancel(conn: &mut Conn, which: &[OrderId]) -> Result<Vec<Stepped>, Fault> {
+    let ids: BTreeSet<u64> = which.iter().map(|order| order.get()).collect();
+    let ids: Vec<u64> = ids.into_iter().collect();
+    let sql = format!("{SELECT} WHERE id IN ({{keys}}) ORDER BY id FOR UPDATE");
+    let found = many::look(conn, &sql, &[], &ids, order).await?;
+    let mut found: BTreeMap<OrderId, Order> = found.into_iter().map(|order| (order.id, order)).collect();
+    let closed: Vec<Order> =
+        found.values().filter(|order| order.status == OrderStatus::Unpaid).cloned().collect();
+    let closed_ids: Vec<u64> = closed.iter().map(|order| order.id.get()).collect();
+    let stray = "UPDATE payments SET needs_look = 1 WHERE state = 1 AND order_id IN ({keys})";
+    many::change(conn, stray, &[], &closed_ids).await?;
+    let cancelled = OrderStatus::Cancelled as u8;
+    many::change(conn, "UPDATE orders SET status = ? WHERE id IN ({keys})", &[cancelled.into()], &closed_ids)
+        .await?;
+    sale_rows::give_back_all(conn, &closed).await?;
+    let mut done: HashSet<OrderId> = closed.iter().map(|order| order.id).collect();
+    let mut stepped = |order: &OrderId| {
+        let Some(known) = found.get_mut(order) else { return Stepped::Unknown };
+        if !done.remove(order) {
+            return Stepped::Stands(known.clone());
+        }
+        known.status = OrderStatus::Cancelled;
+        Stepped::Done(known.clone())
+    };
+    Ok(which.iter().map(&mut stepped).collect())
+}
+
+async fn capture(conn: &mut Conn, order: OrderId, payment: PaymentId, now: Timestamp) -> Result<(), Fault> {
+    if payments::capture(conn, order, payment, now).await? {
+        Ok(())
+    } else {
+        Err(Fault::refused(format!("{payment} is no open payment of order {order}")))
+    }
+}
+
+async fn write(conn: &mut Conn, order: &Order) -> Result<(), Fault> {
+    let sql = "UPDATE orders SET status = ?, paid_ms = ?, used_ms = ?, refunded_ms = ? WHERE id = ?";
+    let millis = |at: Option<Timestamp>| at.map(Timestamp::as_millis);
+    let (paid, used, refunded) = (millis(order.paid), millis(order.used), millis(order.refunded));
+    execute(conn, sql, (order.status as u8, paid, used, refunded, order.id.get())).await.map(drop)
+}

@@ -1,0 +1,280 @@
+//! [`Users`] in MySQL.
+
+use std::collections::HashMap;
+
+use async_trait::async_trait;
+use mallbox_storage::backend::{Numbered as _, holding};
+use mallbox_storage::{
+    Block, Card, LastOperator, Page, Phone, RightsAnswer, RightsChange, Role, StoreError, Timestamp, User,
+    UserFilter, UserId, Users,
+};
+use mysql_async::{Conn, Value, params};
+
+use super::columns::{Columns, all, execute, first};
+use super::database::Database;
+use super::job::run;
+use super::many;
+use super::trouble::Fault;
+
+pub(super) struct MysqlUsers(pub(super) Database);
+
+/// Inserts of a new user before the call fails: each failure but the last met a concurrent login that was
+/// then rolled back.
+const CREATE_TRIES: u32 = 3;
+
+/// Start of every query for users; read by [`user`].
+const SELECT: &str =
+    "SELECT id, phone, nick_name, icon, role, created_ms, blocked_ms, block_reason FROM users";
+
+#[async_trait]
+impl Users for MysqlUsers {
+    async fn find_or_create(
+        &self,
+        phone: &Phone,
+        nick_name: &str,
+        now: Timestamp,
+    ) -> Result<User, StoreError> {
+        let op = "find or create user";
+        // Nearly every login is by an existing user.
+        if let Some(user) = self.by_phone(phone).await? {
+            return Ok(user);
+        }
+        self.0
+            .write_at_once(op, |conn| {
+                run(async move {
+                    for _ in 0..CREATE_TRIES {
+                        match create(conn, phone, nick_name, now).await {
+                            // A concurrent login was quicker, or was rolled back since (timed out or killed).
+                            Err(fault) if fault.is_taken_key() => {
+                                if let Some(user) = by_phone(conn, phone).await? {
+                                    return Ok(user);
+                                }
+                            }
+                            made => return made,
+                        }
+                    }
+                    Err(Fault::refused("the phone is taken and free at once"))
+                })
+            })
+            .await
+    }
+
+    async fn get(&self, which: UserId) -> Result<Option<User>, StoreError> {
+        self.0
+            .read("user", |conn| {
+                run(async move { first(conn, format!("{SELECT} WHERE id = ?"), (which.get(),), user).await })
+            })
+            .await
+    }
+
+    async fn by_phone(&self, phone: &Phone) -> Result<Option<User>, StoreError> {
+        self.0.read("user by phone", |conn| run(async move { by_phone(conn, phone).await })).await
+    }
+
+    async fn card(&self, which: UserId) -> Result<Option<Card>, StoreError> {
+        let sql = "SELECT city, introduce, gender, birthday, credits, level
+                   FROM users LEFT JOIN user_info ON user_id = id WHERE id = ?";
+        self.0.read("card", |conn| run(async move { first(conn, sql, (which.get(),), card).await })).await
+    }
+
+    async fn put_card(
+        &self,
+        user: UserId,
+        nick_name: &str,
+        icon: &str,
+        card: &Card,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        self.0
+            .write("put card", |conn| {
+                run(async move {
+                    let sql = "UPDATE users SET nick_name = ?, icon = ?, updated_ms = ? WHERE id = ?";
+                    let found = execute(conn, sql, (nick_name, icon, now.as_millis(), user.get())).await?;
+                    if found > 0 {
+                        put_card(conn, user, card, now).await?;
+                    }
+                    Ok(found > 0)
+                })
+            })
+            .await
+    }
+
+    async fn password(&self, user: UserId) -> Result<Option<String>, StoreError> {
+        let sql = "SELECT password FROM users WHERE id = ?";
+        Ok(self
+            .0
+            .read("password", |conn| {
+                run(async move { first(conn, sql, (user.get(),), Columns::next::<Option<String>>).await })
+            })
+            .await?
+            .flatten())
+    }
+
+    async fn put_password(&self, user: UserId, hash: &str, now: Timestamp) -> Result<bool, StoreError> {
+        let sql = "UPDATE users SET password = ?, updated_ms = ? WHERE id = ?";
+        Ok(self
+            .0
+            .write_at_once("put password", |conn| {
+                run(async move { execute(conn, sql, (hash, now.as_millis(), user.get())).await })
+            })
+            .await?
+            > 0)
+    }
+
+    async fn replace_password(
+        &self,
+        user: UserId,
+        old: &str,
+        new: &str,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        // Compared as bytes: as texts, two passwords that differ only in trailing spaces would be equal.
+        let sql = "UPDATE users SET password = ?, updated_ms = ?
+                   WHERE id = ? AND CAST(password AS BINARY) = CAST(? AS BINARY)";
+        Ok(self
+            .0
+            .write_at_once("replace password", |conn| {
+                run(async move { execute(conn, sql, (new, now.as_millis(), user.get(), old)).await })
+            })
+            .await?
+            > 0)
+    }
+
+    async fn put_rights(
+        &self,
+        user: UserId,
+        change: &RightsChange,
+        last: LastOperator,
+        now: Timestamp,
+    ) -> Result<RightsAnswer, StoreError> {
+        self.0
+            .write("put rights", |conn| run(async move { put_rights(conn, user, change, last, now).await }))
+            .await
+    }
+
+    async fn those(&self, users: &[UserId]) -> Result<Vec<User>, StoreError> {
+        let ids: &[u64] = &users.iter().copied().map(UserId::get).collect::<Vec<_>>();
+        let sql: &str = &format!("{SELECT} WHERE id IN ({{keys}})");
+        let found = self
+            .0
+            .read("users by id", |conn| run(async move { many::look(conn, sql, &[], ids, user).await }))
+            .await?;
+        let found: HashMap<UserId, User> = found.into_iter().map(|user| (user.id, user)).collect();
+        Ok(users.iter().filter_map(|user| found.get(user).cloned()).collect())
+    }
+
+    async fn list(&self, filter: &UserFilter, page: Page) -> Result<Vec<User>, StoreError> {
+        let (sql, values) = search(filter, page);
+        let (sql, values) = (&*sql, &values);
+        self.0.read("users", |conn| run(async move { all(conn, sql, values.clone(), user).await })).await
+    }
+}
+
+/// Returns the query for a filter, and its values.
+fn search(filter: &UserFilter, page: Page) -> (String, Vec<Value>) {
+    let UserFilter { phone, name, role, blocked } = filter;
+    let (mut wheres, mut values) = (vec!["TRUE"], Vec::new());
+    if let Some(role) = role {
+        wheres.push("role = ?");
+        values.push(role.number().into());
+    }
+    if *blocked {
+        wheres.push("blocked_ms IS NOT NULL");
+    }
+    if !phone.is_empty() {
+        // Phone numbers consist of digits, and `:` follows 9 in the collation.
+        wheres.push("phone >= ? AND phone < ?");
+        values.extend([phone.into(), format!("{phone}:").into()]);
+    }
+    if !name.is_empty() {
+        wheres.push("LOWER(nick_name) LIKE LOWER(?) ESCAPE '!'");
+        values.push(holding(name).into());
+    }
+    values.extend([page.size().into(), page.skipped().into()]);
+    (format!("{SELECT} WHERE {} ORDER BY id LIMIT ? OFFSET ?", wheres.join(" AND ")), values)
+}
+
+async fn put_rights(
+    conn: &mut Conn,
+    who: UserId,
+    change: &RightsChange,
+    last: LastOperator,
+    now: Timestamp,
+) -> Result<RightsAnswer, Fault> {
+    // Locks all operators, always by id and before other users: two operators who demote each other run one
+    // after the other.
+    let operators = all(conn, format!("{SELECT} WHERE role = 1 ORDER BY id FOR UPDATE"), (), user).await?;
+    let sql = format!("{SELECT} WHERE id = ? FOR UPDATE");
+    let Some(was) = first(conn, sql, (who.get(),), user).await? else { return Ok(RightsAnswer::NoSuchUser) };
+    let is = change.of(&was, now);
+    let leaves = was.acts() && !is.acts();
+    let others = || operators.iter().filter(|user| user.id != who && user.acts()).count();
+    if leaves && last == LastOperator::Stays && others() == 0 {
+        return Ok(RightsAnswer::LastOperator);
+    }
+    let (since, reason) = is.blocked.as_ref().map(|block| (block.since.as_millis(), &block.reason)).unzip();
+    let sql = "UPDATE users SET role = ?, blocked_ms = ?, block_reason = ?, updated_ms = ? WHERE id = ?";
+    execute(conn, sql, (is.role.number(), since, reason, now.as_millis(), who.get())).await?;
+    Ok(RightsAnswer::Done(is))
+}
+
+/// Inserts a user. An id drawn for a phone number that is already taken is skipped.
+async fn create(conn: &mut Conn, phone: &Phone, nick_name: &str, now: Timestamp) -> Result<User, Fault> {
+    let sql =
+        "INSERT INTO users (phone, nick_name, icon, role, created_ms, updated_ms) VALUES (?, ?, '', ?, ?, ?)";
+    let (role, created) = (Role::Customer, now.as_millis());
+    execute(conn, sql, (phone.as_str(), nick_name, role.number(), created, created)).await?;
+    let id = UserId::new(conn.last_insert_id().unwrap_or_default());
+    let (phone, nick_name, icon) = (phone.clone(), nick_name.to_owned(), String::new());
+    Ok(User { id, phone, nick_name, icon, role, blocked: None, created: now })
+}
+
+async fn by_phone(conn: &mut Conn, phone: &Phone) -> Result<Option<User>, Fault> {
+    first(conn, format!("{SELECT} WHERE phone = ?"), (phone.as_str(),), user).await
+}
+
+async fn put_card(conn: &mut Conn, user: UserId, card: &Card, now: Timestamp) -> Result<(), Fault> {
+    let sql = "INSERT INTO user_info (user_id, city, introduce, gender, birthday, credits, level, updated_ms)
+               VALUES (:user, :city, :introduce, :gender, :birthday, :credits, :level, :now)
+               ON DUPLICATE KEY UPDATE city = :city, introduce = :introduce, gender = :gender, birthday = :birthday,
+                 credits = :credits, level = :level, updated_ms = :now";
+    let params = params! {
+        "user" => user.get(),
+        "city" => &card.city,
+        "introduce" => &card.introduce,
+        "gender" => card.gender,
+        "birthday" => &card.birthday,
+        "credits" => card.credits,
+        "level" => card.level,
+        "now" => now.as_millis(),
+    };
+    execute(conn, sql, params).await.map(drop)
+}
+
+fn user(row: &mut Columns) -> Result<User, Fault> {
+    Ok(User {
+        id: UserId::new(row.next()?),
+        phone: Phone::parse(&row.next::<String>()?).ok_or_else(|| row.unreadable_last("no phone"))?,
+        nick_name: row.next()?,
+        icon: row.next()?,
+        role: row.known()?,
+        created: row.time()?,
+        blocked: match row.time_if_any()? {
+            Some(since) => Some(Block { since, reason: row.next::<Option<String>>()?.unwrap_or_default() }),
+            None => None,
+        },
+    })
+}
+
+/// Reads a card. All columns are NULL for a user without a card.
+fn card(row: &mut Columns) -> Result<Card, Fault> {
+    let Some(city) = row.next()? else { return Ok(Card::default()) };
+    Ok(Card {
+        city,
+        introduce: row.next()?,
+        gender: row.next()?,
+        birthday: row.next()?,
+        credits: row.count()?,
+        level: row.next()?,
+    })
+}

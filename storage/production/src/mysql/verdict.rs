@@ -1,0 +1,116 @@
+//! Decides about a batch of claims, given the rows in the database. Does no I/O.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use mallbox_storage::{Claim, DeadReason, Logged, OrderId, Persisted, Timestamp, UserId, VoucherId};
+
+use super::burial::Burial;
+use super::sale_rows::{SaleRow, Taking};
+
+/// The rows in the database for a batch's claims. The sales are locked, so no row changes meanwhile.
+#[derive(Default)]
+pub(super) struct Known {
+    /// User and voucher of each existing order id.
+    pub(super) owners: HashMap<OrderId, (UserId, VoucherId)>,
+    /// Pairs of a user with a live order, and the sale.
+    pub(super) live: HashSet<(UserId, VoucherId)>,
+    /// Claims that were dead-lettered.
+    pub(super) dead: HashSet<(OrderId, UserId, VoucherId)>,
+}
+
+/// The rows to write.
+#[derive(Default)]
+pub(super) struct Verdict {
+    /// Outcomes of the claims, in the order of the claims.
+    pub(super) answers: Vec<Persisted>,
+    /// Claims that become orders, sorted by id, with their deadlines.
+    pub(super) orders: Vec<(Claim, Option<Timestamp>)>,
+    /// Claims that become dead letters.
+    pub(super) burials: Vec<Burial>,
+    /// Units taken from each sale.
+    pub(super) takings: BTreeMap<VoucherId, Taking>,
+}
+
+/// Decides in three passes: by unique keys, in the order of ids; by stock, first come, first served, for
+/// claims that may become orders; then dead letters take the remaining units.
+pub(super) fn decide(
+    claims: &[Logged],
+    sales: &BTreeMap<VoucherId, SaleRow>,
+    mut known: Known,
+    now: Timestamp,
+) -> Verdict {
+    let mut answers = by_keys(claims, sales, &mut known, now);
+    let mut left: BTreeMap<_, _> = sales.iter().map(|(voucher, sale)| (*voucher, sale.stock)).collect();
+    let mut verdict = Verdict::default();
+    for (Logged { claim, .. }, answer) in claims.iter().zip(&mut answers) {
+        if let Persisted::Written { deadline } = *answer {
+            if take(&mut left, claim.voucher) {
+                verdict.takings.entry(claim.voucher).or_default().add(claim.order);
+                verdict.orders.push((*claim, deadline));
+            } else {
+                known.owners.remove(&claim.order);
+                *answer = Persisted::DeadLetter(DeadReason::Oversold);
+            }
+        }
+    }
+    verdict.orders.sort_by_key(|(claim, _)| claim.order);
+    for (logged, answer) in claims.iter().zip(&mut answers) {
+        let claim = &logged.claim;
+        let Persisted::DeadLetter(reason) = *answer else { continue };
+        if !known.dead.insert((claim.order, claim.user, claim.voucher)) {
+            *answer = Persisted::Repeat;
+            continue;
+        }
+        let holds_unit = reason.takes_unit() && take(&mut left, claim.voucher);
+        if holds_unit {
+            verdict.takings.entry(claim.voucher).or_default().add(claim.order);
+        }
+        let detail = reason.detail(known.owners.get(&claim.order).copied());
+        verdict.burials.push(Burial { logged: *logged, reason, detail, holds_unit });
+    }
+    verdict.answers = answers;
+    verdict
+}
+
+/// Decides by unique keys alone. A claim without stock counts as written for now, so that later conflicting
+/// claims of the batch are found.
+fn by_keys(
+    claims: &[Logged],
+    sales: &BTreeMap<VoucherId, SaleRow>,
+    known: &mut Known,
+    now: Timestamp,
+) -> Vec<Persisted> {
+    let mut answers = vec![Persisted::Repeat; claims.len()];
+    let mut by_id: Vec<usize> = (0..claims.len()).collect();
+    by_id.sort_by_key(|&index| claims[index].claim.order);
+    for index in by_id {
+        let Claim { order, user, voucher, at } = claims[index].claim;
+        let Some(sale) = sales.get(&voucher) else { continue };
+        if known.dead.contains(&(order, user, voucher)) {
+            continue;
+        }
+        answers[index] = match known.owners.get(&order) {
+            Some(owner) if *owner == (user, voucher) => Persisted::Repeat,
+            Some(_) => Persisted::DeadLetter(DeadReason::IdClash),
+            None if known.live.contains(&(user, voucher)) => Persisted::DeadLetter(DeadReason::Double),
+            None => {
+                known.owners.insert(order, (user, voucher));
+                known.live.insert((user, voucher));
+                Persisted::Written { deadline: sale.payment.deadline(at, sale.pay_within, now) }
+            }
+        };
+    }
+    answers
+}
+
+/// Takes one unit, if any is left.
+fn take(left: &mut BTreeMap<VoucherId, Option<u64>>, voucher: VoucherId) -> bool {
+    match left.get_mut(&voucher) {
+        Some(Some(0)) | None => false,
+        Some(Some(units)) => {
+            *units -= 1;
+            true
+        }
+        Some(None) => true,
+    }
+}

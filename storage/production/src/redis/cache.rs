@@ -1,0 +1,264 @@
+//! The [`Cache`] port: one hash per entry in Redis, and a local cache of recently read entries in this
+//! process.
+//!
+//! An entry's hash counts the invalidations of the entry, and outlives an invalidation by a minute. A cache
+//! lease ([`CacheTicket`]) is that count. A lease expires after half a minute, so no count restarts while an
+//! older lease is valid.
+//!
+//! Reasons and figures: `storage/decisions/0020-cache-leases.md`.
+
+mod untold;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use mallbox_storage::backend::Memory;
+use mallbox_storage::{Cache, CacheKey, CacheTicket, Kept, Looked, StoreError, Timestamp};
+use parking_lot::Mutex;
+use tokio::time::Instant;
+
+use self::untold::Untold;
+use super::keys::Keys;
+use super::link::{Link, Repeat};
+use super::listener::{Hears, Listener};
+use super::script::{Call, FORGET, KEEP};
+use super::{KEPT_LONGER, millis};
+
+/// Capacity of the local cache, in bytes.
+const NEAR_BYTES: u64 = 32 << 20;
+/// TTL of local copies: the maximum staleness after a lost invalidation message.
+const NEAR_LIVES: Duration = Duration::from_secs(3);
+/// Time limit of a read or write of the cache: beyond, the database may be quicker.
+const PATIENCE: Duration = Duration::from_millis(250);
+/// Pause after a timeout or failure, during which Redis is not called.
+const REST: Duration = Duration::from_millis(500);
+/// Validity of a lease: shorter than Redis remembers the count of invalidations.
+const TICKET_LIVES: Duration = Duration::from_secs(30);
+/// Interval at which pending invalidations are retried.
+const TELL_EVERY: Duration = Duration::from_millis(300);
+/// Keys scanned per command, and keys invalidated concurrently.
+const AT_ONCE: usize = 1_000;
+/// Message on the invalidation channel that clears all local caches.
+const ALL: &str = "*";
+
+/// The cache in Redis, with a local cache in front.
+pub(super) struct RedisCache {
+    link: Link,
+    keys: Keys,
+    near: Arc<Near>,
+    untold: Untold,
+    /// End of the pause after a failure, during which Redis is not called.
+    rests: Mutex<Option<Instant>>,
+}
+
+/// The local cache of this process.
+struct Near(Memory);
+
+impl Hears for Near {
+    fn said(&self, key: &str) {
+        match key {
+            ALL => self.0.clear(),
+            key => self.0.forget(&CacheKey::written(key)),
+        }
+    }
+
+    /// Clears the local cache. While disconnected, local copies are served until the usual TTL.
+    fn missed(&self) {
+        self.0.clear();
+    }
+}
+
+/// A Redis entry: bytes, expiry in ms, and number of invalidations.
+type Found = (Option<Vec<u8>>, Option<i64>, Option<u64>);
+
+impl RedisCache {
+    /// Creates a cache, subscribes to invalidations by other instances, and retries pending invalidations in
+    /// the background.
+    pub(super) fn start(link: &Link, keys: &Keys) -> Arc<Self> {
+        let near = Arc::new(Near(Memory::new(NEAR_BYTES, Some(NEAR_LIVES))));
+        Listener::start(link, keys.forgotten(), &near);
+        let (link, keys) = (link.clone(), keys.clone());
+        let cache = Arc::new(Self { link, keys, near, untold: Untold::default(), rests: Mutex::default() });
+        let again = Arc::downgrade(&cache);
+        // Starts at the current count, so that invalidations right after the start are not repeated.
+        let mut servers_met = cache.link.servers_met();
+        cache.link.runtime().spawn(async move {
+            loop {
+                tokio::time::sleep(TELL_EVERY).await;
+                let Some(cache) = again.upgrade() else { return };
+                let met = cache.link.servers_met();
+                if std::mem::replace(&mut servers_met, met) != met {
+                    cache.untold.doubt();
+                }
+                cache.tell_again().await;
+            }
+        });
+        cache
+    }
+
+    /// Reads an entry from Redis, within the time limit. Refuses keys with a pending invalidation.
+    async fn ask(&self, op: &'static str, key: &CacheKey) -> Result<Found, StoreError> {
+        if self.untold.has(key) {
+            return Err(away(op, "it has not heard yet that this is forgotten"));
+        }
+        let mut command = redis::cmd("HMGET");
+        command.arg(self.keys.cached(key)).arg("bytes").arg("expires").arg("forgotten");
+        let found: Found = self.soon(op, self.link.query(op, Repeat::Safe, &command)).await?;
+        // The key may have been invalidated during the read.
+        if self.untold.has(key) { Err(away(op, "it is being forgotten")) } else { Ok(found) }
+    }
+
+    async fn soon<T>(
+        &self,
+        op: &'static str,
+        call: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
+        if self.rests.lock().is_some_and(|until| Instant::now() < until) {
+            return Err(away(op, "it did not answer a moment ago"));
+        }
+        let answer = tokio::time::timeout(PATIENCE, call).await;
+        let answer = answer.unwrap_or_else(|_| Err(away(op, "it does not answer soon enough")));
+        if matches!(answer, Err(StoreError::Unavailable { .. })) {
+            *self.rests.lock() = Some(Instant::now() + REST);
+        }
+        answer
+    }
+
+    fn forgetting(&self, key: &CacheKey) -> Call {
+        let call = FORGET.on([self.keys.cached(key)]).arg(millis(KEPT_LONGER));
+        call.arg(self.keys.forgotten()).arg(key.as_str())
+    }
+
+    /// Invalidates keys in Redis and, through the channel, in all local caches.
+    async fn tell(&self, keys: Vec<(CacheKey, u64)>) -> Result<(), StoreError> {
+        const OP: &str = "cache.forget";
+        let mut told = Ok(());
+        for some in keys.chunks(AT_ONCE) {
+            let calls = some.iter().map(|(key, _)| self.forgetting(key));
+            let answers = self.link.run_all::<u64>(OP, Repeat::Safe, calls).await;
+            for ((key, number), answer) in some.iter().zip(answers) {
+                match answer {
+                    Ok(_) => self.untold.told(key, *number),
+                    Err(error) => told = Err(error),
+                }
+            }
+            if told.is_err() {
+                break;
+            }
+        }
+        told
+    }
+
+    async fn tell_again(&self) {
+        let keys = self.untold.all();
+        if !keys.is_empty()
+            && let Err(error) = self.tell(keys).await
+        {
+            tracing::debug!(%error, "could not send pending invalidations to Redis");
+        }
+    }
+}
+
+fn away(op: &'static str, why: &'static str) -> StoreError {
+    StoreError::Unavailable { op, source: why.into() }
+}
+
+/// Returns the entry's copy, if present and not expired.
+fn live(found: Found, now: Timestamp) -> Option<Kept> {
+    let (Some(bytes), Some(expires)) = (found.0, found.1) else { return None };
+    let expires_at = Timestamp::from_millis(expires);
+    (now < expires_at).then(|| Kept { bytes: bytes.into(), expires_at, is_near: false })
+}
+
+#[async_trait]
+impl Cache for RedisCache {
+    async fn get(&self, key: &CacheKey, now: Timestamp) -> Result<Option<Kept>, StoreError> {
+        if let Some(kept) = self.near.0.get(key, now) {
+            return Ok(Some(kept));
+        }
+        let count = self.near.0.count(key);
+        let kept = live(self.ask("cache.get", key).await?, now);
+        if let Some(kept) = &kept {
+            self.near.0.put(key, count, &kept.bytes, kept.expires_at);
+        }
+        Ok(kept)
+    }
+
+    async fn look(&self, key: &CacheKey, now: Timestamp) -> Result<Looked, StoreError> {
+        let near = self.near.0.count(key);
+        let asked = Instant::now();
+        match self.ask("cache.look", key).await {
+            Ok(found) => {
+                let ticket = CacheTicket { near, shared: Some((found.2.unwrap_or(0), asked)) };
+                Ok(Looked { kept: live(found, now), ticket })
+            }
+            Err(StoreError::Unavailable { .. }) => {
+                Ok(Looked { kept: None, ticket: CacheTicket { near, shared: None } })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn put(
+        &self,
+        key: &CacheKey,
+        ticket: CacheTicket,
+        bytes: Arc<[u8]>,
+        expires_at: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        const OP: &str = "cache.put";
+        if bytes.len() > CacheTicket::MAX_BYTES {
+            return Ok(false);
+        }
+        let Some((forgotten, asked)) = ticket.shared else {
+            return Ok(self.near.0.put(key, ticket.near, &bytes, expires_at));
+        };
+        if asked.elapsed() >= TICKET_LIVES || self.untold.has(key) {
+            return Ok(false);
+        }
+        let call = KEEP.on([self.keys.cached(key)]).arg(forgotten).arg(&*bytes);
+        let call = call.arg(expires_at.as_millis());
+        let call = call.arg(millis(expires_at.since(now).saturating_add(KEPT_LONGER)));
+        let is_kept = self.soon(OP, self.link.run::<bool>(OP, Repeat::Safe, call)).await?;
+        if is_kept {
+            // The local cache may reject the lease for other reasons.
+            self.near.0.put(key, ticket.near, &bytes, expires_at);
+        }
+        Ok(is_kept)
+    }
+
+    async fn forget(&self, keys: &[CacheKey]) -> Result<(), StoreError> {
+        // From here on, this process does not read the keys from Redis until Redis has the invalidations.
+        let numbered = self.untold.add(keys);
+        let told = self.tell(numbered).await;
+        // Last, because stale entries may have been copied from Redis to the local cache until now.
+        keys.iter().for_each(|key| self.near.0.forget(key));
+        told
+    }
+
+    async fn clear(&self) -> Result<(), StoreError> {
+        const OP: &str = "cache.clear";
+        let all = self.keys.all_cached();
+        for master in self.link.masters(OP).await? {
+            let mut cursor = "0".to_owned();
+            loop {
+                let mut scan = redis::cmd("SCAN");
+                scan.arg(&cursor).arg("MATCH").arg(format!("{all}*")).arg("COUNT").arg(AT_ONCE);
+                let (next, found): (String, Vec<String>) = self.link.query_at(OP, &master, &scan).await?;
+                let keys = found.iter().filter_map(|key| key.strip_prefix(&all)).map(CacheKey::written);
+                self.forget(&keys.collect::<Vec<_>>()).await?;
+                cursor = next;
+                if cursor == "0" {
+                    break;
+                }
+            }
+        }
+        let mut publish = redis::cmd("PUBLISH");
+        publish.arg(self.keys.forgotten()).arg(ALL);
+        let _: u64 = self.link.query(OP, Repeat::Safe, &publish).await?;
+        self.near.0.clear();
+        Ok(())
+    }
+}

@@ -1,0 +1,252 @@
+//! The part of the production back end that lives in Redis: sales and the order log, deadlines, sessions,
+//! rate limits, locks, cached copies of database rows, sign-in bitmaps, visitor counts, feed inboxes and the
+//! geo index of shops.
+//!
+//! Redis is one server, a master watched by sentinels, or a cluster. The URLs are `redis://` (also any node
+//! of a cluster, which is detected), `redis+sentinel://host,host/master` and `redis-cluster://host,host`.
+//! With `rediss…` a connection uses TLS, and `?ca=FILE` then names a private root certificate. Version 6.2 or
+//! later is required.
+//!
+//! A script touches only the keys in `KEYS`, and all keys of a call share a hash tag, so each call runs on
+//! one node of a cluster. Scripts receive the time as an argument. Only lock leases, the timeouts of workers
+//! and loaders, and the retention of expired keys run by Redis' own clock.
+
+mod address;
+mod cache;
+mod caretaker;
+mod deadlines;
+mod epochs;
+mod figures;
+mod geo_index;
+mod health;
+mod in_hand;
+mod inboxes;
+mod keys;
+mod known_server;
+mod link;
+mod listener;
+mod loading;
+mod locks;
+mod log_entries;
+mod nodes;
+mod order_log;
+mod rate_limits;
+mod removal;
+mod resync;
+mod sales;
+mod script;
+mod sentinels;
+mod sessions;
+mod sign_ins;
+mod visitors;
+mod wake_ups;
+
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::Arc;
+use std::time::Duration;
+
+use mallbox_storage::backend::Desk;
+use mallbox_storage::backend::FeedRows;
+use mallbox_storage::{
+    Cache, CircuitHealth, Deadlines, Feeds, GeoIndex, Locks, OpenError, OrderLog, Orders, RateLimits, Sales,
+    Sessions, Shops, SignIns, StoreError, Visitors,
+};
+
+pub use self::figures::RedisFigures;
+pub use self::health::{RedisDurability, RedisHealth};
+use self::keys::Keys;
+use self::link::Link;
+pub use self::sign_ins::SIGNS_KEPT;
+use super::{EpochRows, Holders, SignRows};
+
+/// Extra time for which Redis keeps an expired entry. Clocks differ, and the mall's clock decides about
+/// expiry.
+const KEPT_LONGER: Duration = Duration::from_secs(60);
+
+/// Address and settings of Redis.
+#[derive(Clone)]
+pub struct RedisOptions {
+    /// URL of Redis. May contain a password.
+    pub url: String,
+    /// Prefix of every key: malls with different prefixes share a Redis and nothing else.
+    pub prefix: String,
+    /// Real time without a heartbeat after which an order worker counts as dead. Its claims then go to other
+    /// workers.
+    pub worker_silence: Duration,
+}
+
+impl RedisOptions {
+    /// Creates options with the prefix `mallbox` and a worker timeout of 10 s.
+    #[must_use]
+    pub fn new(url: impl Into<String>) -> Self {
+        let worker_silence = Duration::from_secs(10);
+        Self { url: url.into(), prefix: "mallbox".to_owned(), worker_silence }
+    }
+}
+
+impl std::fmt::Debug for RedisOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RedisOptions").field("prefix", &self.prefix).finish_non_exhaustive()
+    }
+}
+
+/// The ports that Redis serves.
+pub struct RedisPorts {
+    /// Flash sales: units and buyers.
+    pub sales: Arc<dyn Sales>,
+    /// Accepted claims on the way to the database.
+    pub order_log: Arc<dyn OrderLog>,
+    /// Deadlines of unpaid orders.
+    pub deadlines: Arc<dyn Deadlines>,
+    /// Login codes and login sessions.
+    pub sessions: Arc<dyn Sessions>,
+    /// Rate limits by key.
+    pub rate_limits: Arc<dyn RateLimits>,
+    /// Cached copies of database rows.
+    pub cache: Arc<dyn Cache>,
+    /// Locks that instances share.
+    pub locks: Arc<dyn Locks>,
+    /// Sign-ins by user and day.
+    pub sign_ins: Arc<dyn SignIns>,
+    /// Unique visitors and page views.
+    pub visitors: Arc<dyn Visitors>,
+    /// Index of shops by location.
+    pub geo_index: Arc<dyn GeoIndex>,
+    /// Feeds of new notes by followed authors.
+    pub feeds: Arc<dyn Feeds>,
+    /// Health and statistics of Redis.
+    pub upkeep: RedisUpkeep,
+}
+
+/// Database ports that Redis falls back to, or is loaded from.
+pub struct RecordForRedis {
+    /// Replication epochs, which name the valid server.
+    pub epochs: Arc<dyn EpochRows>,
+    /// Holders of units of a sale.
+    pub holders: Arc<dyn Holders>,
+    /// Orders, to find unpaid orders and to check whether an order is live.
+    pub orders: Arc<dyn Orders>,
+    /// Shops with their locations.
+    pub shops: Arc<dyn Shops>,
+    /// Sign-ins by user and day.
+    pub sign_rows: Arc<dyn SignRows>,
+    /// Follows and notes, to fill inboxes.
+    pub feed_rows: Arc<dyn FeedRows>,
+}
+
+/// Reports health and statistics of Redis.
+#[derive(Clone, Debug)]
+pub struct RedisUpkeep {
+    link: Link,
+    epochs: Option<Arc<epochs::ServerEpochs>>,
+}
+
+impl RedisUpkeep {
+    /// Returns the address, without user and password.
+    #[must_use]
+    pub fn address(&self) -> String {
+        self.link.address().to_string()
+    }
+
+    /// Queries the current health.
+    pub async fn health(&self) -> RedisHealth {
+        health::health(&self.link).await
+    }
+
+    /// Returns the circuit breakers: one, or one per master of a cluster.
+    #[must_use]
+    pub fn circuits(&self) -> Vec<CircuitHealth> {
+        self.link.circuits()
+    }
+
+    /// Returns the statistics of all masters together.
+    ///
+    /// # Errors
+    /// [`StoreError`]: a master is unreachable.
+    pub async fn figures(&self) -> Result<RedisFigures, StoreError> {
+        figures::figures(&self.link).await
+    }
+
+    /// Connects to a Redis without changing anything there.
+    pub(super) async fn to(url: &str) -> Result<Self, OpenError> {
+        Ok(Self { link: Link::open(address::Address::parse(url)?).await?, epochs: None })
+    }
+
+    /// Deregisters this instance: it takes no more claims, and has none in hand.
+    pub(super) async fn leave(&self) {
+        if let Some(epochs) = &self.epochs {
+            epochs.leave().await;
+        }
+    }
+
+    /// Removes all keys of the mall with this prefix. Returns the number of keys removed.
+    pub(super) async fn remove_all(&self, prefix: &str) -> Result<u64, StoreError> {
+        removal::remove_all(&self.link, prefix).await
+    }
+}
+
+/// Connects, and checks that Redis never evicts keys. Connections and background tasks live on the runtime of
+/// the caller.
+///
+/// # Errors
+/// - [`OpenError::BadUrl`]: the URL or the key prefix is invalid.
+/// - [`OpenError::Io`]: the root certificate cannot be read.
+/// - [`OpenError::Unreachable`]: Redis does not reply.
+/// - [`OpenError::Unfit`]: the `maxmemory-policy` is not `noeviction`.
+pub async fn connect(options: &RedisOptions, record: RecordForRedis) -> Result<RedisPorts, OpenError> {
+    let RecordForRedis { epochs, holders, orders, shops, sign_rows, feed_rows } = record;
+    let keys = Keys::new(&options.prefix)?;
+    let link = Link::open(address::Address::parse(&options.url)?).await?;
+    health::check_policy(&link).await?;
+    health::advise_on_replicas(&link).await;
+    let wake_ups = Arc::new(wake_ups::WakeUps::default());
+    let silence = options.worker_silence;
+    let epochs = epochs::ServerEpochs::start(&link, &keys, epochs, Arc::clone(&wake_ups), silence).await;
+    let order_log = order_log::RedisOrderLog::new(Arc::clone(&epochs), &keys, Arc::clone(&wake_ups));
+    let consumers = order_log.consumers();
+    caretaker::Caretaker::start(&epochs, &keys, &consumers, Arc::clone(&wake_ups), silence);
+    let geo_index = geo_index::RedisGeoIndex::new(link.clone(), &keys, shops);
+    // Startup does not wait for the index.
+    drop(geo_index.begin_to_fill());
+    Ok(RedisPorts {
+        feeds: Arc::new(Desk::new(
+            inboxes::RedisInboxes { link: link.clone(), keys: keys.clone() },
+            feed_rows,
+        )),
+        geo_index: Arc::new(geo_index),
+        deadlines: Arc::new(deadlines::RedisDeadlines::new(Arc::clone(&epochs), &keys, Arc::clone(&orders))),
+        sales: Arc::new(sales::RedisSales {
+            epochs: Arc::clone(&epochs),
+            keys: keys.clone(),
+            holders,
+            orders,
+            wake_ups,
+        }),
+        order_log: Arc::new(order_log),
+        sessions: Arc::new(sessions::RedisSessions { link: link.clone(), keys: keys.clone() }),
+        rate_limits: Arc::new(rate_limits::RedisRateLimits { link: link.clone(), keys: keys.clone() }),
+        cache: cache::RedisCache::start(&link, &keys),
+        locks: Arc::new(locks::RedisLocks::new(&link, &keys)),
+        visitors: Arc::new(visitors::RedisVisitors { link: link.clone(), keys: keys.clone() }),
+        sign_ins: Arc::new(sign_ins::RedisSignIns::new(link.clone(), keys, sign_rows)),
+        upkeep: RedisUpkeep { link, epochs: Some(epochs) },
+    })
+}
+
+/// Returns a random number that is practically unique, from the system's entropy through the standard
+/// library.
+pub(super) fn random() -> u64 {
+    RandomState::new().hash_one("redis")
+}
+
+/// Returns a random number between 0 and 1, to keep instances from acting in step.
+pub(super) fn share() -> f64 {
+    f64::from(u32::try_from(random() >> 32).unwrap_or(0)) / f64::from(u32::MAX)
+}
+
+/// Returns a span in milliseconds for Redis, capped at 100 years.
+pub(super) fn millis(span: Duration) -> u64 {
+    /// 100 years: Redis can add this span to its clock safely, and no caller needs more.
+    const LONGEST_MS: u64 = 100 * 365 * 24 * 60 * 60 * 1000;
+    u64::try_from(span.as_millis()).unwrap_or(LONGEST_MS).min(LONGEST_MS)
+}

@@ -1,0 +1,220 @@
+//! The [`Sessions`] port: each login code operation is one script; sessions are stored by token, with an
+//! index of each user's tokens.
+//!
+//! A session and its user's index are in different slots, so no script covers both. The order of the steps
+//! keeps both consistent:
+//!
+//! - Beginning and extending a session first add the token to the index, with a TTL at least as long, and
+//!   then write the session. So every session is indexed, and [`end_all`](Sessions::end_all) finds it. An
+//!   index entry without a session does no harm.
+//! - Index entries are removed only after a session was ended, or long after the entry was made. Otherwise
+//!   the entry of a session that is just beginning could vanish before the session is written.
+//! - Ending and extending check that the session still belongs to the user. An ended session stays ended, and
+//!   a token that another user has by now is left alone.
+//!
+//! Reasons and figures: `storage/decisions/0024-locks-and-sessions-in-redis.md`.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use mallbox_storage::backend::{EXTENSION_STEP, latest_expiry};
+use mallbox_storage::{
+    CodeCheck, CodeIssue, CodeRules, Phone, Sessions, StoreError, Timestamp, TokenHash, UserId, hex,
+};
+
+use super::keys::Keys;
+use super::link::{Link, Repeat};
+use super::script::{
+    BEGIN_SESSION, CHECK_CODE, Call, END_SESSION, EXTEND_SESSION, FIND_SESSION, INDEX_SESSION, ISSUE_CODE,
+};
+use super::{KEPT_LONGER, millis};
+
+/// Window of the daily limit of codes per phone.
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+/// Number of index entries beyond which the beginning of a session prunes the oldest entries.
+const TOKENS_UNLOOKED_AT: u64 = 16;
+/// Sessions ended concurrently by [`Sessions::end_all`].
+const ENDED_AT_ONCE: usize = 128;
+
+/// Sessions and login codes in Redis.
+pub(super) struct RedisSessions {
+    pub(super) link: Link,
+    pub(super) keys: Keys,
+}
+
+impl RedisSessions {
+    /// Adds a token to the user's index. Returns the number of tokens in the index.
+    async fn note(
+        &self,
+        op: &'static str,
+        token: &str,
+        user: UserId,
+        ttl: Duration,
+        now: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let call = INDEX_SESSION.on([self.keys.tokens(user)]).arg(token).arg(now.as_millis());
+        // The index outlives the session, however slow the step between both writes is.
+        let kept = ttl.saturating_add(KEPT_LONGER).saturating_add(KEPT_LONGER);
+        self.link.run(op, Repeat::Safe, call.arg(millis(kept))).await
+    }
+
+    /// Removes the user's oldest index entries without a live session.
+    async fn forget_old_tokens(&self, user: UserId, now: Timestamp) -> Result<(), StoreError> {
+        const OP: &str = "sessions.begin";
+        let key = self.keys.tokens(user);
+        let mut oldest = redis::cmd("ZRANGE");
+        oldest.arg(&key).arg(0).arg(TOKENS_UNLOOKED_AT).arg("WITHSCORES");
+        let mut oldest: Vec<(String, f64)> = self.link.query(OP, Repeat::Safe, &oldest).await?;
+        #[expect(clippy::cast_precision_loss, reason = "milliseconds of this age are exact")]
+        let long_ago = (now - KEPT_LONGER).as_millis() as f64;
+        oldest.retain(|(_, noted)| *noted < long_ago);
+        let commands: Vec<redis::Cmd> = oldest
+            .iter()
+            .map(|(token, _)| {
+                let mut command = redis::cmd("EXISTS");
+                command.arg(self.keys.session(token));
+                command
+            })
+            .collect();
+        let are_live: Vec<bool> = self.link.query_all(OP, &commands).await?;
+        let over = oldest.iter().zip(are_live).filter(|(_, is_live)| !is_live);
+        self.forget_tokens(OP, &key, over.map(|((token, _), _)| token)).await
+    }
+
+    async fn forget_tokens<'a>(
+        &self,
+        op: &'static str,
+        key: &str,
+        tokens: impl Iterator<Item = &'a String> + Send,
+    ) -> Result<(), StoreError> {
+        let tokens: Vec<&String> = tokens.collect();
+        if tokens.is_empty() {
+            return Ok(());
+        }
+        let mut forget = redis::cmd("ZREM");
+        forget.arg(key).arg(&tokens);
+        self.link.query(op, Repeat::Safe, &forget).await
+    }
+}
+
+#[async_trait]
+impl Sessions for RedisSessions {
+    async fn issue_code(
+        &self,
+        phone: &Phone,
+        code: &str,
+        rules: &CodeRules,
+        now: Timestamp,
+    ) -> Result<CodeIssue, StoreError> {
+        const OP: &str = "sessions.issue_code";
+        let call = ISSUE_CODE
+            .on([self.keys.code(phone)])
+            .arg(code)
+            .arg(now.as_millis())
+            .arg((now + rules.lives).as_millis())
+            .arg(millis(rules.gap))
+            .arg(rules.per_day)
+            .arg(millis(DAY))
+            .arg(millis(rules.lives.max(DAY).max(rules.gap).saturating_add(KEPT_LONGER)));
+        let (word, wait): (String, u64) = self.link.run(OP, Repeat::Never, call).await?;
+        let retry_after = Duration::from_millis(wait);
+        match word.as_str() {
+            "issued" => Ok(CodeIssue::Issued),
+            "too soon" => Ok(CodeIssue::TooSoon { retry_after }),
+            "too many" => Ok(CodeIssue::TooMany { retry_after }),
+            _ => Err(StoreError::Corrupt { op: OP, key: word }),
+        }
+    }
+
+    async fn check_code(
+        &self,
+        phone: &Phone,
+        code: &str,
+        rules: &CodeRules,
+        now: Timestamp,
+    ) -> Result<CodeCheck, StoreError> {
+        const OP: &str = "sessions.check_code";
+        let call = CHECK_CODE.on([self.keys.code(phone)]).arg(code).arg(now.as_millis()).arg(rules.tries);
+        let call = call.arg(latest_expiry(rules.lives, now).as_millis());
+        let word: String = self.link.run(OP, Repeat::Never, call).await?;
+        match word.as_str() {
+            "right" => Ok(CodeCheck::Right),
+            "wrong" => Ok(CodeCheck::Wrong),
+            "none" => Ok(CodeCheck::NoCode),
+            _ => Err(StoreError::Corrupt { op: OP, key: word }),
+        }
+    }
+
+    async fn begin(
+        &self,
+        token: TokenHash,
+        user: UserId,
+        ttl: Duration,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        const OP: &str = "sessions.begin";
+        let token = hex(&token.0);
+        let tokens = self.note(OP, &token, user, ttl, now).await?;
+        if tokens > TOKENS_UNLOOKED_AT {
+            self.forget_old_tokens(user, now).await?;
+        }
+        let ttl_ms = millis(ttl);
+        let call = BEGIN_SESSION.on([self.keys.session(&token)]).arg(user.get());
+        let call = call.arg(expiry_ms(now, ttl_ms)).arg(ttl_ms).arg(millis(ttl.saturating_add(KEPT_LONGER)));
+        self.link.run(OP, Repeat::Safe, call).await
+    }
+
+    async fn find(
+        &self,
+        token: TokenHash,
+        ttl: Duration,
+        now: Timestamp,
+    ) -> Result<Option<UserId>, StoreError> {
+        const OP: &str = "sessions.find";
+        let token = hex(&token.0);
+        let (key, step) = (self.keys.session(&token), millis(EXTENSION_STEP));
+        let call = FIND_SESSION.on([&key]).arg(now.as_millis()).arg(millis(ttl)).arg(step);
+        let found: Option<(u64, u64)> = self.link.run(OP, Repeat::Safe, call).await?;
+        let Some((user, new_ttl_ms)) = found else { return Ok(None) };
+        let user = UserId::new(user);
+        if new_ttl_ms > 0 {
+            let ttl = Duration::from_millis(new_ttl_ms);
+            self.note(OP, &token, user, ttl, now).await?;
+            let call = EXTEND_SESSION.on([&key]).arg(user.get()).arg(now.as_millis());
+            let call = call.arg(expiry_ms(now, new_ttl_ms)).arg(new_ttl_ms).arg(step);
+            let call = call.arg(millis(ttl.saturating_add(KEPT_LONGER)));
+            let _: u64 = self.link.run(OP, Repeat::Safe, call).await?;
+        }
+        Ok(Some(user))
+    }
+
+    async fn end(&self, token: TokenHash) -> Result<(), StoreError> {
+        let mut command = redis::cmd("UNLINK");
+        command.arg(self.keys.session(&hex(&token.0)));
+        self.link.query("sessions.end", Repeat::Safe, &command).await
+    }
+
+    async fn end_all(&self, user: UserId) -> Result<u64, StoreError> {
+        const OP: &str = "sessions.end_all";
+        let key = self.keys.tokens(user);
+        let mut all = redis::cmd("ZRANGE");
+        all.arg(&key).arg(0).arg(-1);
+        let tokens: Vec<String> = self.link.query(OP, Repeat::Safe, &all).await?;
+        let mut ended = 0;
+        for some in tokens.chunks(ENDED_AT_ONCE) {
+            let calls: Vec<Call> =
+                some.iter().map(|token| END_SESSION.on([self.keys.session(token)]).arg(user.get())).collect();
+            let were_live = self.link.run_all::<bool>(OP, Repeat::Safe, calls).await;
+            let were_live = were_live.into_iter().collect::<Result<Vec<_>, _>>()?;
+            ended += were_live.iter().filter(|was_live| **was_live).count() as u64;
+            let over = some.iter().zip(were_live).filter(|(_, was_live)| *was_live);
+            self.forget_tokens(OP, &key, over.map(|(token, _)| token)).await?;
+        }
+        Ok(ended)
+    }
+}
+
+/// Returns the expiry of a session that begins at `now`, in ms.
+fn expiry_ms(now: Timestamp, ttl_ms: u64) -> i64 {
+    (now + Duration::from_millis(ttl_ms)).as_millis()
+}

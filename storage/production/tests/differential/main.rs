@@ -1,0 +1,39 @@
+//! Two back ends are told the same, at random and at length, and must say the same.
+//!
+//! The seeds are fixed; `MALLBOX_DIFFERENTIAL_RANDOM=1` draws others. `MALLBOX_DIFFERENTIAL_SEED=` repeats a run whose seed was printed, and `MALLBOX_DIFFERENTIAL_STEPS=` makes it longer.
+#![expect(clippy::unwrap_used, reason = "helpers of a test binary: a failure is a failed test")]
+
+mod backs;
+#[path = "../../../../tests/common/dice.rs"]
+#[expect(dead_code, reason = "the mall's own tests roll more kinds of dice")]
+mod dice;
+mod keepsakes;
+mod letters;
+mod log;
+mod nearby;
+mod normal;
+mod orders;
+mod payments;
+mod people;
+mod play;
+mod sales;
+mod scene;
+mod sessions;
+mod shared;
+mod shops;
+mod signs;
+mod step;
+mod vouchers;
+mod whole;
+
+#[tokio::test(flavor = "multi_thread")]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
+async fn one_redis_answers_as_the_embedded_back_end_does() {
+    play::compare(backs::on_one_redis).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
+async fn a_cluster_answers_as_the_embedded_back_end_does() {
+    play::compare(backs::on_a_cluster).await;
+}

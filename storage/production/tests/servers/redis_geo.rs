@@ -1,0 +1,140 @@
+//! What Redis can do to the shops nearby: lose them, lose the end of them, be another server than before.
+
+use std::time::{Duration, Instant};
+
+use mallbox_storage::geo_index::place;
+use mallbox_storage::{Around, LatLng, NearShop, PlacedShop, ShopId, ShopTypeId, Storage, StoreError};
+use mallbox_test_patience::{self as patience, Deadline};
+use mallbox_test_servers::{Redis, RedisCluster, RedisOptions as ServerOptions};
+
+use crate::redis_world::{start, tell};
+use crate::world;
+use crate::world::{NOON, World};
+use mallbox_storage_contract::shops::text;
+
+/// What no call may take longer than, whatever Redis does.
+const LONGEST: Duration = Duration::from_millis(1500);
+
+fn around() -> Around {
+    let centre = LatLng::new(120.149_993, 30.334_229).unwrap();
+    Around { centre, radius_m: 5_000.0, kind: None, skip: 0, max: 10 }
+}
+
+/// Shops in the record, each placed; the first of them nearest.
+async fn shops(w: &World, count: u32) -> Vec<ShopId> {
+    let mut ids = Vec::new();
+    for number in 0..count {
+        let mut shop = text("one");
+        shop.y += f64::from(number) * 0.000_1;
+        let id = w.storage.shops.insert(&shop, NOON).await.unwrap();
+        place(&*w.storage.geo_index, &*w.storage.shops, id).await.unwrap();
+        ids.push(id);
+    }
+    ids
+}
+
+/// Asks until it is answered, and never with a part of the truth.
+async fn near_again(storage: &Storage) -> Vec<ShopId> {
+    let until = Deadline::after(Duration::from_secs(20));
+    loop {
+        let asked = Instant::now();
+        let answer = storage.geo_index.near(&around()).await;
+        assert!(patience::is_within(asked.elapsed(), LONGEST), "{:?}", asked.elapsed());
+        match answer {
+            Ok(found) => return ids(&found),
+            Err(StoreError::Unavailable { .. }) => assert!(!until.is_over()),
+            Err(other) => panic!("{other}"),
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+fn ids(found: &[NearShop]) -> Vec<ShopId> {
+    found.iter().map(|near| near.shop).collect()
+}
+
+async fn own_server() -> (Redis, World) {
+    let server =
+        start(ServerOptions::default().with("appendonly", "yes").with("appendfsync", "always")).await;
+    let w = world::fresh(server.url()).await;
+    (server, w)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server")]
+async fn a_redis_that_lost_its_keys_is_told_again_where_the_shops_are() {
+    let single = start(ServerOptions::default()).await;
+    let cluster = tokio::task::spawn_blocking(|| RedisCluster::start(3).unwrap()).await.unwrap();
+    for urls in [vec![single.url()], cluster.urls()] {
+        let w = world::fresh(urls[0].clone()).await;
+        let shops = shops(&w, 3).await;
+        assert_eq!(near_again(&w.storage).await, shops);
+        for _ in 0..2 {
+            urls.iter().for_each(|url| tell(url, &["FLUSHALL"]));
+            assert_eq!(near_again(&w.storage).await, shops);
+        }
+        // One that is moved at that moment is not put back by what was read before.
+        urls.iter().for_each(|url| tell(url, &["FLUSHALL"]));
+        let at = LatLng::new(0.0, 0.0).unwrap();
+        let moved = PlacedShop { shop: shops[0], kind: ShopTypeId::new(1), at };
+        w.storage.geo_index.put(moved).await.unwrap();
+        let mut far = text("one");
+        (far.x, far.y) = (0.0, 0.0);
+        assert!(w.storage.shops.update(shops[0], &far, NOON).await.unwrap());
+        assert_eq!(near_again(&w.storage).await, shops[1..]);
+        assert_eq!(w.storage.geo_index.count().await.unwrap(), 3);
+    }
+}
+
+/// It comes back with what it had a while ago: shops are missing, and where they were.
+#[tokio::test(flavor = "multi_thread")]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server")]
+async fn a_redis_that_comes_back_with_an_older_state_is_put_right() {
+    let (mut server, w) = own_server().await;
+    let shops = shops(&w, 3).await;
+    assert_eq!(near_again(&w.storage).await, shops);
+    // As if the last writes had not reached the disk: the record has gone on, and Redis has not.
+    let mut shop = text("one");
+    shop.y += 0.001;
+    w.storage.shops.update(shops[0], &shop, NOON).await.unwrap();
+    let lost = w.storage.shops.insert(&text("new"), NOON).await.unwrap();
+    assert_eq!(near_again(&w.storage).await, shops);
+    tokio::task::block_in_place(|| server.kill());
+    assert!(w.storage.geo_index.near(&around()).await.is_err());
+    assert!(w.storage.geo_index.count().await.is_err());
+    tokio::task::block_in_place(|| server.restart().unwrap());
+    assert_eq!(near_again(&w.storage).await, [lost, shops[1], shops[2], shops[0]]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server")]
+async fn a_new_instance_finds_what_another_has_put() {
+    let w = world::plain().await;
+    let shops = shops(&w, 3).await;
+    let other = w.other_instance().await;
+    assert_eq!(near_again(&other).await, shops);
+    other.geo_index.remove(shops[1]).await.unwrap();
+    assert_eq!(near_again(&w.storage).await, [shops[0], shops[2]]);
+    // Many move one shop at the same moment: it is at one of the places, and in all lists of it alone.
+    let moving = (0..16_u32).map(|number| {
+        let index = if number % 2 == 0 { &w.storage.geo_index } else { &other.geo_index };
+        let kind = ShopTypeId::new(u64::from(number % 4));
+        let at = LatLng::new(f64::from(number), 0.0).unwrap();
+        let (index, shop) = (index.clone(), shops[0]);
+        async move { index.put(PlacedShop { shop, kind, at }).await }
+    });
+    let moved: Vec<_> = moving.map(tokio::spawn).collect();
+    for moved in moved {
+        // One that meets others too often says so.
+        let _ = moved.await.unwrap();
+    }
+    let mut found = 0;
+    for number in 0..16_u32 {
+        let centre = LatLng::new(f64::from(number), 0.0).unwrap();
+        for kind in (0..4).map(ShopTypeId::new) {
+            let asked = Around { centre, kind: Some(kind), ..around() };
+            found += other.geo_index.near(&asked).await.unwrap().len();
+        }
+    }
+    assert_eq!(found, 1);
+}

@@ -1,0 +1,14 @@
+//! Decisions and stored forms that every back end shares, and that the mall itself does not need.
+
+pub use crate::audit::ChainWalk;
+pub use crate::cache::Memory;
+pub use crate::comments::change_of_count;
+pub use crate::feeds::desk::Desk;
+pub use crate::feeds::{FeedRows, HOLDS, Inbox, Inboxes, LIVES};
+pub use crate::follows::BROUGHT_IN;
+pub use crate::ledger::{SELECT_LETTERS, SELECT_PAYMENTS, select_orders};
+pub use crate::locks::Waiters;
+pub use crate::sessions::{EXTENSION_STEP, latest_expiry};
+pub use crate::sign_ins::{StreakUpTo, longest_run};
+pub use crate::stored::{MISCOUNTED_LIKES, Numbered, holding, span};
+pub use crate::visitors::is_kept;
