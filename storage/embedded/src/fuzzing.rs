@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn the_properties_hold_for_what_the_fuzzer_has_kept() {
-        let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fuzz/corpus/log_codec");
+        let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fuzz/corpus/log_codec");
         let files: Vec<_> = std::fs::read_dir(corpus).unwrap().map(Result::unwrap).collect();
         assert!(!files.is_empty());
         for file in files {
