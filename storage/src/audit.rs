@@ -85,8 +85,15 @@ pub struct AuditCheck {
 }
 
 /// Verifier of the chain: reads entries one by one from the first.
+#[derive(Debug)]
 pub struct ChainWalk {
     check: AuditCheck,
+}
+
+impl Default for ChainWalk {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl ChainWalk {

@@ -5,9 +5,11 @@ import { pause } from "./moments.js";
 
 /** Longer than anything else may take: a phone sends a picture slowly. */
 const PATIENCE_MS = 60_000;
-/** The mall draws a few pictures at a time. A picture that is refused for now is sent again after so many milliseconds, or later
- * if the mall asks for it. */
-const AGAIN_MS = [1_000, 3_000, 5_000, 10_000, 15_000, 20_000];
+/** The mall re-encodes only a few pictures at a time. Milliseconds before each retry of a rejected picture, or longer
+ * if the mall asks for more; the last value repeats. */
+const RETRY_DELAYS_MS = [1_000, 3_000, 5_000, 10_000, 15_000, 20_000];
+/** Stops retrying after five minutes; the picture then shows a button to try again. */
+const RETRY_WITHIN_MS = 300_000;
 /** As long as somebody waits for the next try. */
 const RETRY_AFTER_MAX_MS = 60_000;
 
@@ -25,24 +27,24 @@ class NotNow extends Error {
 }
 
 /**
- * Uploads a picture; tries again by itself while the mall has no room for it. Twice is no harm: what no note shows goes by itself.
+ * Uploads a picture. Retries while the mall rejects the picture by load shedding: a duplicate that no note shows is swept.
  * @param {Blob} picture a JPEG, PNG, WebP or GIF of up to 5 MiB
  * @param {{progress?: (part: number) => void, signal?: AbortSignal}} [how] `progress`: told from 0 to 1
  * @returns {Promise<string>} where it is: `/imgs/blogs/…`
  */
 export async function upload(picture, how = {}) {
-  for (const wait of AGAIN_MS) {
+  const began = performance.now();
+  for (let tries = 0; ; tries += 1) {
     try {
       return await once(picture, how);
     } catch (error) {
       if (!(error instanceof NotNow)) throw error;
-      await pause(Math.min(RETRY_AFTER_MAX_MS, Math.max(wait, error.afterMs)));
+      const delay = RETRY_DELAYS_MS[Math.min(tries, RETRY_DELAYS_MS.length - 1)];
+      if (performance.now() + delay - began > RETRY_WITHIN_MS) throw error.refusal;
+      await pause(Math.min(RETRY_AFTER_MAX_MS, Math.max(delay, error.afterMs)));
     }
     how.signal?.throwIfAborted();
   }
-  return once(picture, how).catch((error) => {
-    throw error instanceof NotNow ? error.refusal : error;
-  });
 }
 
 /**

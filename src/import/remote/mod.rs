@@ -9,7 +9,8 @@ mod address;
 mod client;
 #[cfg(feature = "https")]
 mod fetch;
-#[cfg(all(test, feature = "https"))]
+#[cfg(test)]
+#[cfg(feature = "https")]
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
