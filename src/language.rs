@@ -49,7 +49,7 @@ impl Both {
     }
 }
 
-/// A bilingual message built at run time by [`told!`], or from a constant message.
+/// A bilingual message built at run time by `told!`, or from a constant message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Told {
     zh: String,
@@ -57,7 +57,7 @@ pub struct Told {
 }
 
 impl Told {
-    /// Creates a bilingual message; called by [`told!`], which requires both languages.
+    /// Creates a bilingual message; called by `told!`, which requires both languages.
     #[must_use]
     pub const fn new(zh: String, en: String) -> Self {
         Self { zh, en }

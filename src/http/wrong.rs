@@ -173,7 +173,7 @@ fn named(got: &str, l: Language) -> String {
     )
 }
 
-/// Required by serde; clients get [`Wrong::words`].
+/// Required by serde; clients get `Wrong::words`.
 impl fmt::Display for Wrong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.words(Language::En).fmt(f)

@@ -10,7 +10,7 @@ pub fn line(text: &str) -> String {
     lines(text).split('\n').map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Normalises text of several lines, for notes, rules and introductions. Like [`line`], but keeps line
+/// Normalises text of several lines, for notes, rules and introductions. Like [`line()`], but keeps line
 /// breaks, as `\n`.
 #[must_use]
 pub fn lines(text: &str) -> String {

@@ -8,7 +8,7 @@ use crate::{NO_DEADLINE, OrderId, Orders, StoreError, Timestamp};
 ///
 /// - An order has at most one deadline; setting another replaces the first.
 /// - An entry is due from its instant on. Orders returned by [`due`](Deadlines::due) are leased to the caller
-///   for [`LEASE_MS`](crate::deadlines::LEASE_MS) of the mall's time and not returned again meanwhile, unless
+///   for [`LEASE_MS`] of the mall's time and not returned again meanwhile, unless
 ///   set anew or cleared. A handler that dies therefore loses nothing, and two handlers do no work twice.
 /// - The database is the source of truth: entries missing from the queue are restored from the unpaid orders
 ///   at start.

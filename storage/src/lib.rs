@@ -6,6 +6,33 @@
 //! verifies the documented contracts on every back end.
 //!
 //! Reasons and figures: `storage/decisions/0023-refusals-inside-ok.md`.
+//!
+//! [`Storage`] bundles the ports:
+//!
+//! | area | ports |
+//! | --- | --- |
+//! | selling | [`Sales`], [`OrderLog`], [`Deadlines`], [`Orders`], [`DeadLetters`] |
+//! | money | [`PaymentRows`], [`LedgerRows`] |
+//! | catalogue | [`Shops`], [`GeoIndex`], [`Vouchers`], [`Visitors`] |
+//! | people | [`Users`], [`Sessions`], [`Follows`], [`SignIns`] |
+//! | writing | [`Notes`], [`Comments`], [`Likes`], [`Feeds`], [`Reports`], [`Pictures`] |
+//! | operator | [`Audit`], [`Import`] |
+//! | base | [`Cache`], [`Locks`], [`RateLimits`], [`Sequences`], [`Outbox`], [`Upkeep`] |
+//!
+//! The crates `mallbox-storage-embedded` and `mallbox-storage-production` implement them; code above knows
+//! ports only:
+//!
+//! ```
+//! use mallbox_storage::{Claim, ClaimAnswer, Sales, StoreError};
+//!
+//! /// Claims one unit; returns whether the user holds one now.
+//! async fn buy(sales: &dyn Sales, claim: Claim) -> Result<bool, StoreError> {
+//!     Ok(match sales.claim(claim).await? {
+//!         ClaimAnswer::Accepted | ClaimAnswer::AlreadyBought(_) => true,
+//!         _ => false,
+//!     })
+//! }
+//! ```
 
 mod day;
 mod error;

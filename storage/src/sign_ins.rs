@@ -35,7 +35,7 @@ pub enum MakeUp {
 /// - Lists are ordered by day, or by user.
 /// - [`counts`](Self::counts) and [`signed_all`](Self::signed_all) scan all users, and are for operators. If
 ///   a process was killed, or Redis failed, in the middle of a [`sign`](Self::sign), both may miss that
-///   sign-in for up to [an hour](crate::production::redis::SIGNS_KEPT). While loading days not requested
+///   sign-in for up to an hour. While loading days not requested
 ///   recently, both may ask the caller to call again: about a second for a million users and one day.
 /// - Cost: some microseconds in a directory. On servers, queries about one user read a short key range of the
 ///   database, and queries about all users call Redis.

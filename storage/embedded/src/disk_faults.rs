@@ -24,7 +24,7 @@ pub(crate) trait Watcher: Send + Sync {
 
 /// Faults injected into a mall's disk; none at first.
 ///
-/// Passed in [`EmbeddedOptions::disk_faults`](mallbox_storage::EmbeddedOptions::disk_faults), and changed from any
+/// Passed in [`EmbeddedOptions::disk_faults`](crate::EmbeddedOptions::disk_faults), and changed from any
 /// thread at any time. A mall handles injected faults by the same code as real ones: callers and operators
 /// see the same errors, and acknowledged writes are found again afterwards.
 ///

@@ -1,7 +1,7 @@
 //! The MySQL half of the production back end: the database of users, shops, vouchers, orders and payments,
 //! and the counter of order numbers.
 //!
-//! [`Database`] is the connection pool. Every port in this module hands a few statements to the pool. Any
+//! `Database` is the connection pool. Every port in this module hands a few statements to the pool. Any
 //! number of processes write at once. Unique keys and row locks prevent double writes. Row locks are always
 //! taken in the order order, payment, sale. The exception is a batch with something unusual in it: the batch
 //! locks only sales, by id, before reading anything else.
